@@ -69,8 +69,11 @@ static int release(struct sim_call *call, CUdeviceptr address)
 		call->null_free = true;
 		return CUDA_SUCCESS;
 	}
-	if (memory__find(address, &block) && block.from_pool)
-		return memory__free(address, KIND(MEMORY_IMPORTED), NULL);
+	if (memory__find(address, &block)) {
+		stream__settle(driver__context());
+		if (block.from_pool)
+			return memory__free(address, KIND(MEMORY_IMPORTED), NULL);
+	}
 	return memory__free(address, FREED_BY_MEMFREE, NULL);
 }
 
@@ -80,6 +83,7 @@ static int release_host(struct sim_call *call, void *address)
 		call->null_free = true;
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	stream__settle(driver__context());
 	return memory__free((uintptr_t)address, KIND(MEMORY_HOST), NULL);
 }
 
@@ -131,6 +135,7 @@ static int pin(void *address, size_t size, unsigned int flags)
 
 static int unpin(void *address)
 {
+	stream__settle(driver__context());
 	if (memory__free((uintptr_t)address, KIND(MEMORY_REGISTERED), NULL))
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	return CUDA_SUCCESS;

@@ -127,6 +127,7 @@ static int destroy(CUarray array)
 {
 	int result = CUDA_ERROR_INVALID_HANDLE;
 
+	stream__settle(driver__context());
 	pthread_mutex_lock(&driver.lock);
 	if (pool__holds(arrays, array) && !array->level_of) {
 		memory__free(array->address, KIND(MEMORY_ARRAY), NULL);
@@ -246,6 +247,7 @@ static int destroy_mipmap(CUmipmappedArray mipmap)
 {
 	int result = CUDA_ERROR_INVALID_HANDLE;
 
+	stream__settle(driver__context());
 	pthread_mutex_lock(&driver.lock);
 	if (pool__holds(mipmaps, mipmap)) {
 		drop_mipmap(mipmap);

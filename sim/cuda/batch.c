@@ -128,7 +128,7 @@ static int visit(const struct sim_call *call, const CUdeviceptr *addresses, cons
 	for (size_t i = 0; i < count; i++)
 		if (!memory__covers(addresses[i], sizes[i], false))
 			return CUDA_ERROR_INVALID_VALUE;
-	stream__issue(stream);
+	stream__issue(stream, WORK_OTHER, 0);
 	return CUDA_SUCCESS;
 }
 

@@ -100,6 +100,7 @@ static int create(CUcontext *out, unsigned int flags, CUdevice device)
 void context__free(struct CUctx_st *context)
 {
 	empty(context);
+	stream__forget(context->legacy);
 	pool__give(driver.streams, context->legacy);
 	pool__give(driver.contexts, context);
 }
@@ -112,6 +113,7 @@ static int destroy(struct CUctx_st *context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (driver__context() == context)
 		driver_thread.depth--;
+	stream__settle(context);
 	pthread_mutex_lock(&driver.lock);
 	context__free(context);
 	pthread_mutex_unlock(&driver.lock);
@@ -177,6 +179,8 @@ static int release_primary(CUdevice device)
 
 	if (result)
 		return result;
+	if (driver.primary[device] && driver.primary[device]->retained == 1)
+		stream__settle(driver.primary[device]);
 	pthread_mutex_lock(&driver.lock);
 	context = driver.primary[device];
 	if (!context || !context->retained) {
@@ -196,6 +200,8 @@ static int reset_primary(CUdevice device)
 
 	if (result)
 		return result;
+	if (driver.primary[device])
+		stream__settle(driver.primary[device]);
 	pthread_mutex_lock(&driver.lock);
 	if (driver.primary[device])
 		empty(driver.primary[device]);

@@ -2,7 +2,7 @@
 /*
  * Copies of one dimension. The bytes really move, at once, also in the
  * asynchronous forms; only the stream stays busy for as long as CUDA_SIM_ASYNC
- * says. A range that is not allocated is refused.
+ * or CUDA_SIM_CLOCK says. A range that is not allocated is refused.
  */
 #include "cuda/copy.h"
 #include "cuda/graph.h"
@@ -41,19 +41,33 @@ static int check(uint64_t to, uint64_t from, size_t size, enum sim_copy_kind kin
 	return CUDA_SUCCESS;
 }
 
+static SIM_COLD int capture(struct sim_call *call, struct CUstream_st *stream, CUgraphNodeType type)
+{
+	struct CUgraphNode_st *node = capture__add(stream, type);
+
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->bytes = call->bytes;
+	call->captured = true;
+	return CUDA_SUCCESS;
+}
+
+static enum work work_of(CUgraphNodeType type)
+{
+	if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+		return WORK_COPY;
+	return type == CU_GRAPH_NODE_TYPE_MEMSET ? WORK_SET : WORK_OTHER;
+}
+
 int copy__begin(struct sim_call *call, CUstream handle, CUgraphNodeType type)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
 
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (stream__capture(stream)) {
-		if (!capture__add(stream, type))
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		call->captured = true;
-		return CUDA_SUCCESS;
-	}
-	stream__issue(stream);
+	if (stream__capture(stream))
+		return capture(call, stream, type);
+	stream__issue(stream, work_of(type), call->bytes);
 	return CUDA_SUCCESS;
 }
 
@@ -133,7 +147,7 @@ int copy__now(struct sim_call *call, uint64_t to, uint64_t from, size_t size,
 
 	if (result)
 		return result;
-	stream__wait_default(call);
+	stream__wait_default(call, WORK_COPY);
 	result = copy__move(to, from, size);
 	if (!result)
 		copy__note_kind(call, to, from, size, kind);

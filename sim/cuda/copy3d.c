@@ -124,7 +124,7 @@ static int copy_now(struct sim_call *call, struct box box)
 
 	if (result)
 		return result;
-	stream__wait_default(call);
+	stream__wait_default(call, WORK_COPY);
 	return box__move(call, &box);
 }
 

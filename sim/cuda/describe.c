@@ -4,6 +4,7 @@
  * pools, and the sides of copies, from the threads' tallies and the driver's
  * state. What is live of memory is told by memory.c.
  */
+#include "cuda/clock.h"
 #include "cuda/describe.h"
 #include "cuda/memory.h"
 #include "cuda/usage.h"
@@ -83,6 +84,10 @@ static void print_devices(FILE *out, const struct sim_tallies *sum)
 		print_uuid(out, device);
 		fprintf(out, "\"name\":\"%s\",", DEVICE_NAME);
 		print_device(out, &sum->devices[device]);
+		if (driver.clock) {
+			fputs(",\n   ", out);
+			clock__describe(out, device);
+		}
 		fputs(",\n   \"memory\":", out);
 		print_memory(out, device);
 		fputc('}', out);

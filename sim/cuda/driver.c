@@ -3,6 +3,7 @@
  * The driver's start: the settings in the environment, cuInit, and the hooks
  * by which the recorder and the simulated libcudart find what they need.
  */
+#include "cuda/clock.h"
 #include "cuda/describe.h"
 #include "cuda/driver.h"
 #include "cuda/memory.h"
@@ -87,6 +88,10 @@ static void read_settings(void)
 		sim_parse__refuse("CUDA_SIM_ASYNC", async, "expected a duration in ns, us, ms "
 				  "or s");
 	driver.async_ns = (uint64_t)ns;
+	clock__start();
+	if (driver.clock && driver.async_ns)
+		sim_parse__refuse("CUDA_SIM_ASYNC", async, "CUDA_SIM_CLOCK has the times already");
+	driver.takes_time = driver.clock || driver.async_ns;
 }
 
 static bool make_pools(void)
@@ -155,6 +160,7 @@ static void after_fork_child(void)
 	driver.initialized = false;
 	pthread_mutex_init(&driver.lock, NULL);
 	driver_thread.depth = 0;
+	clock__child();
 	memory__forget();
 	show__forget();
 	virtual__forget();

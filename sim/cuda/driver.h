@@ -99,6 +99,16 @@
 
 struct pool;
 struct image;
+struct clock_queue;
+
+/* What a piece of work on a stream is, and what its amount is then. */
+enum work {
+	WORK_OTHER,	/* takes no time by the clock; 0 */
+	WORK_KERNEL,	/* the id of its name */
+	WORK_COPY,	/* bytes */
+	WORK_SET,	/* bytes */
+	WORK_GRAPH,	/* what its nodes take by the clock, in ns */
+};
 
 /* Every object behind a handle begins with this word; kernels have their name at +8. */
 struct object {
@@ -129,6 +139,8 @@ struct CUctx_st {
 	uint32_t attached;
 	uint64_t id;
 	uint64_t busy_until;	/* the latest of its streams; ns, monotonic */
+	uint64_t legacy_until;	/* by the clock: no blocking stream's work begins before */
+	uint64_t held_until;	/* the same of all streams */
 	struct CUstream_st *legacy;
 	struct CUmemPoolHandle_st *pool;
 	struct CUgreenCtx_st *green;	/* whose context it is */
@@ -142,6 +154,7 @@ struct CUstream_st {
 	int priority;
 	uint64_t id;
 	uint64_t busy_until;
+	struct clock_queue *queue;	/* of the clock, NULL before there was work */
 	struct CUgraph_st *capture;	/* ask stream__capture(): the capture may be over */
 	uint64_t capture_id;
 	struct CUstream_st *origin;	/* the stream whose capture this one joined */
@@ -182,6 +195,8 @@ struct driver {
 	int nr_devices;
 	uint64_t memory;	/* of each device, in bytes */
 	uint64_t async_ns;	/* CUDA_SIM_ASYNC: how long work on a stream takes */
+	bool clock;		/* CUDA_SIM_CLOCK: durations.c has how long it takes */
+	bool takes_time;	/* by either of them */
 	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
 	struct CUctx_st *primary[MAX_DEVICES];
 	unsigned int primary_flags[MAX_DEVICES];
@@ -311,19 +326,31 @@ int event__record_context(CUevent event, struct CUctx_st *context);
 int event__wait_context(struct CUctx_st *context, CUevent event);
 /* The stream that a handle stands for, NULL if it is none. */
 struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream);
-void stream__slow_issue(struct CUstream_st *stream);
+void stream__slow_issue(struct CUstream_st *stream, enum work work, uint64_t amount);
+/* The stream has work until then; the legacy default stream waits for that of blocking ones. */
+void stream__occupy(struct CUstream_st *stream, uint64_t done);
 void stream__release_all(struct CUctx_st *context);
+/* Before the stream goes: frees what the clock has of it. */
+void stream__forget(struct CUstream_st *stream);
 /* Waits for the work on the stream, or for all of the context's. */
 int stream__wait(struct CUstream_st *stream);
 int stream__wait_context(struct CUctx_st *context);
-/* Waits as a synchronous copy does, on the default stream. */
-void stream__wait_default(const struct sim_call *call);
+/* Waits as a synchronous copy or memset does, on the default stream; by the clock it works there meanwhile. */
+void stream__wait_default(const struct sim_call *call, enum work work);
+void stream__slow_settle(const struct CUctx_st *context);
 
-/* Notes that work was put on the stream; it takes CUDA_SIM_ASYNC from now. */
-static inline void stream__issue(struct CUstream_st *stream)
+/* Notes that work was put on the stream; it takes CUDA_SIM_ASYNC from now, or what CUDA_SIM_CLOCK says. */
+static inline void stream__issue(struct CUstream_st *stream, enum work work, uint64_t amount)
 {
-	if (sim_unlikely(driver.async_ns))
-		stream__slow_issue(stream);
+	if (sim_unlikely(driver.takes_time))
+		stream__slow_issue(stream, work, amount);
+}
+
+/* Waits for all of the context's work as a free does: by the clock only. */
+static inline void stream__settle(const struct CUctx_st *context)
+{
+	if (sim_unlikely(driver.clock))
+		stream__slow_settle(context);
 }
 
 /* module.c */

@@ -5,6 +5,7 @@
  * allocated. The nodes of child graphs
  * stand in one list with the others.
  */
+#include "cuda/durations.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
 
@@ -17,10 +18,12 @@ struct step {
 	const struct CUgraphNode_st *node;
 	uint64_t id;
 	uint64_t kernels;
+	uint64_t device_ns;	/* by the clock */
 	CUgraphNodeType type;
 	bool enabled;
 	CUDA_HOST_NODE_PARAMS host;
 	CUevent event;		/* that it records */
+	CUevent awaited;	/* that it waits for */
 	uint64_t allocates;	/* at this address */
 };
 
@@ -29,6 +32,7 @@ struct CUgraphExec_st {
 	uint64_t reserved;
 	uint64_t flags;
 	uint64_t kernels;	/* of one launch */
+	uint64_t device_ns;	/* of one launch, by the clock */
 	bool idle;		/* a launch has nothing to do here */
 	size_t nr_steps;
 	struct step *steps;
@@ -52,6 +56,35 @@ static size_t count_steps(const struct CUgraph_st *graph)
 	return count;
 }
 
+static uint64_t kernel_ns(const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	const void *handle = params->func ? (void *)params->func : (void *)params->kern;
+
+	return durations__of(WORK_KERNEL, kernel__name_id(handle)) + durations__of_node();
+}
+
+/* What the node takes by the clock; a child graph's nodes are steps of their own. */
+static uint64_t device_ns(const struct CUgraphNode_st *node)
+{
+	const CUDA_MEMSET_NODE_PARAMS *set = &node->set;
+	const CUDA_MEMCPY3D *copy = &node->copy;
+	uint64_t bytes;
+
+	switch ((int)node->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return kernel_ns(&node->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		bytes = node->bytes ?: copy->WidthInBytes * copy->Height * copy->Depth;
+		return durations__of(WORK_COPY, bytes) + durations__of_node();
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		bytes = node->bytes ?: set->elementSize * set->width * set->height;
+		return durations__of(WORK_SET, bytes) + durations__of_node();
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return node->device_ns;
+	}
+	return 0;
+}
+
 static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph)
 {
 	for (const struct CUgraphNode_st *node = graph->first; node; node = node->next) {
@@ -63,6 +96,10 @@ static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph
 			step->host = node->host;
 		if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
 			step->event = node->event;
+		if (node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+			step->awaited = node->event;
+		if (driver.clock)
+			step->device_ns = device_ns(node);
 		if (node->owns_memory)
 			step->allocates = node->allocation.dptr;
 		step++;
@@ -74,19 +111,22 @@ static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph
 
 static void sum_up(struct CUgraphExec_st *exec)
 {
-	uint64_t kernels = 0;
+	uint64_t kernels = 0, device_ns = 0;
 	bool idle = true;
 
 	for (size_t i = 0; i < exec->nr_steps; i++) {
 		const struct step *step = &exec->steps[i];
 
-		if (step->enabled)
+		if (step->enabled) {
 			kernels += step->kernels;
+			device_ns += step->device_ns;
+		}
 		if (step->host.fn || step->event || step->allocates)
 			idle = false;
 	}
 	exec->idle = idle;
 	__atomic_store_n(&exec->kernels, kernels, __ATOMIC_RELAXED);
+	__atomic_store_n(&exec->device_ns, device_ns, __ATOMIC_RELAXED);
 }
 
 /* The steps of a graph, NULL without memory. */
@@ -149,6 +189,14 @@ static void run(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 	}
 }
 
+/* By the clock the whole graph waits for the events of its nodes, and takes as long as they do one after the other. */
+static void issue(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
+{
+	for (size_t i = 0; driver.clock && i < exec->nr_steps; i++)
+		event__await(exec->steps[i].awaited, stream);
+	stream__issue(stream, WORK_GRAPH, __atomic_load_n(&exec->device_ns, __ATOMIC_RELAXED));
+}
+
 static int launch(struct sim_call *call, struct CUgraphExec_st *exec, CUstream handle)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
@@ -164,11 +212,12 @@ static int launch(struct sim_call *call, struct CUgraphExec_st *exec, CUstream h
 		if (!node)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		node->kernels = exec->kernels;
+		node->device_ns = exec->device_ns;
 		call->captured = true;
 		sim_add(&tallies->captured.graph_launches, 1);
 		return CUDA_SUCCESS;
 	}
-	stream__issue(stream);
+	issue(exec, stream);
 	if (!exec->idle)
 		run(exec, stream);
 	sim_add(&tallies->devices[driver__device()].graph_launches, 1);
@@ -229,9 +278,17 @@ static int get_enabled(struct CUgraphExec_st *exec, CUgraphNode node, unsigned i
 static int set_kernel(struct CUgraphExec_st *exec, CUgraphNode node,
 		      const CUDA_KERNEL_NODE_PARAMS *params)
 {
-	if (!find_typed(exec, node, CU_GRAPH_NODE_TYPE_KERNEL) || !params)
+	struct step *step = find_typed(exec, node, CU_GRAPH_NODE_TYPE_KERNEL);
+	int result;
+
+	if (!step || !params)
 		return CUDA_ERROR_INVALID_VALUE;
-	return node__check_kernel(params);
+	result = node__check_kernel(params);
+	if (!result && driver.clock) {
+		step->device_ns = kernel_ns(params);
+		sum_up(exec);
+	}
+	return result;
 }
 
 static int set_kernel_v1(struct CUgraphExec_st *exec, CUgraphNode node,
@@ -265,6 +322,8 @@ static int set_event(struct CUgraphExec_st *exec, CUgraphNode node, CUgraphNodeT
 		return CUDA_ERROR_INVALID_VALUE;
 	if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
 		step->event = event;
+	else
+		step->awaited = event;
 	return CUDA_SUCCESS;
 }
 
@@ -310,6 +369,8 @@ static CUgraphExecUpdateResult update_steps(struct CUgraphExec_st *exec,
 		exec->steps[i].kernels = steps[i].kernels;
 		exec->steps[i].host = steps[i].host;
 		exec->steps[i].event = steps[i].event;
+		exec->steps[i].awaited = steps[i].awaited;
+		exec->steps[i].device_ns = steps[i].device_ns;
 	}
 	sum_up(exec);
 	return CU_GRAPH_EXEC_UPDATE_SUCCESS;

@@ -237,6 +237,8 @@ static struct CUgraphNode_st *clone_node(struct CUgraph_st *copy, struct CUgraph
 		return NULL;
 	twin->copy = node->copy;	/* the largest member stands for all */
 	twin->kernels = node->kernels;
+	twin->bytes = node->bytes;
+	twin->device_ns = node->device_ns;
 	twin->original = node;
 	node->twin = twin;
 	if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)

@@ -15,6 +15,8 @@ struct CUgraphNode_st {
 	bool owns_memory;		/* of its allocation: it is no clone */
 	uint64_t id;			/* no other node ever has it */
 	uint64_t kernels;		/* that one execution of it runs */
+	uint64_t bytes;			/* of a captured copy or memset */
+	uint64_t device_ns;		/* of a captured graph launch: what it takes by the clock */
 	struct CUgraph_st *graph;
 	struct CUgraphNode_st *previous, *next;
 	struct CUgraphNode_st *original;	/* of a clone */
@@ -70,7 +72,8 @@ int node__reserve(struct CUgraphNode_st *node, size_t size, int device, CUdevice
 /* Adds what is put on a capturing stream; NULL without memory. */
 struct CUgraphNode_st *capture__add(struct CUstream_st *stream, CUgraphNodeType type);
 
-/* stream.c: an event record node runs. */
+/* stream.c: an event record node runs, or by the clock an event wait node. */
 void event__record(CUevent event, struct CUstream_st *stream);
+void event__await(CUevent event, struct CUstream_st *stream);
 
 #endif

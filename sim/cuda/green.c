@@ -141,6 +141,7 @@ static int destroy(struct CUgreenCtx_st *green)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (driver__context() == green->context)
 		driver_thread.depth--;
+	stream__settle(green->context);
 	pthread_mutex_lock(&driver.lock);
 	context__free(green->context);
 	pool__give(greens, green);

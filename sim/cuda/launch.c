@@ -49,7 +49,7 @@ static int launch(struct sim_call *call, CUfunction function, const unsigned int
 		return result;
 	if (sim_unlikely(stream__capture(stream)))
 		return capture(call, stream, function, grid, block);
-	stream__issue(stream);
+	stream__issue(stream, WORK_KERNEL, call->kernel);
 	return CUDA_SUCCESS;
 }
 

@@ -52,7 +52,7 @@ static int fill_now(struct sim_call *call, struct fill fill)
 
 	if (result)
 		return result;
-	stream__wait_default(call);
+	stream__wait_default(call, WORK_SET);
 	return fill_rows(&fill);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Streams and events. With CUDA_SIM_ASYNC=DURATION, work on a stream is done
- * that long after it was issued: waits block until then and queries say that
- * it is not ready. Without, all work is done when the call returns.
+ * that long after it was issued; with CUDA_SIM_CLOCK, when the clock says so.
+ * Waits block until then and queries say that it is not ready. Without, all
+ * work is done when the call returns.
  */
+#include "cuda/clock.h"
+#include "cuda/durations.h"
 #include "cuda/graph.h"
 #include "record/internal.h"
 
@@ -14,6 +17,8 @@ struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream)
 	struct CUctx_st *context = driver__context();
 
 	if (stream == CU_STREAM_PER_THREAD || (!stream && call->per_thread)) {
+		if (sim_unlikely(driver.clock))
+			return clock__thread_stream(context);
 		driver_thread.stream.context = context;
 		return &driver_thread.stream;
 	}
@@ -31,8 +36,7 @@ static void raise_to(uint64_t *value, uint64_t least)
 		;
 }
 
-/* The stream has work until then; the default stream waits for all but the non-blocking. */
-static void occupy(struct CUstream_st *stream, uint64_t done)
+void stream__occupy(struct CUstream_st *stream, uint64_t done)
 {
 	raise_to(&stream->busy_until, done);
 	raise_to(&stream->context->busy_until, done);
@@ -40,26 +44,34 @@ static void occupy(struct CUstream_st *stream, uint64_t done)
 		raise_to(&stream->context->legacy->busy_until, done);
 }
 
-void stream__slow_issue(struct CUstream_st *stream)
+void stream__slow_issue(struct CUstream_st *stream, enum work work, uint64_t amount)
 {
-	occupy(stream, sim_now() + driver.async_ns);
+	if (driver.clock)
+		clock__work(stream, durations__of(work, amount));
+	else
+		stream__occupy(stream, sim_now() + driver.async_ns);
 }
 
-static void wait_until(uint64_t done)
+/* `flags` are the context's. */
+static void wait_until(uint64_t done, unsigned int flags)
 {
 	struct timespec until = {
 		.tv_sec = (time_t)(done / 1000000000), .tv_nsec = (long)(done % 1000000000),
 	};
 
-	if (!driver.async_ns || sim_now() >= done)
+	if (!driver.takes_time || sim_now() >= done)
 		return;
+	if (driver.clock) {
+		clock__wait(done, flags);
+		return;
+	}
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
 		;
 }
 
 static int ready(uint64_t done)
 {
-	return driver.async_ns && sim_now() < done ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+	return driver.takes_time && sim_now() < done ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static uint64_t busy_until(const struct CUstream_st *stream)
@@ -73,7 +85,7 @@ int stream__wait(struct CUstream_st *stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	wait_until(busy_until(stream));
+	wait_until(busy_until(stream), stream->context->flags);
 	mempool__synchronized(stream->context->device);
 	return CUDA_SUCCESS;
 }
@@ -82,15 +94,27 @@ int stream__wait_context(struct CUctx_st *context)
 {
 	if (!context)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	wait_until(__atomic_load_n(&context->busy_until, __ATOMIC_RELAXED));
+	wait_until(__atomic_load_n(&context->busy_until, __ATOMIC_RELAXED), context->flags);
 	mempool__synchronized(context->device);
 	return CUDA_SUCCESS;
 }
 
-void stream__wait_default(const struct sim_call *call)
+void stream__wait_default(const struct sim_call *call, enum work work)
 {
-	if (sim_unlikely(driver.async_ns))
-		wait_until(busy_until(stream__get(call, NULL)));
+	struct CUstream_st *stream;
+
+	if (!sim_unlikely(driver.takes_time))
+		return;
+	stream = stream__get(call, NULL);
+	if (driver.clock)
+		clock__wait(clock__work(stream, durations__of(work, call->bytes)), stream->context->flags);
+	else
+		wait_until(busy_until(stream), 0);
+}
+
+void stream__slow_settle(const struct CUctx_st *context)
+{
+	clock__wait(__atomic_load_n(&context->busy_until, __ATOMIC_RELAXED), context->flags);
 }
 
 int stream__create(CUstream *out, struct CUctx_st *context, unsigned int flags, int priority)
@@ -111,12 +135,19 @@ int stream__create(CUstream *out, struct CUctx_st *context, unsigned int flags, 
 	return CUDA_SUCCESS;
 }
 
+void stream__forget(struct CUstream_st *stream)
+{
+	if (driver.clock)
+		clock__forget(stream);
+}
+
 static int destroy(struct CUstream_st *stream)
 {
 	int result = CUDA_ERROR_INVALID_HANDLE;
 
 	pthread_mutex_lock(&driver.lock);
 	if (pool__holds(driver.streams, stream) && stream != stream->context->legacy) {
+		stream__forget(stream);
 		pool__give(driver.streams, stream);
 		driver__destroyed(SIM_STREAM);
 		result = CUDA_SUCCESS;
@@ -133,6 +164,7 @@ void stream__release_all(struct CUctx_st *context)
 	while ((stream = pool__next(driver.streams, stream)) != NULL) {
 		if (stream->context != context || stream == context->legacy)
 			continue;
+		stream__forget(stream);
 		pool__give(driver.streams, stream);
 		driver__went(SIM_STREAM);
 	}
@@ -197,7 +229,7 @@ static int run_host(struct sim_call *call, CUstream handle, CUhostFn function, v
 		call->captured = true;
 		return CUDA_SUCCESS;
 	}
-	stream__issue(stream);
+	stream__issue(stream, WORK_OTHER, 0);
 	function(argument);
 	return CUDA_SUCCESS;
 }
@@ -248,6 +280,14 @@ static int destroy_event(CUevent event)
 	return result;
 }
 
+/* When an event is done that is recorded now. */
+static uint64_t mark(struct CUstream_st *stream)
+{
+	if (driver.clock)
+		return clock__mark(stream, 0);
+	return driver.async_ns ? busy_until(stream) : sim_now();
+}
+
 static int record(struct CUevent_st *event, struct CUstream_st *stream)
 {
 	if (!event || !stream)
@@ -257,27 +297,45 @@ static int record(struct CUevent_st *event, struct CUstream_st *stream)
 	event->capture_id = event->capture ? stream->capture_id : 0;
 	event->node = event->capture ? stream->last : NULL;
 	event->recorded = !event->capture;
-	event->done_at = driver.async_ns ? busy_until(stream) : sim_now();
+	event->done_at = event->recorded ? mark(stream) : 0;
 	return CUDA_SUCCESS;
+}
+
+static void set_recorded(struct CUevent_st *event, struct CUstream_st *stream, uint64_t done_at)
+{
+	event->capture = NULL;
+	event->stream = stream;
+	event->recorded = true;
+	event->done_at = done_at;
 }
 
 void event__record(CUevent event, struct CUstream_st *stream)
 {
-	if (!checked(event))
-		return;
-	event->capture = NULL;
-	event->stream = stream;
-	event->recorded = true;
-	event->done_at = driver.async_ns ? busy_until(stream) : sim_now();
+	if (checked(event))
+		set_recorded(event, stream, mark(stream));
+}
+
+void event__await(CUevent event, struct CUstream_st *stream)
+{
+	if (checked(event) && event->recorded)
+		clock__mark(stream, event->done_at);
+}
+
+static uint64_t mark_context(const struct CUctx_st *context)
+{
+	uint64_t busy = __atomic_load_n(&context->busy_until, __ATOMIC_RELAXED);
+	uint64_t now = sim_now();
+
+	if (driver.async_ns || (driver.clock && busy > now))
+		return busy;
+	return now;
 }
 
 int event__record_context(CUevent event, struct CUctx_st *context)
 {
 	if (!checked(event))
 		return CUDA_ERROR_INVALID_HANDLE;
-	event__record(event, context->legacy);
-	if (driver.async_ns)
-		event->done_at = __atomic_load_n(&context->busy_until, __ATOMIC_RELAXED);
+	set_recorded(event, context->legacy, mark_context(context));
 	return CUDA_SUCCESS;
 }
 
@@ -287,8 +345,10 @@ int event__wait_context(struct CUctx_st *context, CUevent event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (event->capture)
 		return CUDA_ERROR_CAPTURED_EVENT;
-	if (driver.async_ns && event->recorded)
-		occupy(context->legacy, event->done_at);
+	if (driver.clock && event->recorded)
+		clock__hold(context, event->done_at);
+	if (driver.takes_time && event->recorded)
+		stream__occupy(context->legacy, event->done_at);
 	return CUDA_SUCCESS;
 }
 
@@ -302,8 +362,10 @@ static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 		return CUDA_SUCCESS;
 	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
-	if (driver.async_ns)
-		occupy(stream, event->done_at);
+	if (driver.clock)
+		clock__mark(stream, event->done_at);
+	else if (driver.async_ns)
+		stream__occupy(stream, event->done_at);
 	return CUDA_SUCCESS;
 }
 
@@ -317,6 +379,12 @@ static int query_event(const struct CUevent_st *event)
 	return event->recorded ? ready(event->done_at) : CUDA_SUCCESS;
 }
 
+/* One made for that sleeps, whatever the context's flags say. */
+static unsigned int waiting_flags(const struct CUevent_st *event)
+{
+	return event->flags & CU_EVENT_BLOCKING_SYNC ? CU_CTX_SCHED_BLOCKING_SYNC : event->context->flags;
+}
+
 static int synchronize_event(const struct CUevent_st *event)
 {
 	if (!event)
@@ -324,7 +392,7 @@ static int synchronize_event(const struct CUevent_st *event)
 	if (event->capture)
 		return CUDA_ERROR_CAPTURED_EVENT;
 	if (event->recorded)
-		wait_until(event->done_at);
+		wait_until(event->done_at, waiting_flags(event));
 	mempool__synchronized(event->context->device);
 	return CUDA_SUCCESS;
 }

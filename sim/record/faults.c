@@ -22,11 +22,6 @@ struct sim_fault {
 	struct sim_fault *next;
 };
 
-struct sim_latency {
-	double fixed_ns;
-	double byte_ns;
-};
-
 /* The result by which a function of the family usually fails; one number in both APIs. */
 static int usual_failure(enum sim_family family)
 {
@@ -96,23 +91,6 @@ static void arm_faults(struct sim_function *function)
 	}
 }
 
-static bool parse_latency(const char *text, struct sim_latency *latency)
-{
-	double ns;
-
-	do {
-		if (!sim_parse__duration(text, &ns, &text))
-			return false;
-		if (!strncmp(text, "/B", 2)) {
-			latency->byte_ns += ns;
-			text += 2;
-		} else {
-			latency->fixed_ns += ns;
-		}
-	} while (*text++ == '+');
-	return !text[-1] || text[-1] == ',';
-}
-
 static void arm_latency(struct sim_function *function)
 {
 	const char *list = getenv("CUDA_SIM_LATENCY");
@@ -121,7 +99,8 @@ static void arm_latency(struct sim_function *function)
 	if (!text)
 		return;
 	function->latency = calloc(1, sizeof(*function->latency));
-	if (!function->latency || !parse_latency(text, function->latency))
+	if (!function->latency || !sim_parse__latency(text, function->latency, &text) ||
+	    (*text && *text != ','))
 		sim_parse__refuse("CUDA_SIM_LATENCY", list,
 				  "expected NAME=DURATION or NAME=DURATION+DURATION/B in a list "
 				  "with commas, units ns, us, ms or s");

@@ -67,6 +67,12 @@ uint64_t sim_now(void);
  * bytes. `end` is set behind what was parsed. Return false if there is no number.
  */
 bool sim_parse__duration(const char *text, double *ns, const char **end);
+/* "1ms+0.1ns/B": a time, one for each byte, or both. */
+struct sim_latency {
+	double fixed_ns;
+	double byte_ns;
+};
+bool sim_parse__latency(const char *text, struct sim_latency *latency, const char **end);
 bool sim_parse__size(const char *text, uint64_t *bytes);
 
 /* What follows "NAME" and `separator` in a list with commas, one after the other; NULL: nothing (more). */

@@ -33,6 +33,25 @@ bool sim_parse__duration(const char *text, double *ns, const char **end)
 	return false;
 }
 
+bool sim_parse__latency(const char *text, struct sim_latency *latency, const char **end)
+{
+	double ns;
+
+	*latency = (struct sim_latency){ 0 };
+	do {
+		if (!sim_parse__duration(text, &ns, &text))
+			return false;
+		if (!strncmp(text, "/B", 2)) {
+			latency->byte_ns += ns;
+			text += 2;
+		} else {
+			latency->fixed_ns += ns;
+		}
+	} while (*text++ == '+');
+	*end = text - 1;
+	return true;
+}
+
 bool sim_parse__size(const char *text, uint64_t *bytes)
 {
 	static const char suffixes[] = "KMGT";

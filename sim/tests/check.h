@@ -23,7 +23,8 @@ struct test {
 };
 
 /* The lists end with an empty one. */
-extern const struct test basic_tests[], truth_tests[], graph_tests[], family_tests[], v1_tests[];
+extern const struct test basic_tests[], truth_tests[], graph_tests[], family_tests[], v1_tests[],
+	clock_tests[], clock_graph_tests[];
 
 #define EXPECT(condition)								\
 	do {										\

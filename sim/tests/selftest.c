@@ -52,7 +52,8 @@ unsigned long long truth(int nr_keys, const char *const *keys)
 }
 
 static const struct test *const lists[] = {
-	basic_tests, truth_tests, graph_tests, family_tests, v1_tests,
+	basic_tests, truth_tests, graph_tests, family_tests, v1_tests, clock_tests,
+	clock_graph_tests,
 };
 
 /* The environment is read when the libraries are loaded: so the case is a program anew. */
