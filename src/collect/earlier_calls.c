@@ -79,14 +79,16 @@ static bool is_over(const struct earlier_call *call, const struct process *proce
 
 /* --- what it is --- */
 
-/* A thread that has made no call since has no account: it gets one, with nothing in it, as long as it is in this call. */
-static int add_thread(struct account *account, const struct earlier_call *call, uint64_t began_ns)
+/* A thread that has made no call since has no account: it gets one, with nothing in it. */
+static int add_thread(const struct process *process, const struct earlier_call *call, uint64_t began_ns)
 {
+	struct account *account = process->account;
 	struct thread_account thread = {
 		.slot = call->slot,
 		.tid = call->tid,
 		.start_ns = call->thread_start_ns,
 		.first_ns = began_ns,
+		.ended_ns = process->ended ? process->ended_ns : 0,
 	};
 
 	for (size_t i = 0; i < account->thread_count; i++)
@@ -114,8 +116,8 @@ static int count(const struct earlier_calls *calls, const struct earlier_call *c
 	memcpy(record.comm, call->comm, sizeof(record.comm));
 	if (!call->over)
 		open_calls__list_earlier(process, &record, call->stack, model->now_ns);
-	if (process->account && !process->ended)
-		ret = add_thread(process->account, call, calls->began_ns);
+	if (process->account)
+		ret = add_thread(process, call, calls->began_ns);
 	if (!ret && process->site_table && call->stack && tally__is_wait(call->row))
 		ret = site_table__set_wait(process->site_table, call->stack, call->row, ns);
 	return ret ? ret : open_time__add(time, process, &record, !call->over, ns);

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,13 @@ def test_its_time_stays_when_it_returns(gpuprobe, stuck, tmp_path):
             result = running.stop()
     times = [seconds_waited(report, process.pid) for report in result.reports]
     assert times == sorted(times) and 1 < times[-1] < 60
+
+
+def test_ends_with_its_process(gpuprobe, stuck, tmp_path):
+    """The time until the latest look is told, of the function and of its thread."""
+    with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
+        threading.Timer(3, process.kill).start()
+        done = gpuprobe.run(base=["stat", "--json"], args=["-p", process.pid])
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["processes"][0]["ended"]
+    assert 0 < seconds_in(report, process.pid, "cuStreamSynchronize") < 60

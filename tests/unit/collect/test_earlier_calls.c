@@ -222,8 +222,11 @@ static void ends_with_its_process(void **state)
 	(void)state;
 	assert_int_equal(scene__read(scene, 100), 1);
 	scene->process.ended = true;
+	scene->process.ended_ns = BEGAN + NS_PER_S;
 	assert_int_equal(scene__read(scene, 200), 0);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 200);
+	assert_int_equal(scene->process.account->thread_count, 1);
+	assert_int_equal(scene->process.account->threads[0].ended_ns, BEGAN + NS_PER_S);
 	/* The slot is another's. */
 	scene->process.ended = false;
 	scene->process.start_ns = 1;
