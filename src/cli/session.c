@@ -249,7 +249,8 @@ static void look_for_libraries(struct session *session, const struct mapping_eve
 	if (late)
 		tell_late(session, &rescan);
 	if (event->inode && !process__exists(event->pid) &&
-	    (late || attacher__has_missed(session->attacher, event->device, event->inode)))
+	    (late ||
+	     attacher__has_missed(session->attacher, event->pid, event->device, event->inode, event->time_ns)))
 		note_missed_program(session, event->pid);
 }
 

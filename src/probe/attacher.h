@@ -95,10 +95,10 @@ void attacher__hurry(struct attacher *attacher, bool waits);
 bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
 
 /*
- * A process that has ended had mapped a file of CUDA's, shown by these numbers. Returns whether the file has never been
- * looked at, so that its calls were not seen, and counts it as skipped then.
+ * A process that has ended had mapped a file of CUDA's, shown by these numbers, at `since_ns`. Returns whether the file had no
+ * probes then and has never been looked at, so that its calls were not seen, and counts it as skipped then.
  */
-bool attacher__has_missed(struct attacher *attacher, dev_t device, uint64_t inode);
+bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
 
 /* Whether files get probes for one process only, as long as no second one that is watched has CUDA functions. */
 bool attacher__confines(const struct attacher *attacher);

@@ -149,9 +149,25 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
 	return false;
 }
 
-bool attacher__has_missed(struct attacher *attacher, dev_t device, uint64_t inode)
+/* A file that was named gets its probes before anybody maps it. The kernel's number of a device has 20 bits for the minor one. */
+static bool had_probes(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
+{
+	for (size_t i = 0; i < attacher->file_count; i++) {
+		const struct attached_file *file = &attacher->files[i];
+		const struct file_identity *identity = &file->identity;
+
+		if (identity->number == inode && makedev(identity->device >> 20, identity->device & 0xfffff) == device)
+			return attacher__probed_ns(attacher, file, pid) <= since_ns;
+	}
+	return false;
+}
+
+bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
 {
 	const struct seen_file *seen, *next;
+
+	if (had_probes(attacher, pid, device, inode, since_ns))
+		return false;
 
 	HASH_ITER (hh, attacher->seen, seen, next) {
 		if (seen->key.device == device && seen->key.inode == inode)

@@ -70,6 +70,15 @@ def _descriptors(pid):
     return len(links) - len(files)
 
 
+def _fewest_descriptors(pid):
+    """Of a few looks: at any moment gpuprobe may have a file open that it is about to close."""
+    counts = []
+    for _ in range(5):
+        counts.append(_descriptors(pid))
+        time.sleep(0.02)
+    return min(counts)
+
+
 def _status(pid, name):
     return int(re.search(rf"^{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
 
@@ -113,7 +122,7 @@ class Figures:
         maps = _maps(self.pid)
         entries = self._settled(maps)
         heap = int.from_bytes(self.heap.read_bytes(), "little")
-        sample = Sample(seconds, processes, _descriptors(self.pid), _status(self.pid, "Threads"),
+        sample = Sample(seconds, processes, _fewest_descriptors(self.pid), _status(self.pid, "Threads"),
                         _status(self.pid, "RssAnon") * 1024, heap, sum(size for _, size in maps.values()), entries)
         (self.rests if rest else self.samples).append(sample)
 

@@ -86,15 +86,21 @@ HELD = {
 }
 
 
+def waits_in(program):
+    """The kernel's function in which its main thread waits."""
+    return Path(f"/proc/{program.pid}/wchan").read_text(encoding="ascii")
+
+
 @pytest.mark.parametrize("way", [SLEEPS, SPINS], ids=lambda way: way.id)
 @pytest.mark.parametrize("held", HELD)
 def test_held(held, way, stuck, tmp_path):
     """The thread's state is told, and it is where it was held; it is held still after the dump, and goes on when it may."""
     with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
         with HELD[held](program):
-            state = Path(f"/proc/{program.pid}/wchan").read_text(encoding="ascii")
+            # "0" as long as it is on its way there, which the cgroup does not wait for.
+            state = wait_until(lambda: waits_in(program) if waits_in(program) != "0" else None, "it does not stand still")
             thread = dump.take(program.pid).processes[program.pid].threads[program.only.tid]
-            assert Path(f"/proc/{program.pid}/wchan").read_text(encoding="ascii") == state
+            assert waits_in(program) == state
         assert (thread.state, thread.call) == (held.partition("-")[0], way.call), thread
         assert_at(thread, program.only, "stuck.c")
         program.release()

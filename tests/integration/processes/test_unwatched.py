@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import paths
+from lib import exact, paths
 from lib.probe import Background, Running, environment, wait_until, wait_until_watching
 
 NONE = ("--metrics-addr", "none")
@@ -426,3 +426,15 @@ def test_one_of_several_ends_meanwhile():
         status, stderr = run_while_they_end("monitor", [ending], [staying])
     assert status == 0
     assert f"warning: process {ending.pid} ended before it was watched: nothing of it was seen\n" in stderr
+
+
+def test_a_named_library_is_missed_by_nobody(gpuprobe):
+    """Programs that end at once are no loss where the file had its probes before: whether anybody looked at them or not."""
+    with gpuprobe.start(interval=0.1, libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+        running.wait_until_watching()
+        for _ in range(40):
+            subprocess.run([paths.workload("launch"), "--launches", "1"], check=True, stdout=subprocess.DEVNULL)
+        result = running.stop()
+    assert "library_skipped" not in exact.lost(result.final)
+    assert sum(process["launches"] for process in {
+        process["pid"]: process for report in result.reports for process in report["processes"]}.values()) == 40
