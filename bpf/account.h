@@ -109,6 +109,12 @@ static __noinline int raise_max(u64 *max, u64 value)
 	return 0;
 }
 
+static __always_inline void raise_epoch(u64 *epoch, u64 value)
+{
+	if (*epoch < value)
+		raise_max(epoch, value);
+}
+
 /* The number of the function's record plus 1, which one of the process's threads has taken; 0: there is no room. */
 static __noinline u32 find_duration(u32 slot, u32 row)
 {

@@ -70,11 +70,10 @@ static __always_inline bool is_crossing(u32 slot, u64 from, u64 to)
 }
 
 /* The thread launches where it did not before, or in another epoch. */
-static __noinline int launch_elsewhere(struct thread *thread, u64 id, u64 where, u64 epoch)
+static __noinline int launch_elsewhere(struct thread *thread, u64 where, u64 epoch)
 {
 	struct thread_account *account = account_of(thread);
 
-	note_stream_work(thread, id);
 	if (!account)
 		return 0;
 	/* This launch is among those since the wait. */

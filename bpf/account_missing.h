@@ -12,8 +12,7 @@
 #ifndef BPF_ACCOUNT_MISSING_H
 #define BPF_ACCOUNT_MISSING_H
 
-#include "account.h"
-#include "account_stream.h"
+#include "account_outstanding.h"
 #include "memory.h"
 
 struct {
@@ -63,12 +62,6 @@ static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 }
 
 /* --- what is done, though no wait was for it --- */
-
-static __always_inline void raise_epoch(u64 *epoch, u64 value)
-{
-	if (*epoch < value)
-		raise_max(epoch, value);
-}
 
 static __always_inline struct context_record *context_to_note(u32 slot, u64 context)
 {
@@ -152,18 +145,6 @@ static __noinline u64 handled_epoch(const struct stream_key *at, const struct st
 }
 
 /* --- streams --- */
-
-/* The stream was given work. */
-static __noinline int note_stream_work(struct thread *thread, u64 id)
-{
-	const struct process_record *process = process_at(thread->slot);
-	struct stream_key key = stream_key_of_id(thread, id);
-	struct stream_record *stream = stream_record_of(thread, &key);
-
-	if (process && stream)
-		raise_epoch(&stream->worked, process->epoch + 1);
-	return 0;
-}
 
 /* An event or a host function follows the stream's work of epochs before that one. */
 static __noinline int note_followed(const struct stream_key *at, u64 epoch)

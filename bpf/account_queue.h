@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * When a device's queue is known to be empty, and for how long. Work is noted
- * when its call has returned, so that what is not of an epoch before a wait's
- * may be after it; a wait that has ended with no such work has emptied the queue.
- * What cannot be told leaves it not empty: an idle time that is missed is no
- * harm, one that was none is.
+ * When a device is idle, as far as the process goes, and for how long. Work is noted when its call has returned, so
+ * that what is not of an epoch before a wait's may be after it.
  *
- * A launch that comes ends the idle time. Copies on the way to it do not, but
- * their time does not count.
+ * There are two accounts of it. `idle_ns` has all times with nothing to do, from the return of the call that proves it to
+ * the entry of the next that may submit work. Gaps are for findings: those of more than IDLE_GAP_NS from a proof to the next
+ * launch. Copies on the way to that do not end a gap, but their time does not count.
  */
 #ifndef BPF_ACCOUNT_QUEUE_H
 #define BPF_ACCOUNT_QUEUE_H
 
-#include "account.h"
-#include "account_stream.h"
+#include "account_outstanding.h"
 #include "copy.h"
+#include "share.h"
 
-#define UNKNOWN_QUEUE (ACCOUNT_DEVICES - 1)
-
-static __always_inline u32 queue_of(u8 device)
-{
-	return device < UNKNOWN_QUEUE ? device : UNKNOWN_QUEUE;
-}
-
-static __always_inline struct device_queue *queue_at(struct process_account *process, u32 number)
-{
-	/* The compiler knows that it is, and leaves the check out, but the verifier does not. */
-	barrier_var(number);
-	if (number >= ACCOUNT_DEVICES)
-		return NULL;
-	return &process->queues[number];
-}
+/* What a process did before it was watched is taken to be done so long after that. */
+#define EARLIER_WORK_NS 2000000000ull
 
 static __always_inline u64 inside_of(const struct thread_account *account)
 {
@@ -63,18 +48,99 @@ static __always_inline void note_queue_context(struct device_queue *queue, u64 c
 		queue->shared = 1;
 }
 
-/* Work of this epoch has come. The epoch first: a wait that ends now looks at it again once it has told that all is done. */
-static __always_inline void note_work(const struct thread *thread, struct device_queue *queue, u32 number, u64 stream,
-				      u64 epoch)
+/* Tells an idle time, where that is asked for. */
+static __always_inline int tell_idle_time(u32 slot, u32 device, u64 begin_ns, u64 end_ns)
 {
-	u64 context = current_context(thread);
+	struct process_record *process = process_at(slot);
+	struct record_idle *record;
 
+	if (!config.idle_records || !process || !may_notify(process))
+		return 0;
+	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	if (!record) {
+		lose(LOSS_RING_FULL);
+		return 0;
+	}
+	record->header.type = RECORD_IDLE;
+	record->header.slot = slot;
+	record->begin_ns = begin_ns;
+	record->end_ns = end_ns;
+	record->device = device;
+	record->pad = 0;
+	bpf_ringbuf_submit(record, 0);
+	notified(process, sizeof(*record));
+	return 0;
+}
+
+/* A call that began at `end_ns` has submitted work. Other threads may have begun earlier, and have yet to note theirs. */
+static __noinline int end_idle(const struct thread *thread, struct process_account *process, u32 number, u64 end_ns)
+{
+	struct device_queue *queue = queue_at(process, number);
+	u64 since, other;
+
+	since = queue ? __sync_lock_test_and_set(&queue->idle_since_ns, 0) : 0;
+	if (!since || was_blind_since(since, RATE_LAUNCH, RATE_COPY))
+		return 0;
+	other = earliest_submission(process, thread->slot, thread->place);
+	if (other < end_ns)
+		end_ns = other;
+	if (end_ns <= since)
+		return 0;
+	__sync_fetch_and_add(&queue->idle_ns, end_ns - since);
+	__sync_fetch_and_add(&queue->idle_times, 1);
+	return tell_idle_time(thread->slot, number, since, end_ns);
+}
+
+/* Work whose device is not known may be on any. */
+static __always_inline int end_idle_of(const struct thread *thread, struct process_account *process, u32 number, u64 end_ns)
+{
+	if (number != UNKNOWN_QUEUE)
+		return end_idle(thread, process, number, end_ns);
+	for (u32 i = 0; i < ACCOUNT_DEVICES; i++)
+		if (process->queues[i].idle_since_ns)
+			end_idle(thread, process, i, end_ns);
+	return 0;
+}
+
+/* The stream has work of this epoch. */
+static __noinline int note_outstanding(const struct thread *thread, struct device_queue *queue, u64 id, u64 epoch)
+{
+	struct stream_key key = stream_key_of_id(thread, id);
+	bool listed;
+
+	if (!lock_word(&queue->lock)) {
+		loosen_queue(queue, epoch);
+		return 0;
+	}
+	listed = list_stream(queue, key.stream, key.scope);
+	unlock_word(&queue->lock);
+	if (!listed)
+		loosen_queue(queue, epoch);
+	return 0;
+}
+
+/*
+ * Work of this epoch has come, by a call that began at `start_ns`. The epoch first: a wait that ends now looks at it again once
+ * it has told that all is done. The list before the idle time: what is proved from then on knows of the work.
+ */
+static __noinline int note_work(struct thread *thread, struct process_account *process, u32 number, u64 stream, u64 start_ns)
+{
+	struct device_queue *queue = queue_at(process, number);
+	u64 context = current_context(thread), epoch = work_epoch(thread->slot);
+
+	if (!queue)
+		return 0;
 	if (queue->launched_epoch < epoch)
 		raise_max(&queue->launched_epoch, epoch);
+	if (!note_stream_work(thread, stream))
+		loosen_queue(queue, epoch);
+	note_outstanding(thread, queue, stream, epoch);
+	end_idle_of(thread, process, number, start_ns);
 	if (queue->stream != stream)
 		note_queue_stream(queue, stream);
 	if (number != UNKNOWN_QUEUE && queue->context != context && context)
 		note_queue_context(queue, context);
+	return 0;
 }
 
 /* Whether work may have come to the queue's device since that wait, by a thread of which the device is not known. */
@@ -154,6 +220,7 @@ struct emptying {
 	u64 stream;   /* of this stream; 0: of all of the context's */
 	u64 context;  /* 0: not known */
 	u64 since_ns; /* of a copy that waited: its start; 0: else */
+	u64 start_ns; /* of the call */
 	u32 queue;
 	u32 pad;
 };
@@ -179,22 +246,80 @@ static __always_inline void begin_empty(struct device_queue *queue, const struct
 	__sync_lock_test_and_set(&queue->empty_ns, end_ns);
 }
 
-static __always_inline bool proves_empty(const struct device_queue *queue, const struct emptying *emptying)
+/* Whether the wait is for all that the process has on the device. */
+static __always_inline bool is_for_all(const struct process_account *process, const struct device_queue *queue,
+				       const struct emptying *emptying)
 {
-	if (!queue->launched_epoch || queue->launched_epoch >= emptying->epoch || queue->shared)
+	if (emptying->stream || queue->shared)
 		return false;
-	if (queue->context && queue->context != emptying->context)
-		return false;
-	if (!emptying->stream)
-		return true;
-	return !queue->mixed && (!queue->stream || queue->stream == emptying->stream);
+	return emptying->context ? queue->context == emptying->context || process->one_device : process->one_device;
 }
 
-static __noinline int note_empty(struct process_account *process, const struct emptying *emptying, u64 end_ns)
+/* What no stream of the list stands for is covered by waits for everything alone. Returns whether there is no such work. */
+static __always_inline bool settle_loose(const struct process_account *process, struct device_queue *queue,
+					 const struct emptying *emptying)
+{
+	u64 loose = *(volatile u64 *)&queue->loose_epoch;
+
+	if (is_for_all(process, queue, emptying)) {
+		queue->sure_ns = emptying->start_ns;
+		if (loose && loose < emptying->epoch && __sync_bool_compare_and_swap(&queue->loose_epoch, loose, 0))
+			loose = 0;
+	}
+	return !loose && !was_blind_since(queue->sure_ns, RATE_LAUNCH, RATE_COPY);
+}
+
+/* Whether nothing is left on the queue; if so, it is idle since `since_ns`, where that is not 0. */
+static __always_inline bool is_done(struct process_account *process, u32 number, u32 slot, u64 since_ns)
+{
+	struct device_queue *queue = queue_at(process, number);
+	bool done;
+
+	if (!queue || !lock_word(&queue->lock))
+		return false;
+	done = !drop_done_streams(queue, slot, process->one_device) && !*(volatile u64 *)&queue->loose_epoch;
+	if (done && since_ns && !queue->idle_since_ns)
+		queue->idle_since_ns = since_ns;
+	unlock_word(&queue->lock);
+	return done;
+}
+
+/* What is not on record may be of a process that was there before: see EARLIER_WORK_NS. */
+static __always_inline bool has_earlier_work(u32 slot)
+{
+	const struct process_record *record = process_at(slot);
+	u64 watched_ns;
+
+	if (is_seen_from_start(slot))
+		return false;
+	watched_ns = record && record->seen_ns < attached_ns ? record->seen_ns : attached_ns;
+	return !record || now() - watched_ns < EARLIER_WORK_NS;
+}
+
+/* Whether what has been covered proves that the queue is empty. If so, the device is idle from the end of the call on. */
+static __always_inline bool proves_empty(const struct thread *thread, struct process_account *process,
+				    const struct emptying *emptying, u64 end_ns)
+{
+	struct device_queue *queue = queue_at(process, emptying->queue);
+	bool earlier;
+
+	if (!queue || !queue->launched_epoch || process->unproven || !settle_loose(process, queue, emptying))
+		return false;
+	if (emptying->queue != UNKNOWN_QUEUE && process->queues[UNKNOWN_QUEUE].launched_epoch &&
+	    !is_done(process, UNKNOWN_QUEUE, thread->slot, 0))
+		return false;
+	if (earliest_submission(process, thread->slot, thread->place) < end_ns)
+		return false;
+	earlier = has_earlier_work(thread->slot);
+	return is_done(process, emptying->queue, thread->slot, earlier ? 0 : end_ns);
+}
+
+static __noinline int note_empty(const struct thread *thread, struct process_account *process,
+				 const struct emptying *emptying, u64 end_ns)
 {
 	struct device_queue *queue = queue_at(process, emptying->queue);
 
-	if (!queue || !proves_empty(queue, emptying))
+	if (!queue || !proves_empty(thread, process, emptying, end_ns))
 		return 0;
 	queue->stream = 0;
 	queue->mixed = 0;
@@ -227,6 +352,7 @@ static __always_inline void note_inside(struct thread_account *account, const st
 static __always_inline void spoil_queue(struct device_queue *queue, u64 epoch)
 {
 	raise_max(&queue->launched_epoch, epoch);
+	loosen_queue(queue, epoch);
 	queue->mixed = 1;
 	__sync_lock_test_and_set(&queue->empty_ns, 0);
 }

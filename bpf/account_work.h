@@ -46,6 +46,8 @@ static __always_inline void look_for_event_node(struct pt_regs *ctx, const volat
 static __noinline int work_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
+	if (may_submit(function->operation))
+		begin_submission(thread, call);
 	switch (function->operation) {
 	case OP_WAIT:
 		call->marked = covers_legacy(ctx, function);
@@ -56,8 +58,10 @@ static __noinline int work_enter(struct pt_regs *ctx, const volatile struct func
 		note_recorded(thread->slot, argument(ctx, function, ROLE_EVENT));
 		break;
 	case OP_DESTROY:
-		if (function->kind == OBJECT_STREAM)
-			call->marked = ends_with_work(thread->slot, argument(ctx, function, ROLE_HANDLE));
+		if (function->kind != OBJECT_STREAM)
+			break;
+		call->marked = ends_with_work(thread->slot, argument(ctx, function, ROLE_HANDLE));
+		loosen_stream(thread->slot, argument(ctx, function, ROLE_HANDLE));
 		break;
 	case OP_FREE:
 		if (!is_host_kind(function->kind))
@@ -94,10 +98,10 @@ static __noinline int note_launch_work(struct thread *thread, struct call *call,
 
 	if (!queue)
 		return 0;
-	note_work(thread, queue, number, call->noted, epoch);
+	note_work(thread, process, number, call->noted, call->start_ns);
 	if (queue->empty_ns)
 		longest = end_idle_time(thread, call, process, number);
-	launch_elsewhere(thread, call->noted, where, epoch);
+	launch_elsewhere(thread, where, epoch);
 	return longest;
 }
 
@@ -138,7 +142,7 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 }
 
 /* Other work; `copies`: the device is not idle with it. */
-static __noinline int other_work(struct thread *thread, struct call *call, u64 id, u32 copies)
+static __always_inline int other_work(struct thread *thread, struct call *call, u64 id, u32 copies)
 {
 	struct process_account *process = process_account_at(thread->slot);
 	u32 number = queue_of(device_of_call(thread, call));
@@ -146,7 +150,7 @@ static __noinline int other_work(struct thread *thread, struct call *call, u64 i
 
 	if (!queue)
 		return 0;
-	note_work(thread, queue, number, id, work_epoch(thread->slot));
+	note_work(thread, process, number, id, call->start_ns);
 	if (copies)
 		note_copy_work(queue, call);
 	return 0;
@@ -164,8 +168,11 @@ static __noinline int copy_waited(struct thread *thread, struct call *call, cons
 	emptying.stream = stream_id(function, call->arg[COPY_STREAM]);
 	emptying.context = current_context(thread);
 	emptying.queue = queue_of(device_of_call(thread, call));
+	emptying.start_ns = call->start_ns;
 	key = stream_key_of_id(thread, emptying.stream);
-	note_empty(process, &emptying, call->end_ns);
+	if (call->kind != COPY_H2H)
+		end_idle_of(thread, process, emptying.queue, call->start_ns);
+	note_empty(thread, process, &emptying, call->end_ns);
 	note_covered(thread, &key, call->arg[COPY_EPOCH]);
 	return 0;
 }
@@ -175,7 +182,6 @@ static __noinline int copy_queued(struct thread *thread, struct call *call, u64 
 	struct stream_key key = stream_key_of_id(thread, id);
 
 	other_work(thread, call, id, true);
-	note_stream_work(thread, id);
 	if (call->kind == COPY_D2H && call->arg[COPY_FLAGS] & TALLY_PINNED && call->noted)
 		note_target(&key, call->noted, call->arg[COPY_BYTES]);
 	return 0;
@@ -255,7 +261,7 @@ static __always_inline bool stream_emptying(struct thread *thread, const struct 
 static __noinline int waited(struct thread *thread, struct call *call)
 {
 	struct process_account *process = process_account_at(thread->slot);
-	struct emptying emptying = {.epoch = call->arg[WAITED_EPOCH]};
+	struct emptying emptying = {.epoch = call->arg[WAITED_EPOCH], .start_ns = call->start_ns};
 	struct stream_key key = {};
 	bool known;
 
@@ -266,7 +272,7 @@ static __noinline int waited(struct thread *thread, struct call *call)
 	else
 		known = stream_emptying(thread, call, &key, &emptying);
 	if (known)
-		note_empty(process, &emptying, call->end_ns);
+		note_empty(thread, process, &emptying, call->end_ns);
 	if (call->kind != WAIT_CONTEXT && key.stream)
 		note_covered(thread, &key, emptying.epoch);
 	if (call->kind != WAIT_EVENT)
@@ -413,8 +419,11 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 	if (!thread || !call)
 		return 0;
 	account = account_of(thread);
-	if (is_launch(call))
-		return result || is_captured_launch(call) ? 0 : launch_work(thread, call, account);
+	if (is_launch(call)) {
+		wants = result || is_captured_launch(call) ? 0 : launch_work(thread, call, account);
+		end_submission(account, call);
+		return wants;
+	}
 	/* The same stream may be of another context from now on. */
 	if (account && (call->operation == OP_CONTEXT || call->operation == OP_DEVICE))
 		account->last_epoch = 0;
@@ -424,6 +433,7 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 		wants = wait_work(thread, call, account, result);
 	else if (!result)
 		wants = other_leave(thread, call);
+	end_submission(account, call);
 	if (!thread->depth)
 		note_outermost(thread, call, result);
 	return wants;
@@ -468,6 +478,7 @@ static __noinline int work_abandoned(struct thread *thread, struct call *call)
 			spoil_queue(queue, work_epoch(thread->slot));
 		break;
 	}
+	end_submission(account_of(thread), call);
 	return 0;
 }
 

@@ -67,6 +67,8 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 	function = function_at(call->row);
 	if (!function)
 		return 0;
+	if (config.account && may_submit(call->operation))
+		lose_sight(thread->slot);
 	switch (call->operation) {
 	case OP_FREE:
 		return free_leave(thread, call, 0);
@@ -127,8 +129,10 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return follows ? ask_enter(thread) : 1;
 	call = follows ? call_enter(thread, ctx, site, function->operation) :
 			 call_enter_unfollowed(thread, ctx, site, function->operation);
-	if (!call)
+	if (!call) {
+		lose_sight_too_deep(thread);
 		return 1;
+	}
 	if (!call->unfollowed && config.account)
 		work_enter(ctx, function, thread, call);
 	if (call->unfollowed && !tells_by_arguments(function->operation)) {

@@ -241,6 +241,8 @@ static __always_inline void move_stream(struct thread *thread, struct stream_rec
 
 	for (u32 i = 0; i < SEGMENTS; i++)
 		epochs |= stream->segments[i].epoch;
+	if (config.account && stream->worked >= coverage_of(stream, thread->slot).epoch)
+		epochs |= stream->worked;
 	stream->context = epochs ? CONTEXT_SEVERAL : current_context(thread);
 	stream->device = epochs ? DEVICE_UNKNOWN : current_device(thread);
 }

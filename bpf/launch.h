@@ -8,8 +8,7 @@
 #ifndef BPF_LAUNCH_H
 #define BPF_LAUNCH_H
 
-#include "account.h"
-#include "account_stream.h"
+#include "account_outstanding.h"
 #include "capture.h"
 #include "name.h"
 #include "shape.h"
@@ -123,13 +122,16 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	if (!call) {
 		/* Whether it will be in the graph is not seen. */
 		capture_add(thread->slot, capture, 0, true);
+		lose_sight_too_deep(thread);
 		return 1;
 	}
 	call->flag = flags;
 	call->arg[LAUNCH_CAPTURE] = capture;
 	call->arg[LAUNCH_HANDLE] = handle;
-	if (config.account)
+	if (config.account) {
 		call->noted = stream;
+		begin_submission(thread, call);
+	}
 	return 0;
 }
 
@@ -230,6 +232,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
 	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
+	if (!follows && config.account)
+		lose_sight(thread->slot);
 	if (!follows || (!each && !config.launch_returns)) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;

@@ -141,6 +141,9 @@ struct thread_account {
 	__u64 last_stream; /* of the latest launch: bpf/account_stream.h, its device in the upper 8 bits */
 	__u64 last_epoch;  /* device_queue.launched_epoch of that */
 
+	__u64 submitting_ns; /* the entry of the call that may submit work, in which the thread is; 0: it is in none */
+	__u64 submits;	     /* the thread is one of process_account.submitters */
+
 	/* The latest failed call that the program has not asked about; code 0: none */
 	__s32 error_code;
 	__u32 error_row;
@@ -233,12 +236,28 @@ struct ignored_record {
 };
 
 #define ACCOUNT_DEVICES 9 /* the last has the calls whose device is not known, and devices of higher numbers */
+#define QUEUE_STREAMS 16  /* streams of a device that are told apart while they have work; a power of two */
+#define SUBMITTERS 32	  /* threads of a process whose submissions are told apart */
+
+struct queue_stream {
+	__u64 stream, scope; /* as in stream_key */
+};
 
 /*
  * What is known to be queued on a device, by its number in the process. Work is
  * launches and what else is put on a stream and not waited for in the call: asynchronous copies, sets.
+ *
+ * The device is idle, as far as this process goes, while no stream has work that no wait has covered. An idle time begins at
+ * the return of the call that proves it, and ends at the entry of the first call that may submit work.
  */
 struct device_queue {
+	__u32 lock;	    /* of the streams and `idle_since_ns`; as a stream's */
+	__u32 stream_count; /* of `streams` */
+	struct queue_stream streams[QUEUE_STREAMS]; /* with work that no wait had covered when that was looked at last */
+	__u64 loose_epoch;   /* of the latest work that is none of these streams'; 0: none. Only a wait for the whole device covers it */
+	__u64 sure_ns;	     /* the entry of the latest wait for the whole device */
+	__u64 idle_since_ns; /* proved idle since then; 0: it is not known to be */
+	__u64 idle_ns, idle_times; /* of idle times that have ended */
 	__u64 launched_epoch; /* process_record.epoch at the latest work, plus 1; 0: none yet */
 	__u64 stream;	      /* the only one with work since it was last empty; see bpf/account_stream.h; 0: none */
 	__u64 mixed;	      /* not the only one */
@@ -274,6 +293,11 @@ struct process_account {
 	/* the process ended with these copies to pinned memory, which no wait had covered */
 	__u64 exit_copies, exit_bytes;
 	struct time_totals asks; /* calls that ask for an error; their time is not taken */
+	/* Places of the threads that have submitted work, plus 1 */
+	__u32 submitter_lock, submitter_count;
+	__u32 submitters[SUBMITTERS];
+	__u32 unproven;	  /* the returns of some submissions are not seen: the queues prove nothing */
+	__u32 one_device; /* userspace knows that the process uses no other: contexts that are not known are of one */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

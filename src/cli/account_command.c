@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/account_options.h"
 #include "cli/counting.h"
+#include "cli/idle_times.h"
 #include "cli/reports.h"
 #include "cli/samples.h"
 #include "cli/subcommand.h"
@@ -24,6 +25,7 @@ struct account_run {
 	struct counting *counting;
 	struct reports *reports;
 	struct samples *samples;
+	struct idle_times *idle_times;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
 	unsigned long number;	  /* of reports so far */
@@ -90,6 +92,13 @@ static int print(FILE *out, void *arg)
 	return 0;
 }
 
+static void add_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+{
+	const struct account_run *run = arg;
+
+	idle_times__add(run->idle_times, process, record);
+}
+
 /* --- setting up --- */
 
 /* -EINVAL where a threshold is none. */
@@ -120,6 +129,8 @@ static int set_up(struct account_run *run, struct error *err)
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.account = true,
+		.idle_time = options->idle_file ? add_idle_time : NULL,
+		.idle_arg = run,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
@@ -143,9 +154,10 @@ static int set_up(struct account_run *run, struct error *err)
 		.take = sample,
 		.arg = run,
 	};
-	int ret;
+	int ret = options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
 
-	ret = counting__new(&counting, run->log, &run->counting, err);
+	if (!ret)
+		ret = counting__new(&counting, run->log, &run->counting, err);
 	if (!ret)
 		ret = reports__new(run->counting, &reports, run->log, &run->reports, err);
 	if (!ret)
@@ -193,6 +205,8 @@ static int run_command(const struct account_command *options, const struct log *
 		ret = session__run(counting__session(run.counting), err);
 	if (!ret)
 		ret = reports__finish(run.reports, err);
+	if (!ret)
+		ret = idle_times__finish(run.idle_times, err);
 	if (!ret && options->form == ACCOUNT_CSV)
 		tell_silence(&run);
 	if (options->stacks.mode == STACK_FP && run.broken)
@@ -200,6 +214,7 @@ static int run_command(const struct account_command *options, const struct log *
 	if (!ret)
 		*status = status_of(&run);
 	samples__free(run.samples);
+	idle_times__free(run.idle_times);
 	reports__free(run.reports);
 	finding_list__clear(&run.list);
 	findings__free(run.findings);

@@ -53,6 +53,8 @@ static const char shared_middle[] =
 	"                          ID.NAME=VALUE another (repeatable)\n"
 	"  --window TIME           judge growth over the last so long: 30s, 10m [60s, or\n"
 	"                          two thirds of --duration, if that is less]\n"
+	"  --idle-times FILE       write each time in which a process had nothing queued on\n"
+	"                          a GPU, as CSV: CLOCK_BOOTTIME nanoseconds\n"
 	"  --getters               probe calls that only ask, too (cudaGetDevice), for\n"
 	"                          chatty-getters: who asks most pays most\n"
 	"\n"
@@ -94,6 +96,7 @@ enum option_id {
 	OPT_WINDOW,
 	OPT_FAIL_ON,
 	OPT_GETTERS,
+	OPT_IDLE_TIMES,
 	OPT_EXPLAIN,
 	OPT_LIST,
 	OPT_API,
@@ -109,7 +112,7 @@ enum option_id {
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON}, \
 		{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD}, \
 		{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS}, \
-		{"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
+		{"idle-times", required_argument, NULL, OPT_IDLE_TIMES}, {"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
 		{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API}, \
 		{"libcudart-path", required_argument, NULL, OPT_LIBRARY}, \
 		{"libcuda-path", required_argument, NULL, OPT_LIBRARY}, \
@@ -181,6 +184,8 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return take_form(options, ACCOUNT_CSV, err);
 	case 'O':
 		return arguments__file("-O, --output", &options->file, text, err);
+	case OPT_IDLE_TIMES:
+		return arguments__file("--idle-times", &options->idle_file, text, err);
 	case OPT_TOP:
 		ret = arguments__number("--top", text, 0, 1000000, &number, err);
 		options->output.top = (unsigned int)number;

@@ -64,6 +64,13 @@ static void on_reap(evutil_socket_t fd, short what, void *arg)
 	counting->reap_ns = (uint64_t)((double)(clock__boot_ns() - began) * collector__living(counting->collector));
 }
 
+static void on_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+{
+	struct counting *counting = arg;
+
+	counting->options.idle_time(process, record, counting->options.idle_arg);
+}
+
 static void on_process_ended(void *arg)
 {
 	struct counting *counting = arg;
@@ -155,6 +162,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	struct object_options object = {
 		.check_launches = options->check_launches,
 		.account = options->account,
+		.idle_records = options->idle_time,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
 		.track_inflight = options->sections & SECTION_COPY,
@@ -211,6 +219,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 	const struct collector_hooks hooks = {
 		.process_changed = on_process_changed,
 		.process_ended = on_process_ended,
+		.idle_time = options->idle_time ? on_idle_time : NULL,
 		.arg = counting,
 	};
 	struct collector_options collect = {

@@ -20,6 +20,7 @@
 #include "cli/arguments.h"
 #include "cli/session.h"
 #include "cli/stack_options.h"
+#include "gpuprobe/state.h"
 #include "model/model.h"
 #include "probe/selection.h"
 
@@ -44,8 +45,11 @@ struct counting_options {
 	bool end_with_pids;	       /* see struct session_hooks */
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
-	bool account;	     /* keep the account of a run; every launch is looked at */
-	bool asks, getters;  /* of the account: probe what asks for errors, and getters; see struct selection */
+	bool account;	    /* keep the account of a run; every launch is looked at */
+	bool asks, getters; /* of the account: probe what asks for errors, and getters; see struct selection */
+	/* Of the account: called for each time in which a device had nothing to do; NULL: they are summed up alone */
+	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
+	void *idle_arg;
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */
 	struct counting_limits limits;

@@ -71,6 +71,17 @@ static void take_unfinished(struct collector *collector, const struct record_unf
 		open_calls__end(process, record);
 }
 
+static void take_idle_time(struct collector *collector, const struct record_idle *record)
+{
+	const struct process *process;
+
+	if (collector->has_fresh)
+		see_fresh_processes(collector);
+	process = collector__process_at(collector, record->header.slot);
+	if (process && collector->hooks.idle_time)
+		collector->hooks.idle_time(process, record, collector->hooks.arg);
+}
+
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
 	const struct record *record = data;
@@ -89,6 +100,10 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_UNFINISHED:
 		if (size >= sizeof(struct record_unfinished))
 			take_unfinished(collector, data);
+		break;
+	case RECORD_IDLE:
+		if (size >= sizeof(struct record_idle))
+			take_idle_time(collector, data);
 		break;
 	case RECORD_PROCESS:
 		collector->has_fresh = true;
@@ -110,7 +125,8 @@ static void take_record(struct collector *collector, const void *data, size_t si
 /* Of the notices that have a bound for each process. */
 static void take_off(struct collector *collector, const struct record *record, size_t size)
 {
-	if (size >= sizeof(*record) && (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD))
+	if (size >= sizeof(*record) && (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
+					record->type == RECORD_IDLE))
 		shares__took_notice(collector, record->slot, size);
 }
 

@@ -38,6 +38,8 @@ struct collector_options {
 struct collector_hooks {
 	/* A process has become another program (RECORD_EXEC), has loaded libraries (RECORD_LIBRARY, RECORD_LOADED) or has been forked (RECORD_FORK). */
 	void (*process_changed)(const struct record_library *record, void *arg);
+	/* A device had nothing to do for a time, where the BPF object was loaded with `idle_records`. */
+	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	/* A process has ended: collector__reap should be called before long. */
 	void (*process_ended)(void *arg);
 	void *arg;

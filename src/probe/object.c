@@ -118,6 +118,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.launch_sample = shape_sample(options, sample);
 	rodata->config.account = options->account;
 	rodata->config.rates = options->rates;
+	rodata->config.idle_records = options->idle_records;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;

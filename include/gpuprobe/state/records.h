@@ -28,6 +28,7 @@ enum record_type {
 	RECORD_FORK,		  /* struct record_library: the process is a child of the one in which all probes are */
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 	RECORD_UNFINISHED,	  /* struct record_unfinished: a thread has ended inside a call */
+	RECORD_IDLE,		  /* struct record_idle: a device had nothing to do; where config.idle_records is set */
 };
 
 struct record {
@@ -74,6 +75,14 @@ struct record_unfinished {
 	struct record header;
 	struct open_call_record call;
 	__u64 ended_ns; /* when its thread did */
+};
+
+/* A time in which nothing of the process was queued on a device. CLOCK_BOOTTIME. */
+struct record_idle {
+	struct record header;
+	__u64 begin_ns, end_ns;
+	__u32 device; /* its number in the process; ACCOUNT_DEVICES - 1: not known */
+	__u32 pad;
 };
 
 struct record_library {

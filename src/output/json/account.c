@@ -62,6 +62,9 @@ static void write_queues(struct json *j, const struct process_account *totals)
 		json__key_u64(j, "stream", queue->stream);
 		json__key_u64(j, "mixed", queue->mixed);
 		json__key_u64(j, "empty_ns", queue->empty_ns);
+		json__key_u64(j, "idle_ns", queue->idle_ns);
+		json__key_u64(j, "idle_times", queue->idle_times);
+		json__key_u64(j, "idle_since_ns", queue->idle_since_ns);
 		json__key_u64(j, "legacy_waiting", queue->legacy_waiting);
 		json__object_end(j);
 	}

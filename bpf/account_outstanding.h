@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Work that no wait has covered: of each device the streams that have some, and the threads that are inside a call
+ * that may submit some. While there is neither, the device is idle as far as the process goes.
+ *
+ * A stream is in the list of its device from its first work on. It leaves the list when a proof is looked at and all of its work
+ * is of an earlier epoch than what is covered, by waits for it, for its context, or for what is behind it (order.h).
+ * What cannot be told keeps the device from being idle: an idle time that is missed is no harm, one that was none is.
+ */
+#ifndef BPF_ACCOUNT_OUTSTANDING_H
+#define BPF_ACCOUNT_OUTSTANDING_H
+
+#include "account.h"
+#include "account_stream.h"
+
+#define UNKNOWN_QUEUE (ACCOUNT_DEVICES - 1)
+#define NO_SUBMISSION (~0ull)
+
+static __always_inline u32 queue_of(u8 device)
+{
+	return device < UNKNOWN_QUEUE ? device : UNKNOWN_QUEUE;
+}
+
+static __always_inline struct device_queue *queue_at(struct process_account *process, u32 number)
+{
+	/* The compiler knows that it is, and leaves the check out, but the verifier does not. */
+	barrier_var(number);
+	if (number >= ACCOUNT_DEVICES)
+		return NULL;
+	return &process->queues[number];
+}
+
+/* --- threads inside a submission --- */
+
+/* Calls that may put work on a device. */
+static __always_inline bool may_submit(u8 operation)
+{
+	switch (operation) {
+	case OP_LAUNCH:
+	case OP_GRAPH_LAUNCH:
+	case OP_LAUNCH_LIST:
+	case OP_COPY:
+	case OP_SET:
+	case OP_HOST_FUNCTION:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* From now on nobody knows what the process has on its devices. */
+static __always_inline void lose_sight(u32 slot)
+{
+	struct process_account *process = process_account_at(slot);
+
+	if (process && !process->unproven)
+		process->unproven = 1;
+}
+
+/* A call is not on record: nested in the same act, or too deep. */
+static __always_inline void lose_sight_too_deep(const struct thread *thread)
+{
+	if (config.account && thread->depth >= CALL_DEPTH)
+		lose_sight(thread->slot);
+}
+
+static __always_inline struct thread_account *submitter_at(const struct process_account *process, u32 index)
+{
+	u32 number = process->submitters[index & (SUBMITTERS - 1)] - 1;
+
+	return bpf_map_lookup_elem(&thread_accounts, &number);
+}
+
+/* A place in the list, which may be that of a thread that has ended; SUBMITTERS: there is none. The caller holds the lock. */
+__noinline u32 place_for_submitter(const struct process_account *process, u32 slot)
+{
+	const struct thread_account *other;
+
+	if (!process)
+		return SUBMITTERS;
+	for (u32 i = 0; i < SUBMITTERS; i++) {
+		if (i >= process->submitter_count)
+			return i;
+		other = submitter_at(process, i);
+		if (!other || other->slot != slot || other->ended_ns || !other->submits)
+			return i;
+	}
+	return SUBMITTERS;
+}
+
+static __noinline int add_submitter(struct thread *thread)
+{
+	struct process_account *process = process_account_at(thread->slot);
+	struct thread_account *account = account_of(thread);
+	u32 place;
+
+	if (!process || !account)
+		return 0;
+	if (!lock_word(&process->submitter_lock)) {
+		lose_sight(thread->slot);
+		return 0;
+	}
+	place = place_for_submitter(process, thread->slot);
+	if (place < SUBMITTERS) {
+		process->submitters[place & (SUBMITTERS - 1)] = thread->place;
+		if (place >= process->submitter_count)
+			process->submitter_count = place + 1;
+		account->submits = 1;
+	}
+	unlock_word(&process->submitter_lock);
+	if (place >= SUBMITTERS)
+		lose_sight(thread->slot);
+	return 0;
+}
+
+/* A call that may submit work has entered, and its return is followed. */
+static __always_inline void begin_submission(struct thread *thread, const struct call *call)
+{
+	struct thread_account *account = account_of(thread);
+
+	if (!account) {
+		lose_sight(thread->slot);
+		return;
+	}
+	if (!account->submits)
+		add_submitter(thread);
+	if (!account->submitting_ns)
+		*(volatile u64 *)&account->submitting_ns = call->start_ns;
+}
+
+/* It has returned, and what it has submitted is noted, or it is gone. The outermost ends it. */
+static __always_inline void end_submission(struct thread_account *account, const struct call *call)
+{
+	if (account && account->submitting_ns == call->start_ns)
+		*(volatile u64 *)&account->submitting_ns = 0;
+}
+
+/* When the first of the submissions began in which other threads of the process are; NO_SUBMISSION: they are in none. */
+__noinline u64 earliest_submission(const struct process_account *process, u32 slot, u32 own_place)
+{
+	u64 earliest = NO_SUBMISSION, began;
+	const struct thread_account *other;
+
+	if (!process)
+		return 0;
+	for (u32 i = 0; i < SUBMITTERS; i++) {
+		if (i >= process->submitter_count)
+			break;
+		other = submitter_at(process, i);
+		if (!other || other->slot != slot || process->submitters[i & (SUBMITTERS - 1)] == own_place)
+			continue;
+		began = *(volatile const u64 *)&other->submitting_ns;
+		if (began && began < earliest)
+			earliest = began;
+	}
+	return earliest;
+}
+
+/* --- streams with work --- */
+
+/* Work that no listed stream stands for. */
+static __always_inline void loosen_queue(struct device_queue *queue, u64 epoch)
+{
+	raise_max(&queue->loose_epoch, epoch);
+	__sync_lock_test_and_set(&queue->idle_since_ns, 0);
+}
+
+/* The caller holds the lock. Returns whether the stream is in the list now. */
+__noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
+{
+	u32 count;
+
+	if (!queue)
+		return false;
+	count = queue->stream_count;
+	for (u32 i = 0; i < QUEUE_STREAMS; i++) {
+		if (i >= count)
+			break;
+		if (queue->streams[i].stream == stream && queue->streams[i].scope == scope)
+			return true;
+	}
+	if (count >= QUEUE_STREAMS)
+		return false;
+	barrier_var(count);
+	queue->streams[count & (QUEUE_STREAMS - 1)] = (struct queue_stream){.stream = stream, .scope = scope};
+	queue->stream_count = count + 1;
+	return true;
+}
+
+enum stream_work {
+	STREAM_IS_DONE,
+	STREAM_HAS_WORK,
+	STREAM_IS_LOST, /* it has ended, or had no room: nobody knows */
+};
+
+/* Waits for a context that is not known may be for another device's. */
+static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream, u32 one_device)
+{
+	struct coverage coverage;
+
+	if (!record->context && !one_device)
+		return stream == STREAM_LEGACY ? 0 : record->covered;
+	coverage = coverage_of(record, slot);
+	return coverage.dead > coverage.epoch ? coverage.dead : coverage.epoch;
+}
+
+__noinline u32 work_of_stream(u32 slot, u64 stream, u64 scope, u32 one_device)
+{
+	struct stream_key key = {.stream = stream, .scope = scope, .slot = slot};
+	const struct stream_record *record = bpf_map_lookup_elem(&streams, &key);
+
+	if (!record || record->context == CONTEXT_SEVERAL)
+		return STREAM_IS_LOST;
+	return record->worked < done_epoch(record, slot, stream, one_device) ? STREAM_IS_DONE : STREAM_HAS_WORK;
+}
+
+/* Takes the streams off the list whose work is done. Returns how many are left. The caller holds the lock. */
+__noinline u32 drop_done_streams(struct device_queue *queue, u32 slot, u32 one_device)
+{
+	struct queue_stream *at;
+	u32 number = 0, work;
+
+	if (!queue)
+		return 0;
+	for (u32 i = 0; i < QUEUE_STREAMS; i++) {
+		if (number >= queue->stream_count)
+			break;
+		at = &queue->streams[number & (QUEUE_STREAMS - 1)];
+		work = work_of_stream(slot, at->stream, at->scope, one_device);
+		if (work == STREAM_HAS_WORK) {
+			number++;
+			continue;
+		}
+		if (work == STREAM_IS_LOST)
+			raise_max(&queue->loose_epoch, queue->launched_epoch);
+		queue->stream_count--;
+		*at = queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
+	}
+	return queue->stream_count;
+}
+
+/* The stream was given work. Returns whether it has a record that says so. */
+static __always_inline bool note_stream_work(struct thread *thread, u64 id)
+{
+	struct stream_key key = stream_key_of_id(thread, id);
+	struct stream_record *stream = stream_record_of(thread, &key);
+
+	if (!stream)
+		return false;
+	/* In two contexts at a time: no wait covers both. */
+	if (key.stream == STREAM_PER_THREAD && stream->context != current_context(thread))
+		stream->context = CONTEXT_SEVERAL;
+	raise_epoch(&stream->worked, work_epoch(thread->slot));
+	return true;
+}
+
+/* The stream ends, or may: what it was given is nobody's any more. */
+static __noinline int loosen_stream(u32 slot, u64 handle)
+{
+	struct process_account *process = process_account_at(slot);
+	struct stream_key key = {.slot = slot, .stream = handle};
+	const struct stream_record *record = bpf_map_lookup_elem(&streams, &key);
+	struct device_queue *queue;
+	u64 worked;
+
+	if (!process || !record || !record->worked)
+		return 0;
+	worked = record->worked;
+	if (worked < done_epoch(record, slot, handle, process->one_device))
+		return 0;
+	/* It may be in the list of either. */
+	queue = queue_at(process, queue_of(record->device));
+	if (queue)
+		loosen_queue(queue, worked);
+	queue = queue_at(process, UNKNOWN_QUEUE);
+	if (queue && queue->launched_epoch)
+		loosen_queue(queue, worked);
+	return 0;
+}
+
+#endif
