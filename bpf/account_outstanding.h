@@ -15,6 +15,7 @@
 
 #define UNKNOWN_QUEUE (ACCOUNT_DEVICES - 1)
 #define NO_SUBMISSION (~0ull)
+#define HEAVY_WORK (~0ull)
 
 static __always_inline u32 queue_of(u8 device)
 {
@@ -187,11 +188,18 @@ __noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
 	return true;
 }
 
-enum stream_work {
-	STREAM_IS_DONE,
-	STREAM_HAS_WORK,
-	STREAM_IS_LOST, /* it has ended, or had no room: nobody knows */
-};
+/*
+ * What nobody waits for, on a stream that nobody uses any more: libraries clear their workspaces so. Copies and sets that are
+ * all that a device has to do are done before long: a tenth of a second, and a nanosecond for each byte.
+ */
+#define ALONE_NS 100000000ull
+
+/* What a stream has; together, what several have */
+#define STREAM_IS_DONE 0
+#define STREAM_HAS_COPIES 1 /* or sets, and nothing else */
+#define STREAM_HAS_WORK 2
+#define STREAM_IS_LOST 4 /* it has ended, or had no room: nobody knows */
+
 
 /* Waits for a context that is not known may be for another device's. */
 static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream, u32 one_device)
@@ -204,44 +212,93 @@ static __always_inline u64 done_epoch(const struct stream_record *record, u32 sl
 	return coverage.dead > coverage.epoch ? coverage.dead : coverage.epoch;
 }
 
-__noinline u32 work_of_stream(u32 slot, u64 stream, u64 scope, u32 one_device)
+static __always_inline u32 work_of_stream(u32 slot, u64 stream, u64 scope, u32 one_device)
 {
 	struct stream_key key = {.stream = stream, .scope = scope, .slot = slot};
-	const struct stream_record *record = bpf_map_lookup_elem(&streams, &key);
+	struct stream_record *record = bpf_map_lookup_elem(&streams, &key);
+	u64 done;
 
 	if (!record || record->context == CONTEXT_SEVERAL)
 		return STREAM_IS_LOST;
-	return record->worked < done_epoch(record, slot, stream, one_device) ? STREAM_IS_DONE : STREAM_HAS_WORK;
+	done = done_epoch(record, slot, stream, one_device);
+	if (record->worked >= done)
+		return record->heavy < done ? STREAM_HAS_COPIES : STREAM_HAS_WORK;
+	record->light_bytes = 0;
+	return STREAM_IS_DONE;
+}
+
+/* The device has nothing but copies and sets that nobody waits for: whether the stream's are done by now. */
+static __always_inline bool is_alone_long(u32 slot, u64 stream, u64 scope, u64 ns)
+{
+	struct stream_key key = {.stream = stream, .scope = scope, .slot = slot};
+	struct stream_record *record = bpf_map_lookup_elem(&streams, &key);
+
+	if (!record)
+		return false;
+	if (record->alone_ns <= record->worked_ns)
+		record->alone_ns = ns;
+	if (ns - record->alone_ns < sum_of(ALONE_NS, record->light_bytes))
+		return false;
+	record->light_bytes = 0;
+	return true;
+}
+
+/* The last takes its place: who goes through the list begins there. */
+static __always_inline void unlist_stream(struct device_queue *queue, u32 number)
+{
+	queue->stream_count--;
+	queue->streams[number & (QUEUE_STREAMS - 1)] = queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
+}
+
+/* Global, as the next: the verifier goes through it once, not in each round of the loop that calls it. */
+__noinline u32 look_at_stream(struct device_queue *queue, u32 number, u32 slot, u32 one_device)
+{
+	const struct queue_stream *at;
+	u32 work;
+
+	if (!queue || number >= queue->stream_count)
+		return STREAM_IS_DONE;
+	at = &queue->streams[number & (QUEUE_STREAMS - 1)];
+	work = work_of_stream(slot, at->stream, at->scope, one_device);
+	if (work == STREAM_IS_LOST || work == STREAM_IS_DONE)
+		unlist_stream(queue, number);
+	return work;
+}
+
+__noinline int look_at_copies(struct device_queue *queue, u32 number, u32 slot, u64 ns)
+{
+	const struct queue_stream *at;
+
+	if (!queue || number >= queue->stream_count)
+		return 0;
+	at = &queue->streams[number & (QUEUE_STREAMS - 1)];
+	if (is_alone_long(slot, at->stream, at->scope, ns))
+		unlist_stream(queue, number);
+	return 0;
 }
 
 /* Takes the streams off the list whose work is done. Returns how many are left. The caller holds the lock. */
 __noinline u32 drop_done_streams(struct device_queue *queue, u32 slot, u32 one_device)
 {
-	struct queue_stream *at;
-	u32 number = 0, work;
+	u32 work = STREAM_IS_DONE;
+	u64 ns = now();
 
 	if (!queue)
 		return 0;
-	for (u32 i = 0; i < QUEUE_STREAMS; i++) {
-		if (number >= queue->stream_count)
-			break;
-		at = &queue->streams[number & (QUEUE_STREAMS - 1)];
-		work = work_of_stream(slot, at->stream, at->scope, one_device);
-		if (work == STREAM_HAS_WORK) {
-			number++;
-			continue;
-		}
-		if (work == STREAM_IS_LOST)
-			raise_max(&queue->loose_epoch, queue->launched_epoch);
-		queue->stream_count--;
-		*at = queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
-	}
+	for (int i = QUEUE_STREAMS - 1; i >= 0; i--)
+		if (i < (int)queue->stream_count)
+			work |= look_at_stream(queue, i, slot, one_device);
+	for (int i = QUEUE_STREAMS - 1; i >= 0 && work == STREAM_HAS_COPIES; i--)
+		look_at_copies(queue, i, slot, ns);
+	if (work & STREAM_IS_LOST)
+		raise_max(&queue->loose_epoch, queue->launched_epoch);
 	return queue->stream_count;
 }
 
-/* The stream was given work. Returns whether it has a record that says so. */
-static __always_inline bool note_stream_work(struct thread *thread, u64 id)
+/* The stream was given work: copies or sets of so many bytes, or HEAVY_WORK. Returns whether it has a record that says so. */
+static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 bytes)
 {
+	u64 epoch = work_epoch(thread->slot);
 	struct stream_key key = stream_key_of_id(thread, id);
 	struct stream_record *stream = stream_record_of(thread, &key);
 
@@ -250,7 +307,12 @@ static __always_inline bool note_stream_work(struct thread *thread, u64 id)
 	/* In two contexts at a time: no wait covers both. */
 	if (key.stream == STREAM_PER_THREAD && stream->context != current_context(thread))
 		stream->context = CONTEXT_SEVERAL;
-	raise_epoch(&stream->worked, work_epoch(thread->slot));
+	raise_epoch(&stream->worked, epoch);
+	if (bytes == HEAVY_WORK)
+		raise_epoch(&stream->heavy, epoch);
+	else
+		add_to_sum(&stream->light_bytes, bytes);
+	stream->worked_ns = now();
 	return true;
 }
 
@@ -266,7 +328,7 @@ static __noinline int loosen_stream(u32 slot, u64 handle)
 	if (!process || !record || !record->worked)
 		return 0;
 	worked = record->worked;
-	if (worked < done_epoch(record, slot, handle, process->one_device))
+	if (worked < done_epoch(record, slot, handle, false))
 		return 0;
 	/* It may be in the list of either. */
 	queue = queue_at(process, queue_of(record->device));

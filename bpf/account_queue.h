@@ -48,6 +48,23 @@ static __always_inline void note_queue_context(struct device_queue *queue, u64 c
 		queue->shared = 1;
 }
 
+/* The calling thread submits work to a context that was made before the process was watched. */
+static __always_inline void note_strange(struct process_account *process)
+{
+	u64 tid = (u32)bpf_get_current_pid_tgid(), other = process->strange_tid;
+
+	if (!other)
+		other = __sync_val_compare_and_swap(&process->strange_tid, 0, tid);
+	if (other && other != tid && other != NO_SUBMISSION)
+		process->strange_tid = NO_SUBMISSION;
+}
+
+/* Whether all contexts that are not known are one. A thread has kept its own: a change would have been seen. */
+static __always_inline bool is_one_strange(const struct process_account *process)
+{
+	return process->one_device || process->strange_tid == (u32)bpf_get_current_pid_tgid();
+}
+
 /* Tells an idle time, where that is asked for. */
 static __always_inline int tell_idle_time(u32 slot, u32 device, u64 begin_ns, u64 end_ns)
 {
@@ -119,27 +136,37 @@ static __noinline int note_outstanding(const struct thread *thread, struct devic
 	return 0;
 }
 
+struct work {
+	u64 stream;   /* id */
+	u64 start_ns; /* of the call */
+	u64 bytes;    /* see note_stream_work */
+	u32 queue;
+	u32 pad;
+};
+
 /*
- * Work of this epoch has come, by a call that began at `start_ns`. The epoch first: a wait that ends now looks at it again once
+ * Work has come. The epoch first: a wait that ends now looks at it again once
  * it has told that all is done. The list before the idle time: what is proved from then on knows of the work.
  */
-static __noinline int note_work(struct thread *thread, struct process_account *process, u32 number, u64 stream, u64 start_ns)
+static __noinline int note_work(struct thread *thread, struct process_account *process, const struct work *work)
 {
-	struct device_queue *queue = queue_at(process, number);
+	struct device_queue *queue = queue_at(process, work->queue);
 	u64 context = current_context(thread), epoch = work_epoch(thread->slot);
 
 	if (!queue)
 		return 0;
 	if (queue->launched_epoch < epoch)
 		raise_max(&queue->launched_epoch, epoch);
-	if (!note_stream_work(thread, stream))
+	if (!note_stream_work(thread, work->stream, work->bytes))
 		loosen_queue(queue, epoch);
-	note_outstanding(thread, queue, stream, epoch);
-	end_idle_of(thread, process, number, start_ns);
-	if (queue->stream != stream)
-		note_queue_stream(queue, stream);
-	if (number != UNKNOWN_QUEUE && queue->context != context && context)
+	note_outstanding(thread, queue, work->stream, epoch);
+	end_idle_of(thread, process, work->queue, work->start_ns);
+	if (queue->stream != work->stream)
+		note_queue_stream(queue, work->stream);
+	if (work->queue != UNKNOWN_QUEUE && queue->context != context && context)
 		note_queue_context(queue, context);
+	if (!context)
+		note_strange(process);
 	return 0;
 }
 
@@ -252,7 +279,9 @@ static __always_inline bool is_for_all(const struct process_account *process, co
 {
 	if (emptying->stream || queue->shared)
 		return false;
-	return emptying->context ? queue->context == emptying->context || process->one_device : process->one_device;
+	if (!process->strange_tid)
+		return queue->context == emptying->context;
+	return is_one_strange(process) && (!emptying->context || !queue->context || queue->context == emptying->context);
 }
 
 /* What no stream of the list stands for is covered by waits for everything alone. Returns whether there is no such work. */
@@ -277,7 +306,7 @@ static __always_inline bool is_done(struct process_account *process, u32 number,
 
 	if (!queue || !lock_word(&queue->lock))
 		return false;
-	done = !drop_done_streams(queue, slot, process->one_device) && !*(volatile u64 *)&queue->loose_epoch;
+	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !*(volatile u64 *)&queue->loose_epoch;
 	if (done && since_ns && !queue->idle_since_ns)
 		queue->idle_since_ns = since_ns;
 	unlock_word(&queue->lock);
@@ -298,7 +327,7 @@ static __always_inline bool has_earlier_work(u32 slot)
 
 /* Whether what has been covered proves that the queue is empty. If so, the device is idle from the end of the call on. */
 static __always_inline bool proves_empty(const struct thread *thread, struct process_account *process,
-				    const struct emptying *emptying, u64 end_ns)
+					 const struct emptying *emptying, u64 end_ns)
 {
 	struct device_queue *queue = queue_at(process, emptying->queue);
 	bool earlier;

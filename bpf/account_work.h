@@ -94,11 +94,12 @@ static __noinline int note_launch_work(struct thread *thread, struct call *call,
 	struct process_account *process = process_account_at(thread->slot);
 	u32 number = where >> STREAM_ID_DEVICE_SHIFT;
 	struct device_queue *queue = process ? queue_at(process, number) : NULL;
+	const struct work work = {.stream = call->noted, .start_ns = call->start_ns, .bytes = HEAVY_WORK, .queue = number};
 	int longest = 0;
 
 	if (!queue)
 		return 0;
-	note_work(thread, process, number, call->noted, call->start_ns);
+	note_work(thread, process, &work);
 	if (queue->empty_ns)
 		longest = end_idle_time(thread, call, process, number);
 	launch_elsewhere(thread, where, epoch);
@@ -147,10 +148,16 @@ static __always_inline int other_work(struct thread *thread, struct call *call, 
 	struct process_account *process = process_account_at(thread->slot);
 	u32 number = queue_of(device_of_call(thread, call));
 	struct device_queue *queue = process ? queue_at(process, number) : NULL;
+	const struct work work = {
+		.stream = id,
+		.start_ns = call->start_ns,
+		.bytes = copies ? call->arg[COPY_BYTES] : HEAVY_WORK,
+		.queue = number,
+	};
 
 	if (!queue)
 		return 0;
-	note_work(thread, process, number, id, call->start_ns);
+	note_work(thread, process, &work);
 	if (copies)
 		note_copy_work(queue, call);
 	return 0;

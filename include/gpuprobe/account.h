@@ -296,6 +296,7 @@ struct process_account {
 	/* Places of the threads that have submitted work, plus 1 */
 	__u32 submitter_lock, submitter_count;
 	__u32 submitters[SUBMITTERS];
+	__u64 strange_tid; /* the only thread that has submitted work to a context that is not known; ~0: there are several; 0: none has */
 	__u32 unproven;	  /* the returns of some submissions are not seen: the queues prove nothing */
 	__u32 one_device; /* userspace knows that the process uses no other: contexts that are not known are of one */
 	/* Threads that ended when many others had: only summed up */

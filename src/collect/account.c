@@ -250,8 +250,19 @@ static void take_totals(struct account *account, const struct process_account *s
 	account->totals = totals;
 }
 
+/* By NVML, or since it has no other: contexts from before it was watched are of one device then. */
+static bool uses_one_device(const struct process *process)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < process->gpu_count; i++)
+		used += process->gpus[i].used_bytes != GPU_UNKNOWN_BYTES && process->gpus[i].used_bytes;
+	return used == 1 || (!used && process->gpu_count == 1);
+}
+
 static int begin(struct reading *reading, struct process *process)
 {
+	struct process_account *shared = process_at(reading->collector->account_maps, process->slot);
 	struct account *account = process->account;
 
 	if (!account)
@@ -261,7 +272,9 @@ static int begin(struct reading *reading, struct process *process)
 	account->thread_count = account->ended_count;
 	account->missed_count = 0;
 	account->function_count = 0;
-	take_totals(account, process_at(reading->collector->account_maps, process->slot));
+	if (!shared->one_device && uses_one_device(process))
+		shared->one_device = 1;
+	take_totals(account, shared);
 	account_lists__clear(account);
 	return 0;
 }

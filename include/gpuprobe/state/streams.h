@@ -71,6 +71,11 @@ struct stream_record {
 	__u8 pad[6];
 	/* With an account: epochs of the latest work, plus 1, and of the latest event record or host function */
 	__u64 worked, recorded;
+	/*
+	 * That of the latest work that is no copy or set, plus 1, the bytes of the copies and sets since the stream was last known to be
+	 * done, when the latest of all was noted, and since when the device has had nothing else; 0: never
+	 */
+	__u64 heavy, light_bytes, worked_ns, alone_ns;
 	struct stream_segment segments[SEGMENTS];
 };
 

@@ -62,6 +62,8 @@ static void write_queues(struct json *j, const struct process_account *totals)
 		json__key_u64(j, "stream", queue->stream);
 		json__key_u64(j, "mixed", queue->mixed);
 		json__key_u64(j, "empty_ns", queue->empty_ns);
+		json__key_u64(j, "streams_with_work", queue->stream_count);
+		json__key_u64(j, "loose_epoch", queue->loose_epoch);
 		json__key_u64(j, "idle_ns", queue->idle_ns);
 		json__key_u64(j, "idle_times", queue->idle_times);
 		json__key_u64(j, "idle_since_ns", queue->idle_since_ns);
@@ -103,6 +105,7 @@ void json_totals__write(struct json *j, const struct process_account *totals)
 	json__key_u64(j, "freed_busy", totals->freed_busy);
 	json__key_u64(j, "freed_busy_bytes", totals->freed_busy_bytes);
 	json__key_u64(j, "missing_row", totals->missing_row);
+	json__key_u64(j, "unproven", totals->unproven);
 	json_account__key_totals(j, "asks", &totals->asks);
 	json__object_end(j);
 }
