@@ -89,28 +89,42 @@ __noinline u32 place_for_submitter(const struct process_account *process, u32 sl
 	return SUBMITTERS;
 }
 
-static __noinline int add_submitter(struct thread *thread)
+/* Returns whether the thread is in the list now. */
+static __always_inline bool list_submitter(const struct thread *thread, struct process_account *process)
 {
-	struct process_account *process = process_account_at(thread->slot);
-	struct thread_account *account = account_of(thread);
 	u32 place;
 
-	if (!process || !account)
-		return 0;
-	if (!lock_word(&process->submitter_lock)) {
-		lose_sight(thread->slot);
-		return 0;
-	}
+	if (!lock_word(&process->submitter_lock))
+		return false;
 	place = place_for_submitter(process, thread->slot);
 	if (place < SUBMITTERS) {
 		process->submitters[place & (SUBMITTERS - 1)] = thread->place;
 		if (place >= process->submitter_count)
 			process->submitter_count = place + 1;
-		account->submits = 1;
 	}
 	unlock_word(&process->submitter_lock);
 	if (place >= SUBMITTERS)
 		lose_sight(thread->slot);
+	return true;
+}
+
+/* Nothing is proved until the thread is in the list. */
+__noinline int add_submitter(struct thread *thread)
+{
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+	struct thread_account *account = process ? account_of(thread) : NULL;
+	bool waited;
+
+	if (!account)
+		return 0;
+	waited = account->submits == SUBMITTER_WAITS;
+	if (!waited)
+		__sync_fetch_and_add(&process->unlisted_submitters, 1);
+	account->submits = SUBMITTER_WAITS;
+	if (!list_submitter(thread, process))
+		return 0;
+	account->submits = SUBMITTER_LISTED;
+	__sync_fetch_and_add(&process->unlisted_submitters, -1);
 	return 0;
 }
 
@@ -123,7 +137,7 @@ static __always_inline void begin_submission(struct thread *thread, const struct
 		lose_sight(thread->slot);
 		return;
 	}
-	if (!account->submits)
+	if (account->submits != SUBMITTER_LISTED)
 		add_submitter(thread);
 	if (!account->submitting_ns)
 		*(volatile u64 *)&account->submitting_ns = call->start_ns;
@@ -199,7 +213,6 @@ __noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
 #define STREAM_HAS_COPIES 1 /* or sets, and nothing else */
 #define STREAM_HAS_WORK 2
 #define STREAM_IS_LOST 4 /* it has ended, or had no room: nobody knows */
-
 
 /* Waits for a context that is not known may be for another device's. */
 static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream, u32 one_device)

@@ -90,9 +90,10 @@ static __always_inline int tell_idle_time(u32 slot, u32 device, u64 begin_ns, u6
 }
 
 /* A call that began at `end_ns` has submitted work. Other threads may have begun earlier, and have yet to note theirs. */
-static __noinline int end_idle(const struct thread *thread, struct process_account *process, u32 number, u64 end_ns)
+__noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 {
-	struct device_queue *queue = queue_at(process, number);
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+	struct device_queue *queue = process ? queue_at(process, number) : NULL;
 	u64 since, other;
 
 	since = queue ? __sync_lock_test_and_set(&queue->idle_since_ns, 0) : 0;
@@ -109,30 +110,63 @@ static __noinline int end_idle(const struct thread *thread, struct process_accou
 }
 
 /* Work whose device is not known may be on any. */
-static __always_inline int end_idle_of(const struct thread *thread, struct process_account *process, u32 number, u64 end_ns)
+static __always_inline void end_idle_of(const struct thread *thread, struct process_account *process, u32 number,
+					u64 end_ns)
 {
-	if (number != UNKNOWN_QUEUE)
-		return end_idle(thread, process, number, end_ns);
-	for (u32 i = 0; i < ACCOUNT_DEVICES; i++)
+	for (u32 i = 0; number == UNKNOWN_QUEUE && i < UNKNOWN_QUEUE; i++)
 		if (process->queues[i].idle_since_ns)
-			end_idle(thread, process, i, end_ns);
-	return 0;
+			end_idle(thread, i, end_ns);
+	if (number < ACCOUNT_DEVICES && process->queues[number].idle_since_ns)
+		end_idle(thread, number, end_ns);
 }
 
-/* The stream has work of this epoch. */
-static __noinline int note_outstanding(const struct thread *thread, struct device_queue *queue, u64 id, u64 epoch)
+/* Returns whether the stream has come to the list, or there is no room for it in that. */
+static __always_inline bool try_list(const struct thread *thread, struct device_queue *queue, u64 id)
 {
 	struct stream_key key = stream_key_of_id(thread, id);
 	bool listed;
 
-	if (!lock_word(&queue->lock)) {
-		loosen_queue(queue, epoch);
-		return 0;
-	}
+	if (!lock_word(&queue->lock))
+		return false;
 	listed = list_stream(queue, key.stream, key.scope);
 	unlock_word(&queue->lock);
 	if (!listed)
-		loosen_queue(queue, epoch);
+		loosen_queue(queue, work_epoch(thread->slot));
+	return true;
+}
+
+/* The stream has work now. Where another thread has the list, it comes there with this thread's next call. */
+static __always_inline void note_outstanding(const struct thread *thread, struct device_queue *queue, u32 number, u64 id)
+{
+	struct thread_account *account = account_of(thread);
+	u64 where = id | (u64)number << STREAM_ID_DEVICE_SHIFT;
+
+	if (try_list(thread, queue, id))
+		return;
+	if (!account || (account->unlisted && account->unlisted != where)) {
+		loosen_queue(queue, work_epoch(thread->slot));
+	} else if (!account->unlisted) {
+		account->unlisted = where;
+		__sync_fetch_and_add(&queue->unlisted, 1);
+	}
+}
+
+/* See note_outstanding. */
+__noinline int list_late(struct thread *thread)
+{
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+	struct thread_account *account = process ? account_of(thread) : NULL;
+	struct device_queue *queue;
+	u64 where;
+
+	if (!account)
+		return 0;
+	where = account->unlisted;
+	queue = queue_at(process, where >> STREAM_ID_DEVICE_SHIFT);
+	if (!queue || !try_list(thread, queue, where & ((1ull << STREAM_ID_DEVICE_SHIFT) - 1)))
+		return 0;
+	account->unlisted = 0;
+	__sync_fetch_and_add(&queue->unlisted, -1);
 	return 0;
 }
 
@@ -148,18 +182,24 @@ struct work {
  * Work has come. The epoch first: a wait that ends now looks at it again once
  * it has told that all is done. The list before the idle time: what is proved from then on knows of the work.
  */
-static __noinline int note_work(struct thread *thread, struct process_account *process, const struct work *work)
+__noinline int note_work(struct thread *thread, const struct work *work)
 {
-	struct device_queue *queue = queue_at(process, work->queue);
-	u64 context = current_context(thread), epoch = work_epoch(thread->slot);
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+	struct device_queue *queue;
+	u64 context, epoch;
 
+	if (!process || !work)
+		return 0;
+	queue = queue_at(process, work->queue);
 	if (!queue)
 		return 0;
+	context = current_context(thread);
+	epoch = work_epoch(thread->slot);
 	if (queue->launched_epoch < epoch)
 		raise_max(&queue->launched_epoch, epoch);
 	if (!note_stream_work(thread, work->stream, work->bytes))
 		loosen_queue(queue, epoch);
-	note_outstanding(thread, queue, work->stream, epoch);
+	note_outstanding(thread, queue, work->queue, work->stream);
 	end_idle_of(thread, process, work->queue, work->start_ns);
 	if (queue->stream != work->stream)
 		note_queue_stream(queue, work->stream);
@@ -306,7 +346,8 @@ static __always_inline bool is_done(struct process_account *process, u32 number,
 
 	if (!queue || !lock_word(&queue->lock))
 		return false;
-	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !*(volatile u64 *)&queue->loose_epoch;
+	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !*(volatile u64 *)&queue->loose_epoch &&
+	       !*(volatile u64 *)&queue->unlisted;
 	if (done && since_ns && !queue->idle_since_ns)
 		queue->idle_since_ns = since_ns;
 	unlock_word(&queue->lock);
@@ -332,7 +373,8 @@ static __always_inline bool proves_empty(const struct thread *thread, struct pro
 	struct device_queue *queue = queue_at(process, emptying->queue);
 	bool earlier;
 
-	if (!queue || !queue->launched_epoch || process->unproven || !settle_loose(process, queue, emptying))
+	if (!queue || !queue->launched_epoch || process->unproven || process->unlisted_submitters ||
+	    !settle_loose(process, queue, emptying))
 		return false;
 	if (emptying->queue != UNKNOWN_QUEUE && process->queues[UNKNOWN_QUEUE].launched_epoch &&
 	    !is_done(process, UNKNOWN_QUEUE, thread->slot, 0))
@@ -343,10 +385,10 @@ static __always_inline bool proves_empty(const struct thread *thread, struct pro
 	return is_done(process, emptying->queue, thread->slot, earlier ? 0 : end_ns);
 }
 
-static __noinline int note_empty(const struct thread *thread, struct process_account *process,
-				 const struct emptying *emptying, u64 end_ns)
+__noinline int note_empty(const struct thread *thread, const struct emptying *emptying, u64 end_ns)
 {
-	struct device_queue *queue = queue_at(process, emptying->queue);
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+	struct device_queue *queue = process && emptying ? queue_at(process, emptying->queue) : NULL;
 
 	if (!queue || !proves_empty(thread, process, emptying, end_ns))
 		return 0;

@@ -99,7 +99,7 @@ static __noinline int note_launch_work(struct thread *thread, struct call *call,
 
 	if (!queue)
 		return 0;
-	note_work(thread, process, &work);
+	note_work(thread, &work);
 	if (queue->empty_ns)
 		longest = end_idle_time(thread, call, process, number);
 	launch_elsewhere(thread, where, epoch);
@@ -157,7 +157,7 @@ static __always_inline int other_work(struct thread *thread, struct call *call, 
 
 	if (!queue)
 		return 0;
-	note_work(thread, process, &work);
+	note_work(thread, &work);
 	if (copies)
 		note_copy_work(queue, call);
 	return 0;
@@ -179,7 +179,7 @@ static __noinline int copy_waited(struct thread *thread, struct call *call, cons
 	key = stream_key_of_id(thread, emptying.stream);
 	if (call->kind != COPY_H2H)
 		end_idle_of(thread, process, emptying.queue, call->start_ns);
-	note_empty(thread, process, &emptying, call->end_ns);
+	note_empty(thread, &emptying, call->end_ns);
 	note_covered(thread, &key, call->arg[COPY_EPOCH]);
 	return 0;
 }
@@ -243,23 +243,25 @@ static __always_inline bool context_emptying(struct thread *thread, const struct
 	return true;
 }
 
+/* A stream without a record has had no work, but others may be before it. */
 static __always_inline bool stream_emptying(struct thread *thread, const struct call *call, struct stream_key *key,
 					    struct emptying *emptying)
 {
 	const struct stream_record *stream;
-	u8 device;
+	u8 device = call->device;
 
 	key->stream = call->arg[WAITED_STREAM];
 	key->scope = call->arg[WAITED_SCOPE];
 	key->slot = thread->slot;
-	stream = key->stream ? bpf_map_lookup_elem(&streams, key) : NULL;
-	if (!stream)
+	if (!key->stream)
 		return false;
 	emptying->stream = stream_id_of_key(key->stream, key->scope);
-	emptying->context = stream->context;
-	device = stream->device;
-	if (device == DEVICE_UNKNOWN && stream->context)
-		device = device_of_context(thread->slot, stream->context);
+	stream = bpf_map_lookup_elem(&streams, key);
+	emptying->context = stream ? stream->context : current_context(thread);
+	if (stream && stream->device != DEVICE_UNKNOWN)
+		device = stream->device;
+	else if (emptying->context)
+		device = device_of_context(thread->slot, emptying->context);
 	emptying->queue = queue_of(device);
 	return true;
 }
@@ -279,7 +281,7 @@ static __noinline int waited(struct thread *thread, struct call *call)
 	else
 		known = stream_emptying(thread, call, &key, &emptying);
 	if (known)
-		note_empty(thread, process, &emptying, call->end_ns);
+		note_empty(thread, &emptying, call->end_ns);
 	if (call->kind != WAIT_CONTEXT && key.stream)
 		note_covered(thread, &key, emptying.epoch);
 	if (call->kind != WAIT_EVENT)
@@ -426,6 +428,8 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 	if (!thread || !call)
 		return 0;
 	account = account_of(thread);
+	if (account && account->unlisted)
+		list_late(thread);
 	if (is_launch(call)) {
 		wants = result || is_captured_launch(call) ? 0 : launch_work(thread, call, account);
 		end_submission(account, call);

@@ -142,7 +142,8 @@ struct thread_account {
 	__u64 last_epoch;  /* device_queue.launched_epoch of that */
 
 	__u64 submitting_ns; /* the entry of the call that may submit work, in which the thread is; 0: it is in none */
-	__u64 submits;	     /* the thread is one of process_account.submitters */
+	__u64 submits;	     /* enum submitter_state */
+	__u64 unlisted;	     /* the stream, as in last_stream, of work that has yet to come to the list of its device; 0: none */
 
 	/* The latest failed call that the program has not asked about; code 0: none */
 	__s32 error_code;
@@ -239,6 +240,12 @@ struct ignored_record {
 #define QUEUE_STREAMS 16  /* streams of a device that are told apart while they have work; a power of two */
 #define SUBMITTERS 32	  /* threads of a process whose submissions are told apart */
 
+enum submitter_state {
+	SUBMITTER_NOT = 0,
+	SUBMITTER_WAITS, /* to come to the list */
+	SUBMITTER_LISTED,
+};
+
 struct queue_stream {
 	__u64 stream, scope; /* as in stream_key */
 };
@@ -251,25 +258,26 @@ struct queue_stream {
  * the return of the call that proves it, and ends at the entry of the first call that may submit work.
  */
 struct device_queue {
-	__u32 lock;	    /* of the streams and `idle_since_ns`; as a stream's */
-	__u32 stream_count; /* of `streams` */
+	__u32 lock;				    /* of the streams and `idle_since_ns`; as a stream's */
+	__u32 stream_count;			    /* of `streams` */
 	struct queue_stream streams[QUEUE_STREAMS]; /* with work that no wait had covered when that was looked at last */
-	__u64 loose_epoch;   /* of the latest work that is none of these streams'; 0: none. Only a wait for the whole device covers it */
-	__u64 sure_ns;	     /* the entry of the latest wait for the whole device */
-	__u64 idle_since_ns; /* proved idle since then; 0: it is not known to be */
-	__u64 idle_ns, idle_times; /* of idle times that have ended */
-	__u64 launched_epoch; /* process_record.epoch at the latest work, plus 1; 0: none yet */
-	__u64 stream;	      /* the only one with work since it was last empty; see bpf/account_stream.h; 0: none */
-	__u64 mixed;	      /* not the only one */
-	__u64 context;	      /* the only one with work so far; 0: not known */
-	__u64 shared;	      /* not the only one: that one of them is done says nothing about the device */
-	__u64 empty_ns;	      /* since when no launch has come, and it was empty then; 0: it is not known to be */
-	__u64 empty_epoch;    /* of the wait that told so */
-	__u64 empty_tid;      /* who waited */
-	__u64 busy_ns;	      /* when the first copy came since then that no wait has covered; 0: none */
-	__u64 used;	      /* not only copies from and to the host have come since then, but no launch */
-	__u64 copied_ns;      /* time of copies since then: it was not empty */
-	__u64 legacy_waiting; /* threads inside a wait that covers the legacy default stream */
+	__u64 unlisted;				    /* threads whose work on a stream has yet to come to the list */
+	__u64 loose_epoch;			    /* of the latest work that is none of these streams'; 0: none. Only a wait for the whole device covers it */
+	__u64 sure_ns;				    /* the entry of the latest wait for the whole device */
+	__u64 idle_since_ns;			    /* proved idle since then; 0: it is not known to be */
+	__u64 idle_ns, idle_times;		    /* of idle times that have ended */
+	__u64 launched_epoch;			    /* process_record.epoch at the latest work, plus 1; 0: none yet */
+	__u64 stream;				    /* the only one with work since it was last empty; see bpf/account_stream.h; 0: none */
+	__u64 mixed;				    /* not the only one */
+	__u64 context;				    /* the only one with work so far; 0: not known */
+	__u64 shared;				    /* not the only one: that one of them is done says nothing about the device */
+	__u64 empty_ns;				    /* since when no launch has come, and it was empty then; 0: it is not known to be */
+	__u64 empty_epoch;			    /* of the wait that told so */
+	__u64 empty_tid;			    /* who waited */
+	__u64 busy_ns;				    /* when the first copy came since then that no wait has covered; 0: none */
+	__u64 used;				    /* not only copies from and to the host have come since then, but no launch */
+	__u64 copied_ns;			    /* time of copies since then: it was not empty */
+	__u64 legacy_waiting;			    /* threads inside a wait that covers the legacy default stream */
 };
 
 /* By slot, beside struct process_record. */
@@ -295,10 +303,11 @@ struct process_account {
 	struct time_totals asks; /* calls that ask for an error; their time is not taken */
 	/* Places of the threads that have submitted work, plus 1 */
 	__u32 submitter_lock, submitter_count;
+	__u64 unlisted_submitters; /* that have yet to come to the list */
 	__u32 submitters[SUBMITTERS];
 	__u64 strange_tid; /* the only thread that has submitted work to a context that is not known; ~0: there are several; 0: none has */
-	__u32 unproven;	  /* the returns of some submissions are not seen: the queues prove nothing */
-	__u32 one_device; /* userspace knows that the process uses no other: contexts that are not known are of one */
+	__u32 unproven;	   /* the returns of some submissions are not seen: the queues prove nothing */
+	__u32 one_device;  /* userspace knows that the process uses no other: contexts that are not known are of one */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];
