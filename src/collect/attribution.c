@@ -397,8 +397,10 @@ static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)
 static void forget_use(struct attribution *attribution, struct model *model)
 {
 	attribution->begun_ns = 0;
-	for (size_t i = 0; i < model->gpu_count; i++)
+	for (size_t i = 0; i < model->gpu_count; i++) {
 		model->gpus[i].used_bytes = GPU_UNKNOWN_BYTES;
+		model->gpus[i].busy_percent = GPU_UNKNOWN_PERCENT;
+	}
 	for (size_t i = 0; i < model->process_count; i++)
 		for (size_t k = 0; k < model->processes[i].gpu_count; k++) {
 			model->processes[i].gpus[k].used_bytes = GPU_UNKNOWN_BYTES;

@@ -43,6 +43,10 @@ struct nvml_pci {
 	char bus_id[32];
 };
 
+struct nvml_utilization {
+	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s by the GPU */
+};
+
 struct nvml_process {
 	unsigned int pid;
 	unsigned long long used;
@@ -85,6 +89,7 @@ struct nvml_library {
 	int (*compute_instance)(nvml_device, unsigned int *);
 	int (*link_generation)(nvml_device, unsigned int *);
 	int (*link_width)(nvml_device, unsigned int *);
+	int (*utilization)(nvml_device, struct nvml_utilization *);
 	struct list_kind lists[3];
 };
 
@@ -136,6 +141,7 @@ static void find_functions(struct nvml_library *nvml)
 	nvml->compute_instance = symbol(nvml, "nvmlDeviceGetComputeInstanceId");
 	nvml->link_generation = symbol(nvml, "nvmlDeviceGetCurrPcieLinkGeneration");
 	nvml->link_width = symbol(nvml, "nvmlDeviceGetCurrPcieLinkWidth");
+	nvml->utilization = symbol(nvml, "nvmlDeviceGetUtilizationRates");
 	find_lists(nvml);
 }
 
@@ -236,6 +242,16 @@ static void ask_memory(const struct nvml_library *nvml, nvml_device device, stru
 	}
 }
 
+/* Divided GPUs and their instances do not tell. */
+static void ask_utilization(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
+{
+	struct nvml_utilization utilization;
+
+	gpu->busy_percent = GPU_UNKNOWN_PERCENT;
+	if (nvml->utilization && nvml->utilization(device, &utilization) == NVML_SUCCESS && utilization.gpu <= 100)
+		gpu->busy_percent = utilization.gpu;
+}
+
 /* What a lane moves in one direction, its encoding taken off. The sixth generation sends in units of 256 bytes, 236 of them data. */
 static uint64_t lane_bytes(unsigned int generation)
 {
@@ -268,6 +284,7 @@ static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned i
 	ask_text(nvml->name, device, gpu->name, GPU_NAME_SIZE);
 	ask_memory(nvml, device, gpu);
 	ask_link(nvml, device, gpu);
+	ask_utilization(nvml, device, gpu);
 	return gpu;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #define GPU_UNKNOWN_BYTES UINT64_MAX
+#define GPU_UNKNOWN_PERCENT UINT32_MAX
 #define GPU_NONE (-1)
 #define GPU_UUID_SIZE 96 /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
 #define GPU_NAME_SIZE 96 /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
@@ -29,6 +30,7 @@ struct gpu {
 	char bus_id[GPU_BUS_ID_SIZE];	/* "00000000:06:00.0" */
 	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
 	uint64_t used_bytes;		/* by all processes, without what the driver keeps for itself */
+	uint32_t busy_percent;		/* of the latest second or less it had a kernel; GPU_UNKNOWN_PERCENT */
 	uint64_t link_bytes_per_second; /* of its PCIe link in one direction, as it is now; 0: not known */
 };
 

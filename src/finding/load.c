@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a process has given its GPUs to do, see load.h.
+#include "finding/load.h"
+
+#include <string.h>
+
+#include "model/account.h"
+#include "model/api.h"
+
+#define HELD_RATIO 4
+#define FASTEST 0.1
+/* The slowest link that a copy to the host has, and what one costs besides: beyond that it waited for other work. */
+#define COPY_BYTES_PER_US 4000
+#define COPY_NS 20000
+
+/* --- being held up --- */
+
+uint64_t load__held_in_launches(const struct duration_record *time)
+{
+	uint64_t usual = account__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
+
+	for (uint32_t i = 0; i < TIME_BUCKETS; i++) {
+		uint64_t middle = (time_bucket_start(i) + time_bucket_start(i + 1)) / 2;
+
+		if (time->buckets[i] && middle > HELD_RATIO * usual && middle > LAUNCH_HELD_NS)
+			held += time->buckets[i] * (middle - usual);
+	}
+	return held < time->ns ? held : time->ns;
+}
+
+static bool is_launch(size_t row)
+{
+	enum operation operation = row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
+
+	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
+}
+
+static uint64_t held_in_launches(const struct account *account)
+{
+	uint64_t held = 0;
+
+	for (size_t i = 0; i < account->function_count; i++)
+		if (is_launch(account->functions[i].row))
+			held += load__held_in_launches(&account->functions[i].time);
+	return held;
+}
+
+/* Synchronous copies to the host come after what was queued before. */
+static uint64_t held_in_copies(const struct account *account)
+{
+	uint64_t held = 0;
+
+	for (size_t i = 0; i < account->copy_count; i++) {
+		const struct account_copies *copies = &account->copies[i];
+
+		if (copies->key.kind != COPY_D2H || copies->key.async)
+			continue;
+		for (int size = 0; size < COPY_SIZES; size++) {
+			const struct copy_size_record *record = &copies->record;
+			uint64_t own = record->calls[size] * COPY_NS + record->bytes[size] * 1000 / COPY_BYTES_PER_US;
+
+			if (record->ns[size] > own)
+				held += record->ns[size] - own;
+		}
+	}
+	return held;
+}
+
+/* --- queues --- */
+
+/* Nobody is in a call that may have ended the idle time by now. */
+static bool nobody_submits(const struct account *account)
+{
+	for (size_t i = account->ended_count; i < account->thread_count; i++)
+		if (account->threads[i].submitting_ns)
+			return false;
+	return true;
+}
+
+static void take_queues(const struct account *account, uint64_t now_ns, struct load *load)
+{
+	bool goes_on = nobody_submits(account);
+
+	load->proves = !account->totals.unproven;
+	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+		const struct device_queue *queue = &account->totals.queues[i];
+		struct load_queue *taken = &load->queues[i];
+
+		taken->used = queue->launched_epoch;
+		taken->idle_ns = queue->idle_ns;
+		taken->idle_times = queue->idle_times;
+		if (goes_on && queue->idle_since_ns && queue->idle_since_ns < now_ns)
+			taken->idle_ns += now_ns - queue->idle_since_ns;
+	}
+}
+
+/* --- all --- */
+
+static void take_threads(const struct account *account, struct load *load)
+{
+	for (size_t i = 0; i < account->thread_count; i++)
+		for (int class = 0; class < TIME_CLASSES; class ++) {
+			load->time[class].calls += account->threads[i].time[class].calls;
+			load->time[class].ns += account->threads[i].time[class].ns;
+		}
+	for (int class = 0; class < TIME_CLASSES; class ++) {
+		load->time[class].calls += account->unlisted_time[class].calls;
+		load->time[class].ns += account->unlisted_time[class].ns;
+	}
+	load->launches = load->time[TIME_LAUNCH].calls;
+	load->copies = load->time[TIME_COPY].calls;
+}
+
+/* The GPU of the process that is busiest: it is the one that the process waits for. */
+static void take_use(const struct model *model, const struct process *process, struct load *load)
+{
+	uint32_t most = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		int place = process->gpus[i].gpu;
+		uint32_t percent = place >= 0 && (size_t)place < model->gpu_count ? model->gpus[place].busy_percent :
+										    GPU_UNKNOWN_PERCENT;
+
+		if (percent == GPU_UNKNOWN_PERCENT)
+			continue;
+		known = true;
+		most = percent > most ? percent : most;
+	}
+	load->busy_percent = most;
+	load->busy_readings = known;
+}
+
+void load__of(const struct model *model, const struct process *process, struct load *load)
+{
+	const struct account *account = process->account;
+
+	memset(load, 0, sizeof(*load));
+	load->ns = process->ended_ns && process->ended_ns < model->now_ns ? process->ended_ns : model->now_ns;
+	take_queues(account, load->ns, load);
+	take_threads(account, load);
+	load->held_ns = load->time[TIME_WAIT].ns + held_in_launches(account) + held_in_copies(account);
+	if (!process->ended_ns)
+		take_use(model, process, load);
+}
+
+static uint64_t more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+void load__since(const struct load *load, const struct load *before, struct load *difference)
+{
+	*difference = *load;
+	difference->ns = more(load->ns, before->ns);
+	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+		difference->queues[i].idle_ns = more(load->queues[i].idle_ns, before->queues[i].idle_ns);
+		difference->queues[i].idle_times = more(load->queues[i].idle_times, before->queues[i].idle_times);
+	}
+	difference->launches = more(load->launches, before->launches);
+	difference->copies = more(load->copies, before->copies);
+	for (int class = 0; class < TIME_CLASSES; class ++) {
+		difference->time[class].calls = more(load->time[class].calls, before->time[class].calls);
+		difference->time[class].ns = more(load->time[class].ns, before->time[class].ns);
+	}
+	difference->held_ns = more(load->held_ns, before->held_ns);
+	difference->busy_percent = more(load->busy_percent, before->busy_percent);
+	difference->busy_readings = more(load->busy_readings, before->busy_readings);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a process has given its GPUs to do and how long it was held up by them, summed up to a moment; the difference of two
+ * moments is what a verdict (verdict.h) is made of.
+ */
+#ifndef FINDING_LOAD_H
+#define FINDING_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpuprobe/account.h"
+#include "model/model.h"
+
+/* Of a device by its number in the process; the last has what is of no known device. */
+struct load_queue {
+	bool used;	  /* something was ever queued there */
+	uint64_t idle_ns; /* proved to have had nothing to do, gpuprobe/account.h */
+	uint64_t idle_times;
+};
+
+struct load {
+	uint64_t ns; /* the moment, CLOCK_BOOTTIME: the process's end at the latest */
+	struct load_queue queues[ACCOUNT_DEVICES];
+	bool proves; /* the queues of the process are followed: idle_ns means something */
+	uint64_t launches, copies;
+	struct time_totals time[TIME_CLASSES]; /* of all threads */
+	/*
+	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
+	 * waited for what was before them. All of these are in `time` as well.
+	 */
+	uint64_t held_ns;
+	/* NVML's use of the GPUs of the process: the sum of percents over readings, and how many there were */
+	uint64_t busy_percent, busy_readings;
+};
+
+/* As of model->now_ns, or the process's end. NVML's are those of the latest reading alone. It has an account. */
+void load__of(const struct model *model, const struct process *process, struct load *load);
+
+/* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */
+void load__since(const struct load *load, const struct load *before, struct load *difference);
+
+/*
+ * How long launches took beyond what one takes that finds room: those of more than four times as long as the fastest
+ * tenth, and LAUNCH_HELD_NS. By the histogram of one function.
+ */
+uint64_t load__held_in_launches(const struct duration_record *time);
+
+#define LAUNCH_HELD_NS 20000
+
+#endif
