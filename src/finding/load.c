@@ -9,6 +9,7 @@
 
 #define HELD_RATIO 4
 #define FASTEST 0.1
+#define UNHELD_NS 10000 /* a launch that finds room takes less, but on a busy machine; attached late, none may have found room */
 /* The slowest link that a copy to the host has, and what one costs besides: beyond that it waited for other work. */
 #define COPY_BYTES_PER_US 4000
 #define COPY_NS 20000
@@ -19,6 +20,7 @@ uint64_t load__held_in_launches(const struct duration_record *time)
 {
 	uint64_t usual = account__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
 
+	usual = usual < UNHELD_NS ? usual : UNHELD_NS;
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++) {
 		uint64_t middle = (time_bucket_start(i) + time_bucket_start(i + 1)) / 2;
 

@@ -41,8 +41,8 @@ void load__of(const struct model *model, const struct process *process, struct l
 void load__since(const struct load *load, const struct load *before, struct load *difference);
 
 /*
- * How long launches took beyond what one takes that finds room: those of more than four times as long as the fastest
- * tenth, and LAUNCH_HELD_NS. By the histogram of one function.
+ * How long launches took beyond what one takes that finds room, as the fastest tenth do, or 10 us: those of more than four
+ * times as long, and of more than LAUNCH_HELD_NS. By the histogram of one function.
  */
 uint64_t load__held_in_launches(const struct duration_record *time);
 

@@ -4,7 +4,7 @@
 
 #include "finding/history.h"
 
-#define LEAST_WINDOW_NS 2000000000ull /* less says nothing of how it goes on */
+#define LEAST_WINDOW_NS 1000000000ull /* less says nothing of how it goes on */
 /* Idle for so much of the time, the GPU waits for the process, whatever the process waits for. */
 #define LEAST_IDLE 0.3
 /* Held up for so much of the time, the process waits for the GPU. */

@@ -6,6 +6,7 @@
 #include "output/report/open_calls.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
+#include "output/verdict.h"
 
 /* What may have been wrong all the same. */
 static void print_limits(FILE *out, const struct stat_report *report)
@@ -32,6 +33,8 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 	stat__print_head(out, report);
 	if (report->model->process_count) {
 		fputc('\n', out);
+		if (verdict_text__print(out, report))
+			fputc('\n', out);
 		findings_text__print(out, report->findings, report->options->top);
 		print_limits(out, report);
 		report_line__silent(out, report->model);

@@ -5,6 +5,7 @@
 #include "output/json/parts.h"
 #include "output/report/totals.h"
 #include "output/stat/stat.h"
+#include "output/verdict.h"
 #include "output/words.h"
 
 static void write_account(struct json *j, const struct stat_report *report, const struct process *p)
@@ -49,6 +50,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 {
 	json__object_begin(j);
 	json_process__write_life(j, p);
+	verdict_json__write(j, report, p);
 	write_account(j, report, p);
 	write_memory(j, p);
 	json_launch__write(j, report->model, p);

@@ -11,6 +11,7 @@
 #include "output/report/sites.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
+#include "output/verdict.h"
 
 static void print_process(FILE *out, const struct stat_report *report, const struct process *p)
 {
@@ -92,6 +93,8 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	if (totals.processes) {
 		print_processes(out, report);
 		fputc('\n', out);
+		if (verdict_text__print(out, report))
+			fputc('\n', out);
 		findings_text__print(out, report->findings, report->options->top);
 		findings_text__limits(out, report->state, report->findings);
 	} else {
