@@ -11,7 +11,10 @@ import subprocess
 import sys
 import sysconfig
 
+from running import Failed
+
 HERE = pathlib.Path(__file__).resolve().parent
+SIM_CLOCK = "kernel=20us,copy=5us+0.02ns/B,set=2us"
 TOOLKITS = ("/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda")
 
 
@@ -20,6 +23,11 @@ def gpuprobe_of(build, dry):
     names = ["gpuprobe"] if dry else ["portable/gpuprobe", "gpuprobe"]
     found = [path for path in (f"{build}/{name}" for name in names) if os.path.exists(path)]
     return os.path.abspath(found[0]) if found else sys.exit(f"{build} has no gpuprobe: make portable")
+
+
+def sim_of(build):
+    """Where the simulated libraries are."""
+    return os.path.abspath(f"{build}/sim")
 
 
 def toolkits():
@@ -55,6 +63,24 @@ def build_busy(work):
                f"-Wl,-rpath,{os.path.dirname(library)}", "-pthread"]
     built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return (None, f"busy.c: {built.stdout[-1500:]}") if built.returncode else (path, None)
+
+
+def build_launches(work, sim):
+    """The path of the C program; for the simulated CUDA if `sim` is given."""
+    path, source = f"{work}/launches", str(HERE / "programs/launches.c")
+    nvcc = shutil.which("nvcc") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/nvcc"))), None)
+    if sim:
+        command = ["cc", "-O2", "-D_GNU_SOURCE", f"-I{HERE.parents[2]}/sim/include", "-o", path, source, f"-L{sim}",
+                   f"-Wl,-rpath,{sim}", "-lcudart", "-lcuda"]
+    elif nvcc:
+        libraries = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
+        command = [nvcc, "-x", "cu", "-O2", "-cudart", "shared", "-Xlinker", f"-rpath={libraries}", "-o", path, source]
+    else:
+        raise Failed("no nvcc")
+    built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if built.returncode:
+        raise Failed(f"launches.c: {built.stdout[-1500:]}")
+    return path
 
 
 def said_by(*command):

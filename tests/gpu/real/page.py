@@ -10,6 +10,7 @@ INTRODUCTION = """Programs as people write them, in `tests/gpu/real/programs/`: 
 programs. The first fault is there in two forms. A fault counts as right where all its forms are.
 
 - **Busy** is the share of its steady loop in which the GPU worked, by CUPTI: kernels, copies and sets, and kernels alone.
+  The programs with faults, which leave it idle, ran side by side for this.
 - **Step** is the mean time of a step by the program's own clock, before gpuprobe came.
 - **Verdict, first reason** are those of `gpuprobe diagnose -p PID --duration {seconds:g}`, which came when the loop was steady.
   A line is right if the program's innermost line in the reason's stack is one that is marked as the fault, and the reason
@@ -33,7 +34,13 @@ def read(watch):
 
 
 def without_reports(measured):
-    """The same with diagnoses in the place of gpuprobe's reports, which are large."""
+    """The same with diagnoses in the place of gpuprobe's reports, and without the blocks of overhead: they are large."""
+    return {"programs": {name: without_report(program) for name, program in measured.get("programs", {}).items()},
+            "overhead": {name: {key: value for key, value in loop.items() if key != "blocks"}
+                         for name, loop in measured.get("overhead", {}).items()}}
+
+
+def without_report(measured):
     found = dict(measured)
     for kind in ("truth", "natural"):
         if kind in found:
@@ -222,8 +229,30 @@ def machines(judged):
     return [f"- {line}: {len(names)} programs" for line, names in found.items()]
 
 
+def overhead_row(loop):
+    cost, added = loop["cost"], loop["added_ns"]
+    bar = "" if loop["bar"] is None else f"{share(loop['bar'])}: {'met' if cost['high'] <= loop['bar'] else 'not met'}"
+    return (loop["title"], f"{1e6 * loop['step_seconds']:,.2f} us", loop["rounds"],
+            f"{100 * cost['mean']:.2f} % ({100 * cost['low']:.2f} to {100 * cost['high']:.2f})",
+            f"{added['mean'] / 1000:,.2f} us ({added['low'] / 1000:,.2f} to {added['high'] / 1000:,.2f})", bar,
+            milliseconds(loop["slowest_coming_or_going_seconds"]), loop["date"][:10])
+
+
+OVERHEAD = """`gpuprobe diagnose -p` comes and goes in turn in one running process. A round's figure is the time of a step with it over
+the mean of the whiles before and after; given are the mean of all rounds and its 95 % confidence interval. A bar is met
+if the upper end is below it.
+"""
+
+
+def overhead(loops):
+    return ["", "## Overhead", "", OVERHEAD,
+            *table(["loop", "step alone", "rounds", "slower by", "added to a step", "bar",
+                    "slowest step while it came or went", "date"], [overhead_row(loop) for loop in loops.values()])]
+
+
 def text(results):
-    judged = [Judged(ALL[name], results[name]) for name in ALL if name in results]
+    measured = results["programs"]
+    judged = [Judged(ALL[name], measured[name]) for name in ALL if name in measured]
     seconds = max((told.measured["seconds"] for told in judged), default=20)
     lines = ["# Diagnoses of real programs", "",
              INTRODUCTION.format(seconds=seconds, least=LEAST_RATIO, most=MOST_RATIO), "Machines:", "", *machines(judged), "",
@@ -241,7 +270,9 @@ def text(results):
                                         [idle_row(told) for told in judged if told.truth]),
               "", "## What was said", "", *table(["program", "steps", "reasons", "findings"],
                                                  [said_row(told) for told in judged if told.said])]
-    missing = [program.name for program in [*FAULTS, *SOUND] if program.name not in results]
+    if results["overhead"]:
+        lines += overhead(results["overhead"])
+    missing = [program.name for program in [*FAULTS, *SOUND] if program.name not in measured]
     if missing:
         lines += ["", f"Not run yet: {', '.join(missing)}."]
     if any(told.measured["errors"] for told in judged):

@@ -8,19 +8,18 @@
     tests/gpu/real/run.py --dry --only first --output dry.json.xz     # without a GPU, to try this script
 
 Each program runs twice, and its repaired twin once. All three are started beside those of other programs and held
-before their steady loops, which then run one at a time:
+before their steady loops:
  truth     under CUPTI (busy.c), which tells when the GPU works, while gpuprobe watches for a while: what gpuprobe calls
-           idle is compared with it
+           idle is compared with it. Programs with faults, which leave the GPU idle, do this side by side
  natural   by itself, for the time of a step; then with `gpuprobe diagnose -p` for --watch seconds: what it says is judged
  repaired  by itself, for the time of a step: what the fault really costs
+The latter two, and all of sound programs, have the machine for themselves.
 What one program yields is written at once; a slice that is out of time names the programs that are left. Slices are put
 together by program: the newest of each counts. The judging is done with the page, so that it can be done again.
 """
 import argparse
+import concurrent.futures
 import datetime
-import json
-import lzma
-import os
 import pathlib
 import platform
 import shutil
@@ -32,7 +31,8 @@ import time
 import corpus
 import page
 import truth
-from building import build_busy, gpuprobe_of, gpus, versions
+from building import SIM_CLOCK, build_busy, gpuprobe_of, gpus, sim_of, versions
+from results import merged, read, write
 from running import Failed, Run, boot_offset, diagnose, limited, step_seconds
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -42,7 +42,6 @@ ALONE = 5  # seconds for the time of a step
 TRUTH_WATCH = 8  # seconds of the watch under CUPTI
 ATTACHING = 3  # about what gpuprobe takes to begin and to end
 STARTING = 25  # about what a group of programs takes to start
-SIM_CLOCK = "kernel=20us,copy=5us+0.02ns/B,set=2us"
 
 
 class Session:
@@ -52,7 +51,7 @@ class Session:
         self.options, self.began = options, time.monotonic()
         self.work = tempfile.mkdtemp(prefix="gpuprobe-real-", dir=options.work)
         self.gpuprobe = gpuprobe_of(options.build, options.dry)
-        self.sim = os.path.abspath(f"{options.build}/sim")
+        self.sim = sim_of(options.build)
         self.watch, self.alone, self.settling = options.watch, ALONE, SETTLING
         self.truth_watch = TRUTH_WATCH
         if options.dry:
@@ -68,8 +67,11 @@ class Session:
 
     def seconds_of(self, program):
         """About what the runs of a program take, its start excepted."""
-        loops = self.settling + self.truth_watch + ATTACHING + self.settling + self.alone + self.watch + ATTACHING
-        return loops + (self.settling + self.alone if program.fault else 0) + 3
+        natural = self.settling + self.alone + self.watch + ATTACHING
+        return natural + (self.settling + self.alone if program.fault else self.seconds_of_truth())
+
+    def seconds_of_truth(self):
+        return self.settling + self.truth_watch + ATTACHING
 
     def close(self):
         shutil.rmtree(self.work, ignore_errors=True)
@@ -107,7 +109,7 @@ def kinds_of(program):
 
 def watched(session, run, seconds, name):
     """The report of a watch of this run, kept with what it takes to read it."""
-    report = diagnose(session.gpuprobe, run.process.pid, seconds, session.work)
+    report = diagnose(session.gpuprobe, run.process.pid, seconds, f"{session.work}/{run.name}.report")
     return {"name": name, "pid": run.process.pid, "boot_offset": boot_offset(), "report": report}
 
 
@@ -165,23 +167,37 @@ def run_repaired(session, _program, run):
 RUNS = {"truth": run_truth, "natural": run_natural, "repaired": run_repaired}
 
 
-def measure(session, program, runs):
-    """All that is known of a program. What fails stands in `errors`, and the rest goes on."""
-    found = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "versions": session.versions,
-             "marked": sorted(program.marked()), "seconds": session.watch, "errors": {}}
-    for kind, run in runs.items():
-        try:
-            if isinstance(run, Failed):
-                raise run
-            with limited(run.process.pid, None if kind == "repaired" or session.options.dry else program.cpus):
-                found[kind] = RUNS[kind](session, program, run)
-        except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-            found["errors"][kind] = f"{type(error).__name__}: {error}"[-2000:]
-            print(f"{program.name}, {kind}: {error}", file=sys.stderr, flush=True)
-        finally:
-            if isinstance(run, Run):
-                run.end()
-    return found
+def blank(session, program):
+    return {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "versions": session.versions,
+            "marked": sorted(program.marked()), "seconds": session.watch, "errors": {}}
+
+
+def measure(session, program, kind, run):
+    """One run of a program into what is measured of it. If it fails, why stands in `errors`."""
+    found = session.measured.setdefault(program.name, blank(session, program))
+    try:
+        if isinstance(run, Failed):
+            raise run
+        with limited(run.process.pid, None if kind == "repaired" or session.options.dry else program.cpus):
+            found[kind] = RUNS[kind](session, program, run)
+    except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+        found["errors"][kind] = f"{type(error).__name__}: {error}"[-2000:]
+        print(f"{program.name}, {kind}: {error}", file=sys.stderr, flush=True)
+    finally:
+        end(run)
+
+
+def end(run):
+    if isinstance(run, Run):
+        run.end()
+
+
+def truths_of_faults(session, programs, runs):
+    """Side by side."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for program in programs:
+            if program.fault:
+                pool.submit(measure, session, program, "truth", runs[program.name].pop("truth"))
 
 
 def started(session, programs):
@@ -192,7 +208,7 @@ def started(session, programs):
             try:
                 run.wait_until_ready()
             except Failed as error:
-                run.end()
+                end(run)
                 of_program[kind] = error
     return runs
 
@@ -201,16 +217,18 @@ def run_group(session, programs):
     began = time.monotonic()
     runs = started(session, programs)
     print(f"started {', '.join(runs)} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    truths_of_faults(session, programs, runs)
     for number, program in enumerate(programs):
         if session.left() < session.seconds_of(program):
             for left in programs[number:]:
+                session.measured.pop(left.name, None)
                 for run in runs[left.name].values():
-                    if isinstance(run, Run):
-                        run.end()
+                    end(run)
             return programs[number:]
         began = time.monotonic()
-        session.measured[program.name] = measure(session, program, runs[program.name])
-        write(session.options.output, session.measured)
+        for kind, run in runs[program.name].items():
+            measure(session, program, kind, run)
+        write(session.options.output, {"programs": session.measured})
         told = page.judge(program, session.measured[program.name])
         print(f"{program.name}: {told.line()} ({time.monotonic() - began:.0f} s)", flush=True)
     return []
@@ -218,7 +236,7 @@ def run_group(session, programs):
 
 def groups(session, programs):
     """As many programs as start at a time and as there is time for."""
-    planned, left = [], session.left() - STARTING
+    planned, left = [], session.left() - STARTING - session.seconds_of_truth()
     for program in programs:
         if len(planned) == session.options.at_once or left < session.seconds_of(program):
             break
@@ -239,39 +257,13 @@ def run_all(session, programs):
     return []
 
 
-# --- results ---
-
-def write(path, measured):
-    """At once or not at all."""
-    text = json.dumps(measured, indent=1, sort_keys=True) + "\n"
-    with tempfile.NamedTemporaryFile("wb", dir=os.path.dirname(os.path.abspath(path)), delete=False) as file:
-        file.write(lzma.compress(text.encode()) if path.endswith(".xz") else text.encode())
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
-
-
-def read(path):
-    if not os.path.exists(path):
-        return {}
-    with (lzma.open(path) if path.endswith(".xz") else open(path, "rb")) as file:
-        return json.loads(file.read())
-
-
-def merged(kept, taken):
-    """By program, the newest of each."""
-    found = dict(kept)
-    for name, measured in taken.items():
-        if name not in found or datetime.datetime.fromisoformat(found[name]["date"]) <= datetime.datetime.fromisoformat(
-                measured["date"]):
-            found[name] = measured
-    return found
-
+# --- the whole ---
 
 def take(options):
     """What other machines measured, into the results that are kept, and the page of them all."""
-    kept = read(options.results)
+    kept = merged({}, read(options.results))
     for path in options.take or []:
-        kept = merged(kept, {name: page.without_reports(measured) for name, measured in read(path).items()})
+        kept = merged(kept, page.without_reports(read(path)))
     write(options.results, kept)
     with open(options.page, "w", encoding="utf-8") as file:
         file.write(page.text(kept))

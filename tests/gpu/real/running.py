@@ -94,9 +94,8 @@ def boot_offset():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
 
 
-def diagnose(gpuprobe, pid, seconds, work):
-    """Watches a process for so long; the report as gpuprobe made it."""
-    output = f"{work}/report.json"
+def diagnose(gpuprobe, pid, seconds, output):
+    """Watches a process for so long; the report as gpuprobe made it, by way of the file `output`."""
     ran = subprocess.run([gpuprobe, "diagnose", "-q", "--json", "-O", output, "--top", "0", "-p", str(pid), "--duration",
                           str(seconds)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                          text=True, timeout=seconds + 60, check=False)
@@ -113,7 +112,7 @@ def limited(pid, cpus):
         yield
         return
     with mounted() as root:
-        path = f"{root}/gpuprobe-real-{os.getpid()}"
+        path = f"{root}/gpuprobe-real-{pid}"
         home = own_cgroup(pid)
         try:
             with contextlib.suppress(OSError):  # it is on already
