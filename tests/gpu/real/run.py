@@ -23,7 +23,6 @@ import datetime
 import pathlib
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -107,10 +106,10 @@ def kinds_of(program):
 
 # --- the runs ---
 
-def watched(session, run, seconds, name):
+def watched(session, run, seconds):
     """The report of a watch of this run, kept with what it takes to read it."""
     report = diagnose(session.gpuprobe, run.process.pid, seconds, f"{session.work}/{run.name}.report")
-    return {"name": name, "pid": run.process.pid, "boot_offset": boot_offset(), "report": report}
+    return {"pid": run.process.pid, "boot_offset": boot_offset(), "report": report}
 
 
 def loop_alone(session, run):
@@ -125,7 +124,7 @@ def run_truth(session, program, run):
     run.go()
     time.sleep(session.settling)
     begin = time.monotonic_ns()
-    watch = watched(session, run, session.truth_watch, program.name)
+    watch = watched(session, run, session.truth_watch)
     end = time.monotonic_ns()
     run.stop()
     if session.options.dry:
@@ -147,10 +146,10 @@ def seen_by_truth(found, watch):
             "false_idle_ns": None if proved is None else truth.in_common(truth.joined(proved), found.all)}
 
 
-def run_natural(session, program, run):
+def run_natural(session, _program, run):
     run.go()
     alone = loop_alone(session, run)
-    watch = watched(session, run, session.watch, program.name)
+    watch = watched(session, run, session.watch)
     told, times = run.stop()
     window = page.read(watch)["window"]
     return {"step_seconds": step_seconds(told, times, *alone), "steps": told["steps"],
@@ -180,7 +179,7 @@ def measure(session, program, kind, run):
             raise run
         with limited(run.process.pid, None if kind == "repaired" or session.options.dry else program.cpus):
             found[kind] = RUNS[kind](session, program, run)
-    except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+    except Exception as error:  # pylint: disable=broad-except  # one that breaks off is a failure; the others are run
         found["errors"][kind] = f"{type(error).__name__}: {error}"[-2000:]
         print(f"{program.name}, {kind}: {error}", file=sys.stderr, flush=True)
     finally:
@@ -195,9 +194,8 @@ def end(run):
 def truths_of_faults(session, programs, runs):
     """Side by side."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        for program in programs:
-            if program.fault:
-                pool.submit(measure, session, program, "truth", runs[program.name].pop("truth"))
+        list(pool.map(lambda program: measure(session, program, "truth", runs[program.name].pop("truth")),
+                      [program for program in programs if program.fault]))
 
 
 def started(session, programs):

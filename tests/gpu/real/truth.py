@@ -10,7 +10,7 @@ KINDS = ("kernels", "copies")
 def joined(stretches):
     """In order, those that overlap as one."""
     found = []
-    for begin, end in sorted(stretches):
+    for begin, end in sorted(map(tuple, stretches)):
         if found and begin <= found[-1][1]:
             found[-1][1] = max(end, found[-1][1])
         else:
