@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `gpuprobe diagnose -p` costs programs of the corpus: in one process that runs on, it comes and goes in turn.
+
+    tests/gpu/real/overhead.py --output overhead.json.xz           # as root, on a GPU: three loops, at most --limit seconds
+    tests/gpu/real/overhead.py --only sound --output sound.json.xz
+    tests/gpu/real/run.py --take overhead.json.xz                  # into results.json and docs/diagnosis.md
+
+Each round is a while without gpuprobe and a while with it. A round's figure is the time of a step with it over the mean
+of the whiles before and after, less 1; what is told is the mean of all rounds with its 95 % confidence interval. The
+time in which gpuprobe comes or goes is in neither; what the slowest step of that time took is told apart.
+"""
+import argparse
+import datetime
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+import building
+import corpus
+from results import write
+from running import Failed, Run, boot_offset, diagnose
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path[1:1] = [str(ROOT / "bench/gpu"), corpus.PROGRAMS]
+from intervals import interval, pairs  # noqa: E402  pylint: disable=wrong-import-position
+from steady import WARM_UP_STEPS  # noqa: E402  pylint: disable=wrong-import-position
+
+MARGIN = 0.3  # seconds at either end of a watch that are not counted: probes come and go
+COMING_AND_GOING = 1.5  # about what gpuprobe takes to begin and to end
+STARTING = 45  # about what a loop takes to start
+
+
+@dataclass(frozen=True)
+class Loop:
+    title: str
+    bar: float  # the most that it may cost; None: told for information
+    program: str  # of the corpus; None: launches.c
+    while_seconds: float  # of each while
+    stride: int = 1  # steps from one wait for the GPU to the next: between others, the clock tells of submissions alone
+
+
+LOOPS = {
+    "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels", 0.03, "tiny_optimiser", 2),
+    "sound": Loop("sound: training, compiled, GPU-bound", 0.01, "compiled", 2.5, stride=20),
+    "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 1),
+}
+
+
+def command(loop, work, sim):
+    if not loop.program:
+        return [building.build_launches(work, sim)]
+    if sim:
+        return [sys.executable, str(HERE / "stand_in.py")]
+    program = corpus.ALL[loop.program]
+    return [sys.executable, program.path, *program.arguments]
+
+
+def environment(loop, work, sim):
+    found = {"TMPDIR": work, **(corpus.ALL[loop.program].environment if loop.program else {})}
+    return {**found, "LD_LIBRARY_PATH": sim, "CUDA_SIM_CLOCK": building.SIM_CLOCK} if sim else found
+
+
+def whiles(run, loop, gpuprobe, rounds, deadline, work):
+    """[(whether gpuprobe was there, begin, end)], in the order of their times, and why it ended early or None."""
+    found = []
+    for _ in range(rounds):
+        if time.monotonic() + 2 * (loop.while_seconds + MARGIN) + COMING_AND_GOING > deadline:
+            return found, "out of time"
+        begin = time.monotonic_ns()
+        time.sleep(loop.while_seconds)
+        found.append((False, begin, time.monotonic_ns()))
+        report = diagnose(gpuprobe, run.process.pid, loop.while_seconds + 2 * MARGIN, f"{work}/report")
+        margin, offset = int(MARGIN * 1e9), boot_offset()
+        found.append((True, report["began_ns"] - offset + margin, report["boot_ns"] - offset - margin))
+    begin = time.monotonic_ns()
+    time.sleep(loop.while_seconds)
+    return [*found, (False, begin, time.monotonic_ns())], None
+
+
+def step_of(times, begin, end, units):
+    """Mean seconds of a unit in a while; None where too few steps ended in it."""
+    ends = [at for at in times if begin <= at <= end]
+    return (ends[-1] - ends[0]) / 1e9 / (len(ends) - 1) / units if len(ends) > 1 else None
+
+
+def slowest_between(times, found):
+    """The longest step of those that began or ended outside of all whiles; None of none."""
+    def is_inside(at):
+        return any(begin <= at <= end for _, begin, end in found)
+
+    first, last = found[0][1], found[-1][2]
+    between = [b - a for a, b in zip(times, times[1:]) if first <= a and b <= last and not (is_inside(a) and is_inside(b))]
+    return max(between, default=0) / 1e9 or None
+
+
+def result_of(loop, told, times, found, why):
+    """What the whiles come to. The steps of warming up are before the first of the times."""
+    warm_up = WARM_UP_STEPS if loop.program else 0
+    synchronised = [at for number, at in enumerate(times) if (number + warm_up) % loop.stride == 0]
+    blocks = [("diagnose" if is_watched else None, step_of(synchronised, begin, end, told["units"] * loop.stride))
+              for is_watched, begin, end in found]
+    if any(seconds is None for _, seconds in blocks):
+        raise Failed("a while had too few steps")
+    alone = [seconds for tool, seconds in blocks if tool is None]
+    beside = pairs(blocks, "diagnose")
+    return {"title": loop.title, "bar": loop.bar, "rounds": len(beside), "step_seconds": statistics.fmean(alone),
+            "cost": interval([watched / plain - 1 for watched, plain in beside]),
+            "added_ns": interval([(watched - plain) * 1e9 for watched, plain in beside]),
+            "slowest_seconds": max(b - a for a, b in zip(times, times[1:])) / 1e9,
+            "slowest_coming_or_going_seconds": slowest_between(times, found), "blocks": blocks, "ended_early": why}
+
+
+def measure(name, options, gpuprobe, sim, deadline):
+    loop = LOOPS[name]
+    work = tempfile.mkdtemp(prefix="gpuprobe-overhead-", dir=options.work)
+    run = Run(name, command(loop, work, sim), environment(loop, work, sim), work)
+    try:
+        run.wait_until_ready()
+        run.go()
+        time.sleep(2)
+        found, why = whiles(run, loop, gpuprobe, options.rounds, deadline, work)
+        told, times = run.stop()
+        return result_of(loop, told, times, found, why)
+    finally:
+        run.end()
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def line_of(result):
+    cost = result["cost"]
+    return (f"{100 * cost['mean']:.2f} % ({100 * cost['low']:.2f} to {100 * cost['high']:.2f} %) of "
+            f"{1e6 * result['step_seconds']:,.1f} us, {result['rounds']} rounds")
+
+
+def options_of(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=LOOPS, help="this loop alone (repeatable)")
+    parser.add_argument("--build", default=str(ROOT / "build"), help="where gpuprobe is [%(default)s]")
+    parser.add_argument("--output", default="overhead.json.xz", help="[%(default)s]")
+    parser.add_argument("--rounds", type=int, default=30, help="of each loop [%(default)s]")
+    parser.add_argument("--limit", type=float, default=560, help="seconds for all [%(default)s]")
+    parser.add_argument("--work", default="/var/tmp", help="a folder for the time being [%(default)s]")
+    parser.add_argument("--dry", action="store_true", help="stand_in.py on the simulated CUDA instead of the programs")
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    options = options_of(argv)
+    deadline = time.monotonic() + options.limit
+    gpuprobe = building.gpuprobe_of(options.build, options.dry)
+    sim = building.sim_of(options.build) if options.dry else None
+    versions, found, left = building.versions(gpuprobe), {}, []
+    for name in options.only or LOOPS:
+        if time.monotonic() + (0 if options.dry else STARTING) > deadline:
+            left.append(name)
+            continue
+        try:
+            result = measure(name, options, gpuprobe, sim, deadline)
+        except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+            left.append(name)
+            continue
+        found[name] = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "versions": versions,
+                       **result}
+        write(options.output, {"overhead": found})
+        print(f"{name}: {line_of(result)}", flush=True)
+    print(f"{len(found)} passed, {len(left)} failed")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

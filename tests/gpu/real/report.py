@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `gpuprobe diagnose --json` said of a program, by plain names. Nothing else here knows how that JSON is made.
+
+A diagnosis is a dictionary:
+    window              begin and end of the watch, ns of CLOCK_MONOTONIC
+    verdict             "host-bound", "gpu-bound", "waiting", "idle", "unknown"; None: it gave none
+    idle_proved_share   of the watch, the GPU was proved idle; None: not said
+    idle_proved         [[begin, end]] of that, ns of CLOCK_MONOTONIC; None: not said
+    steps, step_seconds number and median of the steps it found; None: none
+    reasons             first the largest: {"kind", "seconds" of a step, "lines": [[file, line]] of the corpus, innermost
+                        first, "what": in words}
+    findings            the same order as it has: {"id", "severity", "evidence", "saving_share" of the watch or None,
+                        "lines"}
+    saving_share        what its first finding that promises one would save, of the watch; None: none does
+"""
+import os
+
+import corpus
+
+MOST_REASONS = 5  # that are kept
+
+# gpuprobe's words for what corpus.py calls by its own.
+VERDICTS = {"host-bound": corpus.HOST_BOUND, "gpu-bound": corpus.GPU_BOUND, "idle": corpus.IDLE,
+            "idle for want of work": corpus.IDLE}
+KINDS = {}
+
+
+def lines_of(stack):
+    """[[file, line]] of the frames that lie in the corpus, innermost first."""
+    frames = (stack or {}).get("frames") or []
+    return [[os.path.basename(frame["file"]), frame["line"]] for frame in frames
+            if "line" in frame and is_of_corpus(frame.get("file"))]
+
+
+def is_of_corpus(path):
+    return bool(path) and os.path.basename(path) in os.listdir(corpus.PROGRAMS) and "site-packages" not in path
+
+
+def reason_of(reason, steps):
+    seconds = reason.get("seconds")
+    return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")),
+            "seconds": seconds / steps if seconds is not None and steps else None,
+            "lines": lines_of(reason.get("stack")), "what": reason.get("what")}
+
+
+def finding_of(finding, watched):
+    saving = finding["saving_seconds"]
+    return {"id": finding["id"], "severity": finding["severity"], "evidence": finding["evidence"],
+            "saving_share": None if saving is None else saving / watched, "lines": lines_of(finding["stack"])}
+
+
+def verdict_of(process):
+    word = process.get("verdict")
+    return VERDICTS.get(word, word)
+
+
+def read(report, pid, boot_offset):
+    """The diagnosis of process `pid`. `boot_offset`: what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, ns."""
+    process = next((process for process in report["processes"] if process["pid"] == pid), {})
+    begin, end = report["began_ns"], report["boot_ns"]
+    steps = process.get("steps") or {}
+    findings = [finding_of(finding, (end - begin) / 1e9) for finding in report["findings"]]
+    idle = process.get("idle") or {}
+    proved = idle.get("intervals")
+    return {
+        "window": [begin - boot_offset, end - boot_offset],
+        "verdict": verdict_of(process),
+        "idle_proved_share": idle.get("proved_share"),
+        "idle_proved": proved and [[a - boot_offset, b - boot_offset] for a, b in proved],
+        "steps": steps.get("count"),
+        "step_seconds": steps.get("median_seconds"),
+        "reasons": [reason_of(reason, steps.get("count")) for reason in process.get("reasons", [])[:MOST_REASONS]],
+        "findings": findings,
+        "saving_share": next((finding["saving_share"] for finding in findings if finding["saving_share"]), None),
+    }

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""tests/gpu/real, which runs on a GPU but seldom: its list, how it judges, and its runners with a stand-in on the simulated
+CUDA."""
+import array
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from lib import paths
+
+REAL = paths.ROOT / "tests/gpu/real"
+sys.path[:0] = [str(REAL)]
+import corpus  # noqa: E402
+import page  # noqa: E402
+import results  # noqa: E402
+import truth  # noqa: E402
+
+NOW = "2026-11-26T12:00:00+00:00"
+VERSIONS = {"gpu": "a GPU", "gpus": 1, "driver": "1", "kernel": "6", "cpus": 2, "packages": {}, "gpuprobe": "gpuprobe 1"}
+
+
+def test_the_list():
+    assert {program.fault for program in corpus.FAULTS} == set(range(1, 15))
+    assert len(corpus.SOUND) == 8
+    for half in corpus.HALVES:
+        assert len({program.fault for program in corpus.FAULTS if program.half == half}) == 7
+        assert sum(program.half == half for program in corpus.SOUND) == 4
+    assert [program.name for program in corpus.chosen(["second", "pageable"])] == [
+        program.name for program in corpus.ALL.values() if program.half == "second" or program.name == "pageable"]
+    with pytest.raises(ValueError):
+        corpus.chosen(["no_such_program"])
+
+
+@pytest.mark.parametrize("name", corpus.ALL)
+def test_a_program(name):
+    """It compiles, lines are marked where there is a fault, and only there; with a fault it has a twin."""
+    program = corpus.ALL[name]
+    with open(program.path, encoding="utf-8") as file:
+        source = file.read()
+    compile(source, program.path, "exec")
+    assert bool(program.marked()) == bool(program.fault)
+    assert bool(re.search(r"loop\.repaired|--repaired", source)) == bool(program.fault and not program.cpus)
+
+
+def test_stretches_of_time():
+    chance = random.Random(1)
+    for _ in range(300):
+        lists = [[sorted(chance.sample(range(60), 2)) for _ in range(chance.randrange(8))] for _ in range(2)]
+        first, second = map(truth.joined, lists)
+        points = [{at for begin, end in stretches for at in range(begin, end)} for stretches in lists]
+        assert truth.in_common(first, second) == len(points[0] & points[1])
+        assert truth.within(first, 10, 40) == len(points[0] & set(range(10, 40)))
+        assert all(a[1] < b[0] for a, b in zip(first, first[1:]))
+
+
+def test_what_cupti_wrote(tmp_path):
+    """Buffers that overlap, and records that were lost."""
+    for kind, numbers in (("kernels", [100, 200, 150, 250, -1, 7, 120, 130]), ("copies", [240, 300])):
+        (tmp_path / f"busy.42.{kind}").write_bytes(array.array("q", numbers).tobytes())
+    found = truth.read_cupti(f"{tmp_path}/busy", 42)
+    assert found.lost == 7
+    assert found.shares(50, 450) == {"busy": 200 / 400, "kernels": 150 / 400}
+    assert truth.read_cupti(f"{tmp_path}/busy", 43) is None
+
+
+def test_the_newest_counts():
+    old, new = {"date": NOW, "seconds": 1}, {"date": "2026-11-26T14:00:00+01:00", "seconds": 2}
+    assert results.merged({"programs": {"gil": old}}, {"programs": {"gil": new, "graphs": old}}) == {
+        "programs": {"gil": new, "graphs": old}, "overhead": {}}
+    assert results.merged({"programs": {"gil": new}}, {"programs": {"gil": old}})["programs"]["gil"] == new
+
+
+def said(**others):
+    return {"window": [0, 1000], "verdict": corpus.HOST_BOUND, "idle_proved_share": 0.5, "idle_proved": None, "steps": 10,
+            "step_seconds": 0.1, "findings": [], "saving_share": 0.6,
+            "reasons": [{"kind": corpus.LOCK, "seconds": 0.06, "lines": [["held_lock.py", 30]], "what": ""}], **others}
+
+
+def measured(diagnosis, repaired=0.05):
+    """Of held_lock, whose repair saved half of a step."""
+    return {"date": NOW, "versions": VERSIONS, "marked": [["held_lock.py", 30]], "seconds": 20, "errors": {},
+            "natural": {"step_seconds": 0.1, "watched_step_seconds": 0.1, "steps": 9, "watch": {"diagnosis": diagnosis}},
+            "truth": {"busy": 0.3, "kernels": 0.2, "lost": 0,
+                      "watch": {"diagnosis": diagnosis, "busy": 0.3, "false_idle_ns": None}},
+            "repaired": {"step_seconds": repaired, "steps": 9}}
+
+
+def reason(**others):
+    return [{**said()["reasons"][0], **others}]
+
+
+WRONG = {
+    "verdict": said(verdict=corpus.GPU_BOUND),
+    "nothing": said(reasons=[]),
+    "line": said(reasons=reason(lines=[["held_lock.py", 31], ["held_lock.py", 30]])),
+    "no line": said(reasons=reason(lines=[])),
+    "kind": said(reasons=reason(kind=corpus.GIL)),
+    "too much saved": said(saving_share=0.71),
+    "too little saved": said(saving_share=0.34),
+    "no saving": said(saving_share=None),
+}
+
+
+def test_a_fault_judged_right():
+    told = page.judge(corpus.ALL["held_lock"], measured(said()))
+    assert told.is_right()
+    assert told.ratio == pytest.approx(1.2)
+    assert told.false_idle == (0, False)
+
+
+@pytest.mark.parametrize("way", WRONG)
+def test_a_fault_judged_wrong(way):
+    assert not page.judge(corpus.ALL["held_lock"], measured(WRONG[way])).is_right()
+
+
+def test_a_sound_program_judged():
+    finding = {"id": "pageable-copies", "severity": "warning", "evidence": "", "saving_share": None, "lines": []}
+    for diagnosis, right in ((said(verdict=corpus.GPU_BOUND), True), (said(), False),
+                             (said(verdict=corpus.GPU_BOUND, findings=[finding]), False)):
+        assert page.judge(corpus.ALL["graphs"], measured(diagnosis)).is_right() == right
+
+
+def test_false_idle():
+    """By the times, where there are any, otherwise by what the shares make certain."""
+    program, kept = corpus.ALL["held_lock"], measured(said(idle_proved_share=0.8))
+    assert page.judge(program, kept).false_idle == (pytest.approx(0.1), False)
+    kept["truth"]["watch"]["false_idle_ns"] = 5
+    assert page.judge(program, kept).false_idle == (0.005, True)
+
+
+def test_page_counts_forms_of_a_fault_once():
+    good, bad = measured(said()), measured(said(verdict="unknown"))
+    text = page.text({"programs": {"preprocessing": good, "preprocessing_no_wait": bad, "held_lock": good}, "overhead": {}})
+    assert "| both | verdicts of faults that are right | 1 of 2 | 14 of 14 |" in text
+
+
+def run(*command):
+    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_dry(tmp_path):
+    """A fault and a sound program, both the stand-in: what is measured, put together and written."""
+    slices = [tmp_path / "first.json.xz", tmp_path / "second.json.xz"]
+    for name, output in zip(("held_lock", "streams"), slices):
+        _, told, errors = run(REAL / "run.py", "--dry", "--build", paths.BUILD, "--only", name, "--output", output,
+                              "--work", tmp_path)
+        assert "1 failed" in told, errors  # the stand-in is none of the corpus's programs
+    status, _, errors = run(REAL / "run.py", *(word for output in slices for word in ("--take", output)),
+                            "--results", tmp_path / "results.json", "--page", tmp_path / "page.md")
+    assert status == 0, errors
+    kept = results.read(str(tmp_path / "results.json"))["programs"]
+    assert set(kept) == {"held_lock", "streams"}
+    for found in kept.values():
+        assert not found["errors"]
+        assert 0 < found["truth"]["busy"] < 1
+        assert found["natural"]["step_seconds"] > 0 and found["natural"]["watched_step_seconds"] > 0
+        begin, end = found["natural"]["watch"]["diagnosis"]["window"]
+        assert 1e9 < end - begin < 60e9
+    assert kept["held_lock"]["repaired"]["step_seconds"] > 0 and "repaired" not in kept["streams"]
+    text = (tmp_path / "page.md").read_text()
+    assert "4. a lock held by another thread" in text and "inference on several streams" in text
+    assert not list(tmp_path.glob("gpuprobe-real-*"))
+
+
+def test_dry_overhead(tmp_path):
+    output = tmp_path / "overhead.json.xz"
+    status, told, errors = run(REAL / "overhead.py", "--dry", "--build", paths.BUILD, "--rounds", "2", "--only", "launches",
+                               "--output", output, "--work", tmp_path)
+    assert status == 0, errors
+    loop = results.read(str(output))["overhead"]["launches"]
+    assert [tool for tool, _ in loop["blocks"]] == [None, "diagnose", None, "diagnose", None]
+    assert loop["rounds"] == 2 and loop["cost"]["low"] <= loop["cost"]["mean"] <= loop["cost"]["high"]
+    assert all(seconds > 0 for _, seconds in loop["blocks"])
