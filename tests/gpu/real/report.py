@@ -20,8 +20,7 @@ import corpus
 MOST_REASONS = 5  # that are kept
 
 # gpuprobe's words for what corpus.py calls by its own.
-VERDICTS = {"host-bound": corpus.HOST_BOUND, "gpu-bound": corpus.GPU_BOUND, "idle": corpus.IDLE,
-            "idle for want of work": corpus.IDLE}
+VERDICTS = {"host-bound": corpus.HOST_BOUND, "GPU-bound": corpus.GPU_BOUND, "no work": corpus.IDLE}
 KINDS = {}
 
 
@@ -50,7 +49,7 @@ def finding_of(finding, watched):
 
 
 def verdict_of(process):
-    word = process.get("verdict")
+    word = (process.get("verdict") or {}).get("kind")
     return VERDICTS.get(word, word)
 
 
@@ -60,13 +59,12 @@ def read(report, pid, boot_offset):
     begin, end = report["began_ns"], report["boot_ns"]
     steps = process.get("steps") or {}
     findings = [finding_of(finding, (end - begin) / 1e9) for finding in report["findings"]]
-    idle = process.get("idle") or {}
-    proved = idle.get("intervals")
+    proved = [[a, b] for owner, _device, a, b in report.get("idle_times", []) if owner == pid]
     return {
         "window": [begin - boot_offset, end - boot_offset],
         "verdict": verdict_of(process),
-        "idle_proved_share": idle.get("proved_share"),
-        "idle_proved": proved and [[a - boot_offset, b - boot_offset] for a, b in proved],
+        "idle_proved_share": (process.get("verdict") or {}).get("idle_proved"),
+        "idle_proved": [[a - boot_offset, b - boot_offset] for a, b in proved],
         "steps": steps.get("count"),
         "step_seconds": steps.get("median_seconds"),
         "reasons": [reason_of(reason, steps.get("count")) for reason in process.get("reasons", [])[:MOST_REASONS]],

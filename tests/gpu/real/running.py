@@ -2,6 +2,7 @@
 """A program of the corpus as a process: started and held, let go, watched, ended; and the cgroup of one that needs it."""
 import array
 import contextlib
+import csv
 import json
 import os
 import signal
@@ -94,15 +95,26 @@ def boot_offset():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
 
 
+def idle_times(path):
+    """The rows of --idle-times: [[pid, device or None, begin, end]], the times of CLOCK_BOOTTIME in ns."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return [[int(row["pid"]), int(row["device"]) if row["device"] else None, int(row["begin_ns"]), int(row["end_ns"])]
+                for row in csv.DictReader(file)]
+
+
 def diagnose(gpuprobe, pid, seconds, output):
-    """Watches a process for so long; the report as gpuprobe made it, by way of the file `output`."""
+    """
+    Watches a process for so long; the report as gpuprobe made it, by way of the file `output`. Under `idle_times` it has what
+    --idle-times wrote.
+    """
+    idle = f"{output}.idle"
     ran = subprocess.run([gpuprobe, "diagnose", "-q", "--json", "-O", output, "--top", "0", "-p", str(pid), "--duration",
-                          str(seconds)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          str(seconds), "--idle-times", idle], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                          text=True, timeout=seconds + 60, check=False)
     if ran.returncode:
         raise Failed(f"gpuprobe diagnose ended with {ran.returncode}: {ran.stderr[-1500:]}")
     with open(output, encoding="utf-8") as file:
-        return json.loads(file.read().splitlines()[-1])
+        return {**json.loads(file.read().splitlines()[-1]), "idle_times": idle_times(idle)}
 
 
 @contextlib.contextmanager
