@@ -18,6 +18,7 @@ import os
 import corpus
 
 MOST_REASONS = 5  # that are kept
+FILES = set(os.listdir(corpus.PROGRAMS))
 
 # gpuprobe's words for what corpus.py calls by its own.
 VERDICTS = {"host-bound": corpus.HOST_BOUND, "gpu-bound": corpus.GPU_BOUND, "idle": corpus.IDLE,
@@ -33,7 +34,9 @@ def lines_of(stack):
 
 
 def is_of_corpus(path):
-    return bool(path) and os.path.basename(path) in os.listdir(corpus.PROGRAMS) and "site-packages" not in path
+    """By the folder, too, where there is one: Python itself has a server.py."""
+    folder, name = os.path.split(path or "")
+    return name in FILES and os.path.basename(folder) in ("", os.path.basename(corpus.PROGRAMS))
 
 
 def reason_of(reason, steps):
