@@ -56,10 +56,12 @@ def build_busy(work):
     cupti = first_with("cupti.h", "include", "extras/CUPTI/include", "targets/*/include")
     cuda = first_with("cuda.h", "include", "targets/*/include")
     library = first_with("libcupti.so.*[0-9]", "lib", "lib64", "extras/CUPTI/lib64", "targets/*/lib")
-    if not cupti or not cuda or not library:
-        return None, f"no CUPTI: cupti.h {cupti}, cuda.h {cuda}, libcupti {library}"
+    host = first_with("crt/host_defines.h", "include", "targets/*/include")  # Python's packages may lack it
+    if not cupti or not cuda or not library or not host:
+        return None, f"no CUPTI: cupti.h {cupti}, cuda.h {cuda}, libcupti {library}, crt/host_defines.h {host}"
     command = ["cc", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-o", path, str(HERE / "busy.c"),
-               f"-I{os.path.dirname(cupti)}", f"-I{os.path.dirname(cuda)}", library,
+               f"-I{os.path.dirname(cupti)}", f"-I{os.path.dirname(cuda)}",
+               f"-I{os.path.dirname(os.path.dirname(host))}", library,
                f"-Wl,-rpath,{os.path.dirname(library)}", "-pthread"]
     built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return (None, f"busy.c: {built.stdout[-1500:]}") if built.returncode else (path, None)

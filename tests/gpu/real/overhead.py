@@ -34,7 +34,7 @@ from steady import WARM_UP_STEPS  # noqa: E402  pylint: disable=wrong-import-pos
 
 MARGIN = 0.3  # seconds at either end of a watch that are not counted: probes come and go
 COMING_AND_GOING = 1.5  # about what gpuprobe takes to begin and to end
-STARTING = 45  # about what a loop takes to start
+SETTLING = 2  # seconds of a loop that are not counted
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Loop:
 
 
 LOOPS = {
-    "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels", 0.03, "tiny_optimiser", 2),
+    "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels", 0.03, "tiny_optimiser", 1.5),
     "sound": Loop("sound: training, compiled, GPU-bound", 0.01, "compiled", 2.5, stride=20),
-    "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 1),
+    "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 0.7),
 }
 
 
@@ -108,8 +108,10 @@ def result_of(loop, told, times, found, why):
               for is_watched, begin, end in found]
     if any(seconds is None for _, seconds in blocks):
         raise Failed("a while had too few steps")
-    alone = [seconds for tool, seconds in blocks if tool is None]
     beside = pairs(blocks, "diagnose")
+    if len(beside) < 2:
+        raise Failed(f"{len(beside)} rounds give no interval")
+    alone = [seconds for tool, seconds in blocks if tool is None]
     return {"title": loop.title, "bar": loop.bar, "rounds": len(beside), "step_seconds": statistics.fmean(alone),
             "cost": interval([watched / plain - 1 for watched, plain in beside]),
             "added_ns": interval([(watched - plain) * 1e9 for watched, plain in beside]),
@@ -117,20 +119,38 @@ def result_of(loop, told, times, found, why):
             "slowest_coming_or_going_seconds": slowest_between(times, found), "blocks": blocks, "ended_early": why}
 
 
-def measure(name, options, gpuprobe, sim, deadline):
-    loop = LOOPS[name]
-    work = tempfile.mkdtemp(prefix="gpuprobe-overhead-", dir=options.work)
-    run = Run(name, command(loop, work, sim), environment(loop, work, sim), work)
+def measure(run, loop, options, gpuprobe, deadline, work):
+    run.wait_until_ready()
+    run.go()
+    time.sleep(SETTLING)
+    found, why = whiles(run, loop, gpuprobe, options.rounds, deadline, work)
+    told, times = run.stop()
+    return result_of(loop, told, times, found, why)
+
+
+def measure_all(options, names, work):
+    """{name: result}. All start at a time, and are held until it is their turn; each ends before the next one's."""
+    deadline = time.monotonic() + options.limit
+    gpuprobe = building.gpuprobe_of(options.build, options.dry)
+    sim = building.sim_of(options.build) if options.dry else None
+    versions, found = building.versions(gpuprobe), {}
+    runs = {name: Run(name, command(LOOPS[name], work, sim), environment(LOOPS[name], work, sim), work) for name in names}
     try:
-        run.wait_until_ready()
-        run.go()
-        time.sleep(2)
-        found, why = whiles(run, loop, gpuprobe, options.rounds, deadline, work)
-        told, times = run.stop()
-        return result_of(loop, told, times, found, why)
+        for name, run in runs.items():
+            try:
+                result = measure(run, LOOPS[name], options, gpuprobe, deadline, work)
+            except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+                print(f"{name}: {error}", file=sys.stderr, flush=True)
+                run.end()  # before the next one's turn
+                continue
+            found[name] = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+                           "versions": versions, **result}
+            write(options.output, {"overhead": found})
+            print(f"{name}: {line_of(result)}", flush=True)
     finally:
-        run.end()
-        shutil.rmtree(work, ignore_errors=True)
+        for run in runs.values():
+            run.end()
+    return found
 
 
 def line_of(result):
@@ -153,26 +173,14 @@ def options_of(argv):
 
 def main(argv=None):
     options = options_of(argv)
-    deadline = time.monotonic() + options.limit
-    gpuprobe = building.gpuprobe_of(options.build, options.dry)
-    sim = building.sim_of(options.build) if options.dry else None
-    versions, found, left = building.versions(gpuprobe), {}, []
-    for name in options.only or LOOPS:
-        if time.monotonic() + (0 if options.dry else STARTING) > deadline:
-            left.append(name)
-            continue
-        try:
-            result = measure(name, options, gpuprobe, sim, deadline)
-        except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-            print(f"{name}: {error}", file=sys.stderr, flush=True)
-            left.append(name)
-            continue
-        found[name] = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "versions": versions,
-                       **result}
-        write(options.output, {"overhead": found})
-        print(f"{name}: {line_of(result)}", flush=True)
-    print(f"{len(found)} passed, {len(left)} failed")
-    return 1 if left else 0
+    names = options.only or list(LOOPS)
+    work = tempfile.mkdtemp(prefix="gpuprobe-overhead-", dir=options.work)
+    try:
+        found = measure_all(options, names, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{len(found)} passed, {len(names) - len(found)} failed")
+    return 0 if len(found) == len(names) else 1
 
 
 if __name__ == "__main__":

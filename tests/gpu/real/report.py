@@ -18,6 +18,7 @@ import os
 import corpus
 
 MOST_REASONS = 5  # that are kept
+FILES = set(os.listdir(corpus.PROGRAMS))
 
 # gpuprobe's words for what corpus.py calls by its own.
 VERDICTS = {"host-bound": corpus.HOST_BOUND, "GPU-bound": corpus.GPU_BOUND, "no work": corpus.IDLE}
@@ -32,7 +33,9 @@ def lines_of(stack):
 
 
 def is_of_corpus(path):
-    return bool(path) and os.path.basename(path) in os.listdir(corpus.PROGRAMS) and "site-packages" not in path
+    """By the folder, too, where there is one: Python itself has a server.py."""
+    folder, name = os.path.split(path or "")
+    return name in FILES and os.path.basename(folder) in ("", os.path.basename(corpus.PROGRAMS))
 
 
 def reason_of(reason, steps):
@@ -55,7 +58,8 @@ def verdict_of(process):
 
 def read(report, pid, boot_offset):
     """The diagnosis of process `pid`. `boot_offset`: what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, ns."""
-    process = next((process for process in report["processes"] if process["pid"] == pid), {})
+    processes = report["processes"] + report.get("without_calls", [])
+    process = next((process for process in processes if process["pid"] == pid), {})
     begin, end = report["began_ns"], report["boot_ns"]
     steps = process.get("steps") or {}
     findings = [finding_of(finding, (end - begin) / 1e9) for finding in report["findings"]]

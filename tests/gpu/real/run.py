@@ -5,6 +5,7 @@
     tests/gpu/real/run.py --only first --output first.json.xz         # on a machine with a GPU, as root; at most --limit
     tests/gpu/real/run.py --only gil,throttled --output more.json.xz
     tests/gpu/real/run.py --take first.json.xz --take more.json.xz    # anywhere: into results.json and docs/diagnosis.md
+    tests/gpu/real/run.py --try                                       # on a GPU, 3 minutes: whether the programs work there
     tests/gpu/real/run.py --dry --only first --output dry.json.xz     # without a GPU, to try this script
 
 Each program runs twice, and its repaired twin once. All three are started beside those of other programs and held
@@ -31,13 +32,15 @@ import corpus
 import page
 import truth
 from building import SIM_CLOCK, build_busy, gpuprobe_of, gpus, sim_of, versions
+from cgroup import limited
 from results import merged, read, write
-from running import Failed, Run, boot_offset, diagnose, limited, step_seconds
+from running import Failed, Run, boot_offset, diagnose, step_seconds
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 SETTLING = 2  # seconds of a steady loop that are not judged: what was held before is used up
 ALONE = 5  # seconds for the time of a step
+TRYING = 2  # the same with --try
 TRUTH_WATCH = 8  # seconds of the watch under CUPTI
 ATTACHING = 3  # about what gpuprobe takes to begin and to end
 STARTING = 25  # about what a group of programs takes to start
@@ -53,6 +56,8 @@ class Session:
         self.sim = sim_of(options.build)
         self.watch, self.alone, self.settling = options.watch, ALONE, SETTLING
         self.truth_watch = TRUTH_WATCH
+        if options.only_try:
+            self.alone = TRYING
         if options.dry:
             self.watch, self.alone, self.settling, self.truth_watch = 3, 1, 0.2, 2
         self.busy, self.why_no_truth = None, None
@@ -120,6 +125,17 @@ def loop_alone(session, run):
     return begin, time.monotonic_ns()
 
 
+def truth_of(session, program, run):
+    """Of a run that has ended."""
+    if session.options.dry:
+        found = truth.read_simulated(f"{session.work}/{program.name}.truth.json")
+    else:
+        found = truth.read_cupti(f"{session.work}/{program.name}.busy", run.process.pid)
+    if not found:
+        raise Failed(session.why_no_truth or "CUPTI told nothing")
+    return found
+
+
 def run_truth(session, program, run):
     run.go()
     time.sleep(session.settling)
@@ -127,12 +143,7 @@ def run_truth(session, program, run):
     watch = watched(session, run, session.truth_watch)
     end = time.monotonic_ns()
     run.stop()
-    if session.options.dry:
-        found = truth.read_simulated(f"{session.work}/{program.name}.truth.json")
-    else:
-        found = truth.read_cupti(f"{session.work}/{program.name}.busy", run.process.pid)
-    if not found:
-        raise Failed(session.why_no_truth or "CUPTI told nothing")
+    found = truth_of(session, program, run)
     return {**found.shares(begin, end), "seconds": (end - begin) / 1e9, "lost": found.lost,
             "watch": {**watch, **seen_by_truth(found, watch)}}
 
@@ -232,7 +243,7 @@ def run_group(session, programs):
     return []
 
 
-def groups(session, programs):
+def next_group(session, programs):
     """As many programs as start at a time and as there is time for."""
     planned, left = [], session.left() - STARTING - session.seconds_of_truth()
     for program in programs:
@@ -246,7 +257,7 @@ def groups(session, programs):
 def run_all(session, programs):
     """Programs that there was no time for."""
     while programs:
-        group = groups(session, programs)
+        group = next_group(session, programs)
         if not group:
             return programs
         programs = run_group(session, group) + programs[len(group):]
@@ -255,7 +266,58 @@ def run_all(session, programs):
     return []
 
 
+# --- only trying ---
+
+def try_run(session, program, kind, run):
+    """In words, how a short run went; without gpuprobe."""
+    if isinstance(run, Failed):
+        raise run
+    with limited(run.process.pid, program.cpus if kind == "natural" and not session.options.dry else None):
+        run.go()
+        begin, end = loop_alone(session, run)
+        told, times = run.stop()
+    if kind != "truth":
+        return f"{kind} {page.milliseconds(step_seconds(told, times, begin, end))}"
+    shares = truth_of(session, program, run).shares(begin, end)
+    return f"busy {page.share(shares['busy'])}, kernels {page.share(shares['kernels'])}"
+
+
+def tried(session, program, runs):
+    """(whether all runs of a program went well, how each went in a line)."""
+    told, well = [], True
+    for kind, run in runs.items():
+        try:
+            told.append(try_run(session, program, kind, run))
+        except Exception as error:  # pylint: disable=broad-except  # the others are tried
+            told.append(f"{kind} FAILED: {error}")
+            well = False
+        finally:
+            end(run)
+    return well, f"{program.name}: {'; '.join(told)}"
+
+
+def try_all(session, programs):
+    """How many passed and failed, and none that are left. The programs of a group run side by side, so that their times are rough."""
+    failed = 0
+    for first in range(0, len(programs), session.options.at_once):
+        group = programs[first:first + session.options.at_once]
+        runs = started(session, group)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for well, line in pool.map(lambda program: tried(session, program, runs[program.name]), group):
+                print(line, flush=True)
+                failed += not well
+    return len(programs) - failed, failed, []
+
+
 # --- the whole ---
+
+def judge_all(session, programs):
+    """How many are right and wrong, and which there was no time for."""
+    left = run_all(session, programs)
+    judged = [page.judge(corpus.ALL[name], measured) for name, measured in session.measured.items()]
+    right = sum(told.is_right() for told in judged)
+    return right, len(judged) - right, left
+
 
 def take(options):
     """What other machines measured, into the results that are kept, and the page of them all."""
@@ -276,6 +338,7 @@ def options_of(argv):
     parser.add_argument("--watch", type=float, default=20, help="seconds of the watch that is judged [%(default)s]")
     parser.add_argument("--at-once", type=int, default=5, help="programs that start at a time [%(default)s]")
     parser.add_argument("--work", default="/var/tmp", help="a folder on a disk, for the time being [%(default)s]")
+    parser.add_argument("--try", action="store_true", dest="only_try", help="only whether the programs work, side by side")
     parser.add_argument("--dry", action="store_true", help="stand_in.py on the simulated CUDA instead of the programs")
     parser.add_argument("--take", action="append", help="a slice's output, into the results and the page (repeatable)")
     parser.add_argument("--show", action="store_true", help="only the page, of the results")
@@ -291,20 +354,19 @@ def main(argv=None):
         return 0
     programs = corpus.chosen([word for word in options.only.split(",") if word])
     left_out = [] if options.dry else [program.name for program in programs if program.gpus > gpus()]
+    programs = [program for program in programs if program.name not in left_out]
     session = Session(options)
     try:
-        left = run_all(session, [program for program in programs if program.name not in left_out])
+        passed, failed, left = try_all(session, programs) if options.only_try else judge_all(session, programs)
     finally:
         session.close()
     if left_out:
         print(f"left out, for want of GPUs: {','.join(left_out)}")
     if left:
         print(f"out of time; left: --only {','.join(program.name for program in left)}")
-    judged = [page.judge(corpus.ALL[name], measured) for name, measured in session.measured.items()]
-    right = sum(told.is_right() for told in judged)
     print(f"on Linux {platform.release()}, {time.monotonic() - session.began:.0f} s")
-    print(f"{right} passed, {len(judged) - right} failed")
-    return 0 if right == len(judged) and not left else 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or left else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program of the corpus as a process: started and held, let go, watched, ended; and the cgroup of one that needs it."""
+"""A program of the corpus as a process: started and held, let go, watched, ended."""
 import array
 import contextlib
 import csv
@@ -115,59 +115,3 @@ def diagnose(gpuprobe, pid, seconds, output):
         raise Failed(f"gpuprobe diagnose ended with {ran.returncode}: {ran.stderr[-1500:]}")
     with open(output, encoding="utf-8") as file:
         return {**json.loads(file.read().splitlines()[-1]), "idle_times": idle_times(idle)}
-
-
-@contextlib.contextmanager
-def limited(pid, cpus):
-    """The process in a cgroup with so many CPUs; in none where `cpus` is None."""
-    if cpus is None:
-        yield
-        return
-    with mounted() as root:
-        path = f"{root}/gpuprobe-real-{pid}"
-        home = own_cgroup(pid)
-        try:
-            with contextlib.suppress(OSError):  # it is on already
-                write(f"{root}/cgroup.subtree_control", "+cpu")
-            os.mkdir(path)
-            write(f"{path}/cpu.max", f"{int(cpus * 100000)} 100000")
-            write(f"{path}/cgroup.procs", str(pid))
-            yield
-        except OSError as error:
-            raise Failed(f"no cgroup with a limit of CPU: {error}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                write(f"{root}{home}/cgroup.procs", str(pid))
-            with contextlib.suppress(OSError):
-                os.rmdir(path)
-
-
-def own_cgroup(pid):
-    """Its path in the hierarchy of cgroup 2."""
-    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
-        return next((line.rstrip("\n")[3:] for line in file if line.startswith("0::")), "/")
-
-
-@contextlib.contextmanager
-def mounted():
-    """Where cgroup 2 is mounted; for the time being, where it is not."""
-    with open("/proc/mounts", encoding="utf-8") as file:
-        found = next((line.split()[1] for line in file if line.split()[2] == "cgroup2"), None)
-    if found:
-        yield found
-        return
-    path = f"/tmp/gpuprobe-cgroup-{os.getpid()}"
-    os.mkdir(path)
-    try:
-        ran = subprocess.run(["mount", "-t", "cgroup2", "none", path], stderr=subprocess.PIPE, text=True, check=False)
-        if ran.returncode:
-            raise Failed(f"no cgroup2: {ran.stderr.strip()}")
-        yield path
-    finally:
-        subprocess.run(["umount", path], stderr=subprocess.DEVNULL, check=False)
-        os.rmdir(path)
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)

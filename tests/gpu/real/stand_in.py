@@ -13,7 +13,7 @@ SETS, BYTES = 20, 1 << 16
 
 
 def think(count):
-    return sum(number * number for number in range(count))  # FAULT
+    return sum(number * number for number in range(count))
 
 
 def main():

@@ -13,8 +13,10 @@ from lib import paths
 
 REAL = paths.ROOT / "tests/gpu/real"
 sys.path[:0] = [str(REAL)]
+import cgroup  # noqa: E402
 import corpus  # noqa: E402
 import page  # noqa: E402
+import report  # noqa: E402
 import results  # noqa: E402
 import truth  # noqa: E402
 
@@ -135,6 +137,31 @@ def test_page_counts_forms_of_a_fault_once():
     good, bad = measured(said()), measured(said(verdict="unknown"))
     text = page.text({"programs": {"preprocessing": good, "preprocessing_no_wait": bad, "held_lock": good}, "overhead": {}})
     assert "| both | verdicts of faults that are right | 1 of 2 | 14 of 14 |" in text
+
+
+def test_lines_are_the_programs_own():
+    frames = [{"kind": "native", "function": "read", "object": "libc.so.6"},
+              {"kind": "python", "function": "do_POST", "file": "/usr/lib/python3.12/http/server.py", "line": 7},
+              {"kind": "python", "function": "augment", "file": f"{corpus.PROGRAMS}/images.py", "line": 20},
+              {"kind": "python", "function": "train", "file": "few_workers.py", "line": 25}]
+    assert report.lines_of({"frames": frames}) == [["images.py", 20], ["few_workers.py", 25]]
+    assert report.lines_of(None) == []
+
+
+def test_limit_of_cpu():
+    """The process is in a cgroup of its own, and in none of ours afterwards."""
+    def where():
+        with open(f"/proc/{process.pid}/cgroup", encoding="utf-8") as file:
+            return file.read()
+
+    with subprocess.Popen(["sleep", "60"]) as process:
+        before = where()
+        with cgroup.limited(process.pid, 0.3):
+            assert f"/gpuprobe-real-{process.pid}\n" in where()
+        assert where() == before
+        with cgroup.limited(process.pid, None):
+            assert where() == before
+        process.kill()
 
 
 def run(*command):
