@@ -87,6 +87,7 @@ enum site_kind {
 	SITE_WAIT,	     /* successful calls of at least config.min_wait_ns; what: row; amount: nanoseconds */
 	SITE_FAILURE,	     /* what: row << 32 | code */
 	SITE_COPY,	     /* successful asynchronous copies and sets that were executed; what: row; amount: nanoseconds */
+	SITE_HOST,	     /* no calls: what: enum host_kind; calls: samples, or times off the CPU; amount: nanoseconds */
 	SITE_KINDS,
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/account_options.h"
 #include "cli/counting.h"
+#include "cli/host_side.h"
 #include "cli/idle_times.h"
 #include "cli/reports.h"
 #include "cli/samples.h"
@@ -26,6 +27,7 @@ struct account_run {
 	struct reports *reports;
 	struct samples *samples;
 	struct idle_times *idle_times;
+	struct host_side *host;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
 	unsigned long number;	  /* of reports so far */
@@ -48,6 +50,7 @@ static void sample(void *arg)
 	struct account_run *run = arg;
 
 	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
+	host_side__follow(run->host, counting__model(run->counting));
 }
 
 static bool has_broken_stack(const struct finding_list *list)
@@ -131,6 +134,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.account = true,
 		.idle_time = options->idle_file ? add_idle_time : NULL,
 		.idle_arg = run,
+		.host = options->host,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
@@ -169,6 +173,8 @@ static int set_up(struct account_run *run, struct error *err)
 	if (!ret)
 		ret = counting__attach(run->counting, err);
 	findings__begin(run->findings, clock__boot_ns());
+	if (!ret && counting__has_host(run->counting))
+		run->host = host_side__new(counting__skeleton(run->counting), run->log);
 	return ret;
 }
 
@@ -214,6 +220,7 @@ static int run_command(const struct account_command *options, const struct log *
 	if (!ret)
 		*status = status_of(&run);
 	samples__free(run.samples);
+	host_side__free(run.host);
 	idle_times__free(run.idle_times);
 	reports__free(run.reports);
 	finding_list__clear(&run.list);

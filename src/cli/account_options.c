@@ -46,7 +46,9 @@ static const char diagnose_head[] =
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
 	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
-	"  --top N                 findings shown; 0: all [10]\n";
+	"  --top N                 findings shown; 0: all [10]\n"
+	"  --host on|off           sample the threads that submit work, and follow when\n"
+	"                          they sleep: why the GPU waits for them [on]\n";
 
 static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
@@ -97,6 +99,7 @@ enum option_id {
 	OPT_FAIL_ON,
 	OPT_GETTERS,
 	OPT_IDLE_TIMES,
+	OPT_HOST,
 	OPT_EXPLAIN,
 	OPT_LIST,
 	OPT_API,
@@ -137,6 +140,7 @@ static const struct option diagnose_options[] = {
 	{"explain", required_argument, NULL, OPT_EXPLAIN},
 	{"list", no_argument, NULL, OPT_LIST},
 	{"fail-on", required_argument, NULL, OPT_FAIL_ON},
+	{"host", required_argument, NULL, OPT_HOST},
 	SHARED_OPTIONS,
 };
 
@@ -172,6 +176,16 @@ static int take_fail_on(struct account_command *options, const char *text, struc
 	return ret;
 }
 
+static int take_host(struct account_command *options, const char *text, struct error *err)
+{
+	static const char *const words[] = {"off", "on"};
+	size_t which = 0;
+	int ret = arguments__word("--host", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	options->host = which;
+	return ret;
+}
+
 static int take_shown(struct account_command *options, int id, const char *text, struct error *err)
 {
 	unsigned long number = 0;
@@ -199,6 +213,8 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
 	case OPT_WINDOW:
 		return arguments__window(text, &options->window_ns, err);
+	case OPT_HOST:
+		return take_host(options, text, err);
 	case OPT_FAIL_ON:
 		return take_fail_on(options, text, err);
 	case OPT_EXPLAIN:
@@ -288,6 +304,7 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 
 	*options = (struct account_command){
 		.diagnose = diagnose,
+		.host = diagnose,
 		.limits = COUNTING_LIMITS,
 		.output = {.top = 10},
 		.fail_on = NO_FAIL,

@@ -37,6 +37,7 @@ struct account_command {
 	enum account_form form;
 	struct report_options output;
 	const char *file;	 /* to write to; NULL: standard output; argv's */
+	bool host;		 /* follow what threads do besides CUDA calls; of diagnose alone */
 	const char *idle_file;	 /* of idle times; NULL: none; argv's */
 	uint64_t window_ns;	 /* over which growth is judged */
 	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */

@@ -24,6 +24,7 @@
 #define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
 
 struct counting {
+	bool has_host;
 	struct counting_options options;
 	const struct log *log;
 	struct session *session;
@@ -154,6 +155,19 @@ static int make_overhead(struct counting *counting, const struct object_options 
 			     counting->log, &counting->overhead, err);
 }
 
+/* Where the kernel refuses what is for the host alone, the rest is loaded. */
+static int load_with_host(struct counting *counting, struct object_options *object, const struct features *features,
+			  struct error *err)
+{
+	int ret = object__load(object, features, &counting->skeleton, err);
+
+	if (!ret || !object->host)
+		return ret;
+	log__warn(counting->log, "what threads do besides CUDA calls cannot be followed here: %s", err->text);
+	object->host = false;
+	return object__load(object, features, &counting->skeleton, err);
+}
+
 static int load_object(struct counting *counting, struct session_probes *probes, uint32_t *launch_sample,
 		       struct error *err)
 {
@@ -163,6 +177,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		.check_launches = options->check_launches,
 		.account = options->account,
 		.idle_records = options->idle_time,
+		.host = options->host && options->stacks.mode != STACK_OFF,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
 		.track_inflight = options->sections & SECTION_COPY,
@@ -190,13 +205,15 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	if (!ret)
 		ret = privileges__give_up(object.links, counting->log, err);
 	if (!ret)
-		ret = object__load(&object, &features, &counting->skeleton, err);
+		ret = load_with_host(counting, &object, &features, err);
 	if (!ret && object.rates)
 		ret = make_overhead(counting, &object, &features, err);
 	if (ret)
 		return ret;
+	counting->has_host = object.host;
 	object__programs(counting->skeleton, &counting->programs);
 	probes->links = object.links;
+	probes->samples = object.host;
 	*launch_sample = object__launch_sample(&object);
 	return 0;
 }
@@ -305,6 +322,16 @@ void counting__free(struct counting *counting)
 }
 
 /* --- the model --- */
+
+struct gpuprobe_bpf *counting__skeleton(const struct counting *counting)
+{
+	return counting->skeleton;
+}
+
+bool counting__has_host(const struct counting *counting)
+{
+	return counting->has_host;
+}
 
 struct session *counting__session(const struct counting *counting)
 {

@@ -25,6 +25,7 @@
 #include "probe/selection.h"
 
 struct counting;
+struct gpuprobe_bpf; /* the skeleton, generated */
 
 struct counting_limits {
 	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
@@ -50,6 +51,7 @@ struct counting_options {
 	/* Of the account: called for each time in which a device had nothing to do; NULL: they are summed up alone */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
+	bool host;	     /* follow what threads do besides calls: counting__skeleton is for who does, cli/host_side.h */
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */
 	struct counting_limits limits;
@@ -73,6 +75,12 @@ int counting__prepare(struct counting *counting, struct error *err);
 
 /* Puts the probes in: counting begins. */
 int counting__attach(struct counting *counting, struct error *err);
+
+/* The BPF object; owned by the counting. Not before prepare. */
+struct gpuprobe_bpf *counting__skeleton(const struct counting *counting);
+
+/* Whether it was loaded with the programs that `host` asks for. */
+bool counting__has_host(const struct counting *counting);
 
 /* For session__loop, session__run, session__stop and session__status; owned by the counting. */
 struct session *counting__session(const struct counting *counting);

@@ -365,6 +365,27 @@ const struct finding_kind finding_kinds[] = {
 		.draw = idle_gaps__draw,
 	},
 	{
+		.id = "host-bound",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
+		.title = "the GPU waits for the program",
+		.advice = "The program gives the GPU less to do than it can: it is the program that has to become "
+			  "faster, not the GPU. The reasons say where its threads spend their time. On the CPU: "
+			  "prepare the next batch beside the loop (workers of a data loader, a thread), or on the GPU. "
+			  "A queue: whoever fills it does not keep up; add workers, or look at what they do. A lock or "
+			  "Python's GIL: shorten what its holder does, or move that to another process. Launches and "
+			  "the framework between them: CUDA graphs, torch.compile, larger batches. Copies: pinned memory "
+			  "and asynchronous copies. Allocation: a caching allocator. Waits in each step (loss.item(), "
+			  "printing): only now and then. Preempted: more CPUs, or a higher limit of the cgroup.",
+		.cost = "times in which the GPU had nothing to do, or must have had",
+		.thresholds = {
+			{"share", 0.3, UNIT_SHARE, "least share of the steady time that the GPU waits"},
+			{"window", 5e9, UNIT_NS, "least steady time that is judged"},
+		},
+		.draw = host_bound__draw,
+	},
+	{
 		.id = "default-stream",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,

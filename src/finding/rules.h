@@ -57,6 +57,9 @@ int graph_recapture__draw(const struct finding_input *input, const struct proces
 /* idle_gaps.c */
 int idle_gaps__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
+/* host_bound.c */
+int host_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
 /* default_stream.c */
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 

@@ -13,7 +13,7 @@
 #define MOST_HELD 0.15
 /* A queue holds some 1,000 launches: with so many the GPU cannot have been behind all the time. */
 #define LEAST_LAUNCHES 4096
-/* NVML's use is too coarse to tell more than that most of the time was busy, or was not. */
+/* NVML's use is too coarse to tell more than that most of the time was busy, or was not. It is the GPU's, whoever uses it. */
 #define MOST_BUSY 0.5
 #define LEAST_BUSY 0.8
 
@@ -57,15 +57,16 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 		return VERDICT_HOST_BOUND;
 	if (verdict->held >= LEAST_HELD)
 		return VERDICT_GPU_BOUND;
+	/* Several streams have several queues: none of them need be full for the GPU to be busy all the time. */
+	if (verdict->busy >= LEAST_BUSY)
+		return VERDICT_GPU_BOUND;
 	if (verdict->held > MOST_HELD)
 		return VERDICT_UNKNOWN;
 	if (window->launches >= LEAST_LAUNCHES)
 		return VERDICT_HOST_BOUND;
 	if (verdict->busy == SHARE_UNKNOWN)
 		return VERDICT_UNKNOWN;
-	if (verdict->busy <= MOST_BUSY)
-		return VERDICT_HOST_BOUND;
-	return verdict->busy >= LEAST_BUSY ? VERDICT_GPU_BOUND : VERDICT_UNKNOWN;
+	return verdict->busy <= MOST_BUSY ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
 }
 
 /* Without the start: of a process that was seen from there the second half of what it has had since its first work. */

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "finding/verdict.h"
+#include "output/reasons.h"
 #include "output/report/totals.h"
 #include "output/verdict.h"
 
@@ -59,6 +60,7 @@ size_t verdict_text__print(FILE *out, const struct stat_report *report)
 		if (!verdict.window_ns)
 			continue;
 		print_process(out, process, &verdict);
+		reasons_text__print(out, process);
 		printed++;
 	}
 	return printed;

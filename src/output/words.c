@@ -2,6 +2,8 @@
 // Enumerators as words, see words.h.
 #include "output/words.h"
 
+#include "gpuprobe/host.h"
+
 #include "gpuprobe/state.h"
 
 const char *words__memory_kind(enum memory_kind kind)
@@ -67,9 +69,36 @@ const char *words__site_kind(enum site_kind kind)
 		return "failure";
 	case SITE_COPY:
 		return "copy";
+	case SITE_HOST:
+		return "host";
 	default:
 		return "unknown";
 	}
+}
+
+const char *words__host_kind(unsigned int kind)
+{
+	static const char *const words[HOST_KINDS] = {
+		[HOST_CPU] = "on-cpu",
+		[HOST_IN_LAUNCH] = "launches",
+		[HOST_IN_MEMORY] = "allocation",
+		[HOST_IN_COPY] = "copies",
+		[HOST_IN_WAIT] = "waits",
+		[HOST_IN_MODULE] = "modules",
+		[HOST_IN_GRAPH] = "graphs",
+		[HOST_IN_OTHER] = "other-calls",
+		[HOST_LOCK] = "lock",
+		[HOST_GIL] = "gil",
+		[HOST_QUEUE] = "queue",
+		[HOST_DISK] = "disk",
+		[HOST_FAULT] = "page-fault",
+		[HOST_SLEEP] = "sleep",
+		[HOST_READY] = "preempted",
+		[HOST_TEAM] = "team",
+		[HOST_OFF] = "other-wait",
+	};
+
+	return kind < HOST_KINDS ? words[kind] : "unknown";
 }
 
 const char *words__wait_scope(enum wait_scope scope)

@@ -18,7 +18,9 @@ const char *words__tally_flag(uint16_t flag);
 const char *words__kind_of(enum operation operation, uint8_t kind);
 
 const char *words__object_kind(enum object_kind kind);
-const char *words__wait_scope(enum wait_scope scope);	   /* "stream" */
+const char *words__wait_scope(enum wait_scope scope); /* "stream" */
+/* "on-cpu", "lock": what a thread does, enum host_kind */
+const char *words__host_kind(unsigned int kind);
 const char *words__site_kind(enum site_kind kind);	   /* "allocation" */
 const char *words__time_class(enum time_class class);	   /* "launch" */
 const char *words__implicit_wait(enum implicit_wait wait); /* "copy" */

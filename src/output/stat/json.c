@@ -4,6 +4,7 @@
 #include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
+#include "output/reasons.h"
 #include "output/stat/stat.h"
 #include "output/verdict.h"
 #include "output/words.h"
@@ -51,6 +52,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json__object_begin(j);
 	json_process__write_life(j, p);
 	verdict_json__write(j, report, p);
+	reasons_json__write(j, p);
 	write_account(j, report, p);
 	write_memory(j, p);
 	json_launch__write(j, report->model, p);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The GPU waits for the program, by the verdict (verdict.h). It costs the idle time that is proved; where waits prove none, what
+ * the GPU was not busy for by NVML. The reason that comes first is where it is.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/quantity.h"
+#include "finding/host_reasons.h"
+#include "finding/rules.h"
+#include "finding/verdict.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_WINDOW,
+};
+
+#define CRITICAL_SHARE 0.5
+
+/* Of the window, the GPU waited, at least or about; SHARE_UNKNOWN: neither is known. */
+static double waiting_share(const struct verdict *verdict)
+{
+	double share = verdict->idle > 0 ? verdict->idle : SHARE_UNKNOWN;
+
+	if (verdict->busy != SHARE_UNKNOWN && 1 - verdict->busy > share)
+		share = 1 - verdict->busy;
+	return share;
+}
+
+/* "; of its threads' time 52.0 % on the CPU, 12.1 % waiting for a queue" */
+static const char *tell_reasons(const struct host_reasons *reasons, char text[160])
+{
+	const struct host_reason *first = reasons->items, *second = reasons->items + 1;
+
+	*text = 0;
+	if (!reasons->count || !reasons->ns)
+		return text;
+	if (reasons->count > 1)
+		snprintf(text, 160, "; of its threads' time %s %s, %s %s",
+			 quantity__share((double)first->ns / (double)reasons->ns).text, host_reasons__doing(first->kind),
+			 quantity__share((double)second->ns / (double)reasons->ns).text, host_reasons__doing(second->kind));
+	else
+		snprintf(text, 160, "; of its threads' time %s %s",
+			 quantity__share((double)first->ns / (double)reasons->ns).text, host_reasons__doing(first->kind));
+	return text;
+}
+
+static int tell(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
+{
+	char text[160];
+
+	finding__number(finding, "window_ns", (double)verdict->window_ns, UNIT_NS);
+	finding__number(finding, "launches", (double)verdict->launches, UNIT_COUNT);
+	finding__number(finding, "held_by_gpu", verdict->held, UNIT_SHARE);
+	if (verdict->idle != SHARE_UNKNOWN)
+		finding__number(finding, "idle_proved", verdict->idle, UNIT_SHARE);
+	if (verdict->busy != SHARE_UNKNOWN)
+		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
+	if (reasons->count)
+		finding->stack = reasons->items[0].stack;
+	return finding__evidence(finding, "of %s the GPU is idle at least %s (proved)%s%s, and holds the program up %s%s",
+				 quantity__time((double)verdict->window_ns).text,
+				 quantity__share(verdict->idle > 0 ? verdict->idle : 0).text,
+				 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
+				 verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
+				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
+}
+
+static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,
+	       double share, struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, process);
+	struct host_reasons reasons;
+	int ret;
+
+	if (!finding)
+		return -ENOMEM;
+	ret = host_reasons__of(process, &reasons);
+	if (ret)
+		return ret;
+	if (share >= CRITICAL_SHARE)
+		finding->severity = SEVERITY_CRITICAL;
+	if (share != SHARE_UNKNOWN)
+		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
+	ret = tell(verdict, &reasons, finding);
+	host_reasons__clear(&reasons);
+	return ret;
+}
+
+int host_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	struct verdict verdict;
+	double share;
+
+	verdict__judge(input->state, input->model, process, &verdict);
+	share = waiting_share(&verdict);
+	if (verdict.kind != VERDICT_HOST_BOUND || (double)verdict.window_ns < input->thresholds[LEAST_WINDOW] ||
+	    (share != SHARE_UNKNOWN && share < input->thresholds[LEAST_SHARE]))
+		return 0;
+	return add(input, process, &verdict, share, out);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What threads that submit work did besides, see host_reasons.h.
+#include "finding/host_reasons.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the program's own line --- */
+
+static bool is_library_file(const char *file)
+{
+	static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(file, parts[i]))
+			return true;
+	return *file == '<'; /* "<frozen importlib._bootstrap>", "<string>" */
+}
+
+bool host_reasons__is_own(const struct stack_frame *frame)
+{
+	if (frame->kind == FRAME_PYTHON)
+		return frame->file && !is_library_file(frame->file);
+	return frame->kind == FRAME_NATIVE && frame->object && *frame->object != '[' && !strstr(frame->object, ".so") &&
+	       strncmp(frame->object, "python", 6) && frame->function;
+}
+
+/* Python's lines before others: what is native in a Python program is the interpreter's or a library's. */
+static const struct stack_frame *own_line(const struct stack *stack)
+{
+	const struct stack_frame *native = NULL;
+
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+
+		if (!host_reasons__is_own(frame))
+			continue;
+		if (frame->kind == FRAME_PYTHON)
+			return frame;
+		if (!native)
+			native = frame;
+	}
+	return native;
+}
+
+const char *host_reasons__doing(enum host_kind kind)
+{
+	static const char *const words[HOST_KINDS] = {
+		[HOST_CPU] = "on the CPU",
+		[HOST_IN_LAUNCH] = "in launches",
+		[HOST_IN_MEMORY] = "allocating and freeing",
+		[HOST_IN_COPY] = "copying",
+		[HOST_IN_WAIT] = "waiting for the GPU",
+		[HOST_IN_MODULE] = "loading modules",
+		[HOST_IN_GRAPH] = "making graphs",
+		[HOST_IN_OTHER] = "in other CUDA calls",
+		[HOST_LOCK] = "waiting for a lock",
+		[HOST_GIL] = "waiting for Python's GIL",
+		[HOST_QUEUE] = "waiting for a queue",
+		[HOST_DISK] = "waiting for a disk",
+		[HOST_FAULT] = "in page faults",
+		[HOST_SLEEP] = "sleeping",
+		[HOST_READY] = "waiting for a CPU",
+		[HOST_OFF] = "waiting for something else",
+	};
+
+	return kind < HOST_KINDS && words[kind] ? words[kind] : "doing something else";
+}
+
+/* --- merging --- */
+
+static int compare_texts(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int compare_lines(const struct stack_frame *a, const struct stack_frame *b)
+{
+	int order;
+
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	order = compare_texts(a->file, b->file);
+	if (!order)
+		order = compare_texts(a->function, b->function);
+	if (!order)
+		order = (a->line > b->line) - (a->line < b->line);
+	return order;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct host_reason *x = a, *y = b;
+
+	return x->kind != y->kind ? (int)x->kind - (int)y->kind : compare_lines(x->line, y->line);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct host_reason *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_place(a, b);
+}
+
+static void merge(struct host_reason *into, const struct host_reason *other)
+{
+	into->ns += other->ns;
+	into->times += other->times;
+	if (other->stack_ns <= into->stack_ns)
+		return;
+	into->stack = other->stack;
+	into->stack_ns = other->stack_ns;
+	into->line = other->line;
+}
+
+static void merge_all(struct host_reasons *reasons)
+{
+	size_t kept = 0;
+
+	if (!reasons->count)
+		return;
+	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_place);
+	for (size_t i = 1; i < reasons->count; i++) {
+		if (!by_place(&reasons->items[kept], &reasons->items[i]))
+			merge(&reasons->items[kept], &reasons->items[i]);
+		else
+			reasons->items[++kept] = reasons->items[i];
+	}
+	reasons->count = kept + 1;
+	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
+}
+
+static void add(struct host_reasons *reasons, const struct call_site *site)
+{
+	reasons->items[reasons->count++] = (struct host_reason){
+		.kind = (uint8_t)site->row,
+		.ns = site->amount,
+		.times = site->calls,
+		.stack = site->stack,
+		.stack_ns = site->stack ? site->amount : 0,
+		.line = own_line(site->stack),
+	};
+	reasons->ns += site->amount;
+	reasons->known_ns += site->stack ? site->amount : 0;
+}
+
+int host_reasons__of(const struct process *process, struct host_reasons *out)
+{
+	*out = (struct host_reasons){0};
+	out->items = calloc(process->site_count + 1, sizeof(*out->items));
+	if (!out->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < process->site_count; i++)
+		if (process->sites[i].kind == SITE_HOST && process->sites[i].row != HOST_TEAM)
+			add(out, &process->sites[i]);
+	merge_all(out);
+	return 0;
+}
+
+void host_reasons__clear(struct host_reasons *reasons)
+{
+	free(reasons->items);
+	*reasons = (struct host_reasons){0};
+}
