@@ -18,15 +18,16 @@ enum host_kind {
 	HOST_IN_GRAPH,	/* captures, makes or changes graphs */
 	HOST_IN_OTHER,
 	/* off the CPU, outside of CUDA calls */
-	HOST_LOCK,  /* a futex that is not the GIL's */
-	HOST_GIL,   /* Python's global interpreter lock: a futex inside the interpreter's own data */
-	HOST_QUEUE, /* a pipe, socket, poll or child */
-	HOST_DISK,  /* a file, uninterruptible */
-	HOST_FAULT, /* a page fault */
-	HOST_SLEEP, /* a sleep that was asked for */
-	HOST_READY, /* it could run and did not: preempted, or its cgroup is throttled */
-	HOST_TEAM,  /* until another thread of the process that submits work woke it: what that one did counts */
-	HOST_OFF,   /* whatever else it waits for */
+	HOST_LOCK,	/* a futex that is not the GIL's */
+	HOST_GIL,	/* Python's global interpreter lock: a futex inside the interpreter's own data */
+	HOST_QUEUE,	/* a pipe, socket, poll or child */
+	HOST_DISK,	/* a file, uninterruptible */
+	HOST_FAULT,	/* a page fault */
+	HOST_SLEEP,	/* a sleep that was asked for */
+	HOST_READY,	/* it could run and did not: preempted, or its control group is throttled */
+	HOST_THROTTLED, /* HOST_READY, where userspace knows that it is the control group's limit; never kept by BPF */
+	HOST_TEAM,	/* until another thread of the process that submits work woke it: what that one did counts */
+	HOST_OFF,	/* whatever else it waits for */
 	HOST_KINDS,
 };
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "model/account.h"
 #include "probe/host_watch.h"
+#include "target/cpu_limit.h"
 
 /* A program's start, with its modules, first launches and tuning, is no part of how it goes on. */
 #define START_NS (2 * NS_PER_S)
@@ -75,9 +76,25 @@ static void follow_process(struct host_side *side, const struct model *model, co
 	}
 }
 
-void host_side__follow(struct host_side *side, const struct model *model)
+/* Not preempted by others, but stopped by its control group. */
+static void look_at_limit(struct process *process)
 {
-	for (size_t i = 0; side && i < model->process_count; i++)
-		if (model->processes[i].account)
-			follow_process(side, model, &model->processes[i]);
+	uint64_t ns;
+
+	if (process->ended || cpu_limit__throttled(process->pid, &ns))
+		return;
+	if (!process->throttled_known)
+		process->throttled_before_ns = ns;
+	process->throttled_known = true;
+	process->throttled_ns = ns - process->throttled_before_ns;
+}
+
+void host_side__follow(struct host_side *side, struct model *model)
+{
+	for (size_t i = 0; side && i < model->process_count; i++) {
+		if (!model->processes[i].account)
+			continue;
+		follow_process(side, model, &model->processes[i]);
+		look_at_limit(&model->processes[i]);
+	}
 }

@@ -19,6 +19,6 @@ struct host_side *host_side__new(struct gpuprobe_bpf *skeleton, const struct log
 void host_side__free(struct host_side *side);
 
 /* The model has been read: threads that have begun to submit are sampled from now on, those that have ended no more. NULL is fine. */
-void host_side__follow(struct host_side *side, const struct model *model);
+void host_side__follow(struct host_side *side, struct model *model);
 
 #endif

@@ -67,6 +67,16 @@ static int tell(const struct verdict *verdict, const struct host_reasons *reason
 				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
 }
 
+/* No more than the GPU waits, where that is known, and no more than the first reason takes. */
+static uint64_t saving_of(const struct verdict *verdict, const struct host_reasons *reasons, double waiting)
+{
+	double saving = reasons->ns ? (double)reasons->items[0].ns / (double)reasons->ns : 0;
+
+	if (waiting != SHARE_UNKNOWN && waiting < saving)
+		saving = waiting;
+	return (uint64_t)(saving * (double)verdict->window_ns);
+}
+
 static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,
 	       double share, struct finding_list *out)
 {
@@ -83,6 +93,8 @@ static int add(const struct finding_input *input, const struct process *process,
 		finding->severity = SEVERITY_CRITICAL;
 	if (share != SHARE_UNKNOWN)
 		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
+	if (reasons.count && reasons.items[0].kind != HOST_IN_WAIT)
+		finding__saving(finding, saving_of(verdict, &reasons, share), "what comes first took no time");
 	ret = tell(verdict, &reasons, finding);
 	host_reasons__clear(&reasons);
 	return ret;

@@ -62,6 +62,7 @@ const char *host_reasons__doing(enum host_kind kind)
 		[HOST_FAULT] = "in page faults",
 		[HOST_SLEEP] = "sleeping",
 		[HOST_READY] = "waiting for a CPU",
+		[HOST_THROTTLED] = "throttled by its cgroup",
 		[HOST_OFF] = "waiting for something else",
 	};
 
@@ -77,7 +78,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int compare_lines(const struct stack_frame *a, const struct stack_frame *b)
+static int compare_lines(const struct stack_frame *a, const struct stack_frame *b, bool whole)
 {
 	int order;
 
@@ -86,16 +87,17 @@ static int compare_lines(const struct stack_frame *a, const struct stack_frame *
 	order = compare_texts(a->file, b->file);
 	if (!order)
 		order = compare_texts(a->function, b->function);
-	if (!order)
+	if (!order && !whole)
 		order = (a->line > b->line) - (a->line < b->line);
 	return order;
 }
 
+/* Of time on the CPU any line of a function is the function's. */
 static int by_place(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
 
-	return x->kind != y->kind ? (int)x->kind - (int)y->kind : compare_lines(x->line, y->line);
+	return x->kind != y->kind ? (int)x->kind - (int)y->kind : compare_lines(x->line, y->line, x->kind == HOST_CPU);
 }
 
 static int by_time(const void *a, const void *b)
@@ -133,10 +135,21 @@ static void merge_all(struct host_reasons *reasons)
 	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
 }
 
-static void add(struct host_reasons *reasons, const struct call_site *site)
+/* Most of the times in which threads could run and did not are the control group's doing. */
+static bool is_throttled(const struct process *process)
+{
+	uint64_t ready_ns = 0;
+
+	for (size_t i = 0; i < process->site_count; i++)
+		if (process->sites[i].kind == SITE_HOST && process->sites[i].row == HOST_READY)
+			ready_ns += process->sites[i].amount;
+	return process->throttled_known && process->throttled_ns > ready_ns / 2;
+}
+
+static void add(struct host_reasons *reasons, const struct call_site *site, bool throttled)
 {
 	reasons->items[reasons->count++] = (struct host_reason){
-		.kind = (uint8_t)site->row,
+		.kind = site->row == HOST_READY && throttled ? HOST_THROTTLED : (uint8_t)site->row,
 		.ns = site->amount,
 		.times = site->calls,
 		.stack = site->stack,
@@ -149,13 +162,15 @@ static void add(struct host_reasons *reasons, const struct call_site *site)
 
 int host_reasons__of(const struct process *process, struct host_reasons *out)
 {
+	bool throttled = is_throttled(process);
+
 	*out = (struct host_reasons){0};
 	out->items = calloc(process->site_count + 1, sizeof(*out->items));
 	if (!out->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < process->site_count; i++)
 		if (process->sites[i].kind == SITE_HOST && process->sites[i].row != HOST_TEAM)
-			add(out, &process->sites[i]);
+			add(out, &process->sites[i], throttled);
 	merge_all(out);
 	return 0;
 }

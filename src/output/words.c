@@ -94,6 +94,7 @@ const char *words__host_kind(unsigned int kind)
 		[HOST_FAULT] = "page-fault",
 		[HOST_SLEEP] = "sleep",
 		[HOST_READY] = "preempted",
+		[HOST_THROTTLED] = "throttled",
 		[HOST_TEAM] = "team",
 		[HOST_OFF] = "other-wait",
 	};
