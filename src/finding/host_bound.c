@@ -17,6 +17,7 @@ enum {
 };
 
 #define CRITICAL_SHARE 0.5
+#define REASONS_SIZE 160
 
 /* Of the window, the GPU waited, at least or about; SHARE_UNKNOWN: neither is known. */
 static double waiting_share(const struct verdict *verdict)
@@ -28,27 +29,36 @@ static double waiting_share(const struct verdict *verdict)
 	return share;
 }
 
-/* "; of its threads' time 52.0 % on the CPU, 12.1 % waiting for a queue" */
-static const char *tell_reasons(const struct host_reasons *reasons, char text[160])
+/* The first of another kind; NULL: there is none. */
+static const struct host_reason *second_of(const struct host_reasons *reasons)
 {
-	const struct host_reason *first = reasons->items, *second = reasons->items + 1;
+	for (size_t i = 1; i < reasons->count; i++)
+		if (reasons->items[i].kind != reasons->items[0].kind)
+			return &reasons->items[i];
+	return NULL;
+}
+
+/* "; of its threads' time 52.0 % on the CPU, 12.1 % waiting for a queue" */
+static const char *tell_reasons(const struct host_reasons *reasons, char text[REASONS_SIZE])
+{
+	const struct host_reason *first = reasons->items, *second = second_of(reasons);
+	int length;
 
 	*text = 0;
 	if (!reasons->count || !reasons->ns)
 		return text;
-	if (reasons->count > 1)
-		snprintf(text, 160, "; of its threads' time %s %s, %s %s",
-			 quantity__share((double)first->ns / (double)reasons->ns).text, host_reasons__doing(first->kind),
-			 quantity__share((double)second->ns / (double)reasons->ns).text, host_reasons__doing(second->kind));
-	else
-		snprintf(text, 160, "; of its threads' time %s %s",
-			 quantity__share((double)first->ns / (double)reasons->ns).text, host_reasons__doing(first->kind));
+	length = snprintf(text, REASONS_SIZE, "; of its threads' time %s %s",
+			  quantity__share((double)first->kind_ns / (double)reasons->ns).text, host_reasons__doing(first->kind));
+	if (second)
+		snprintf(text + length, REASONS_SIZE - (size_t)length, ", %s %s",
+			 quantity__share((double)second->kind_ns / (double)reasons->ns).text,
+			 host_reasons__doing(second->kind));
 	return text;
 }
 
 static int tell(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
 {
-	char text[160];
+	char text[REASONS_SIZE];
 
 	finding__number(finding, "window_ns", (double)verdict->window_ns, UNIT_NS);
 	finding__number(finding, "launches", (double)verdict->launches, UNIT_COUNT);
@@ -67,16 +77,6 @@ static int tell(const struct verdict *verdict, const struct host_reasons *reason
 				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
 }
 
-/* No more than the GPU waits, where that is known, and no more than the first reason takes. */
-static uint64_t saving_of(const struct verdict *verdict, const struct host_reasons *reasons, double waiting)
-{
-	double saving = reasons->ns ? (double)reasons->items[0].ns / (double)reasons->ns : 0;
-
-	if (waiting != SHARE_UNKNOWN && waiting < saving)
-		saving = waiting;
-	return (uint64_t)(saving * (double)verdict->window_ns);
-}
-
 static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,
 	       double share, struct finding_list *out)
 {
@@ -91,10 +91,10 @@ static int add(const struct finding_input *input, const struct process *process,
 		return ret;
 	if (share >= CRITICAL_SHARE)
 		finding->severity = SEVERITY_CRITICAL;
-	if (share != SHARE_UNKNOWN)
+	if (share != SHARE_UNKNOWN) {
 		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
-	if (reasons.count && reasons.items[0].kind != HOST_IN_WAIT)
-		finding__saving(finding, saving_of(verdict, &reasons, share), "what comes first took no time");
+		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns), "the GPU never waits: at most");
+	}
 	ret = tell(verdict, &reasons, finding);
 	host_reasons__clear(&reasons);
 	return ret;

@@ -92,26 +92,53 @@ static int compare_lines(const struct stack_frame *a, const struct stack_frame *
 	return order;
 }
 
+/* A limit of the control group strikes anywhere: it is one reason. */
+static bool is_anywhere(uint8_t kind)
+{
+	return kind == HOST_THROTTLED || kind == HOST_READY;
+}
+
 /* Of time on the CPU any line of a function is the function's. */
 static int by_place(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
 
-	return x->kind != y->kind ? (int)x->kind - (int)y->kind : compare_lines(x->line, y->line, x->kind == HOST_CPU);
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	return is_anywhere(x->kind) ? 0 : compare_lines(x->line, y->line, x->kind == HOST_CPU);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
 
+	if (x->kind_ns != y->kind_ns)
+		return x->kind_ns < y->kind_ns ? 1 : -1;
 	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_place(a, b);
+}
+
+/* Waits for a lock at several lines are one matter, and so are all allocations; what runs on the CPU is told by its function. */
+static void sum_kinds(struct host_reasons *reasons)
+{
+	uint64_t sums[HOST_KINDS] = {0};
+
+	for (size_t i = 0; i < reasons->count; i++)
+		sums[reasons->items[i].kind] += reasons->items[i].ns;
+	for (size_t i = 0; i < reasons->count; i++) {
+		struct host_reason *reason = &reasons->items[i];
+
+		reason->kind_ns = reason->kind == HOST_CPU ? reason->ns : sums[reason->kind];
+	}
 }
 
 static void merge(struct host_reason *into, const struct host_reason *other)
 {
 	into->ns += other->ns;
 	into->times += other->times;
-	if (other->stack_ns <= into->stack_ns)
+	/* The line of most of it; one without a line says nothing. */
+	if (into->line && (!other->line || other->stack_ns <= into->stack_ns))
+		return;
+	if (!into->line && !other->line && other->stack_ns <= into->stack_ns)
 		return;
 	into->stack = other->stack;
 	into->stack_ns = other->stack_ns;
@@ -132,6 +159,7 @@ static void merge_all(struct host_reasons *reasons)
 			reasons->items[++kept] = reasons->items[i];
 	}
 	reasons->count = kept + 1;
+	sum_kinds(reasons);
 	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
 }
 

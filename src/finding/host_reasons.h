@@ -15,13 +15,14 @@
 struct host_reason {
 	uint8_t kind; /* enum host_kind; never HOST_TEAM */
 	uint64_t ns, times;
+	uint64_t kind_ns;		/* of all reasons of this kind; of HOST_CPU its own */
 	const struct stack_frame *line; /* the program's own; NULL where the stack has none */
 	const struct stack *stack;	/* of most of it; NULL: not known */
 	uint64_t stack_ns;		/* of that */
 };
 
 struct host_reasons {
-	struct host_reason *items; /* most time first */
+	struct host_reason *items; /* the kind of most time first, and of it the line of most time */
 	size_t count;
 	uint64_t ns;	   /* of all */
 	uint64_t known_ns; /* of those with a stack */

@@ -58,7 +58,7 @@ void reasons_text__print(FILE *out, const struct process *process)
 		double share = (double)reason->ns / (double)reasons.ns;
 
 		if (!reason->ns || share < REASON_LEAST_SHARE)
-			break;
+			continue;
 		fprintf(out, "    %8s  %-26s  ", quantity__share(share).text, host_reasons__doing(reason->kind));
 		print_lines(out, reason);
 		fputc('\n', out);

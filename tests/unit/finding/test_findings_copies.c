@@ -204,6 +204,20 @@ static void large_copies_and_sets_are_not_small(void **state)
 	case__free(c);
 }
 
+/* Of results: they come when what was queued before is done. */
+static void small_copies_that_wait_for_kernels(void **state)
+{
+	struct finding_case *c = case__new();
+
+	(void)state;
+	copy(add_copies(c, COPY_D2H, 0, COPY_HOST_PAGEABLE), 4, 1500, 4000 * US);
+	assert_int_equal(case__draw(c), 0);
+	copy(&c->copies[0], 4, 1500, 4000 * US);
+	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(c->list.items[0].cost_ns, 3000 * 200 * US);
+	case__free(c);
+}
+
 /* Sites know no sizes: one is pointed at only where most of the time is that of small copies. */
 static void small_copies_have_a_place(void **state)
 {
@@ -499,6 +513,7 @@ int main(void)
 		cmocka_unit_test(small_copies_of_several_kinds),
 		cmocka_unit_test(batches_at_the_links_rate),
 		cmocka_unit_test(large_copies_and_sets_are_not_small),
+		cmocka_unit_test(small_copies_that_wait_for_kernels),
 		cmocka_unit_test(small_copies_have_a_place),
 		cmocka_unit_test(pageable_copies),
 		cmocka_unit_test(asynchronous_pageable_copies),
