@@ -72,6 +72,13 @@ struct {
 	__type(value, struct host_thread);
 } host_threads SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, HOST_HOLDERS);
+	__type(key, u32);
+	__type(value, struct host_holder);
+} host_holders SEC(".maps");
+
 /* The time that a sample stands for; userspace sets it. */
 volatile __u64 host_period_ns;
 
@@ -91,10 +98,10 @@ static __always_inline void keep_user_registers(struct stack_record *record, con
 }
 
 /* The id of the calling thread's stack; 0 where it cannot be taken. `scratch` is its own. */
-static __always_inline u64 take_host_stack(void *ctx, const struct thread *thread, struct stack_scratch *scratch,
-					   const struct pt_regs *regs)
+static __always_inline u64 take_host_stack(void *ctx, u32 slot, const struct thread *thread,
+					   struct stack_scratch *scratch, const struct pt_regs *regs)
 {
-	struct process_record *process = process_at(thread->slot);
+	struct process_record *process = process_at(slot);
 	struct stack_record *record = &scratch->record;
 	long size;
 	u64 id;
@@ -105,7 +112,7 @@ static __always_inline u64 take_host_stack(void *ctx, const struct thread *threa
 	record->pid = process->pid;
 	record->code_version = version_of_code(process->pid);
 	record->function = 0;
-	record->owner = thread->slot;
+	record->owner = slot;
 	record->pythons = 0;
 	record->flags = STACK_INTERRUPTED;
 	keep_user_registers(record, regs);
@@ -117,7 +124,10 @@ static __always_inline u64 take_host_stack(void *ctx, const struct thread *threa
 	id = told_stack(record, mix(hash_python(scratch, mix(hash_native(scratch), STACK_INTERRUPTED)), record->code_version));
 	if (id)
 		return id;
-	keep_callers(record, thread);
+	if (thread)
+		keep_callers(record, thread);
+	else
+		record->callers = 0;
 	tell_stack(record);
 	return record->id;
 }
@@ -219,15 +229,31 @@ static __always_inline u32 kind_of_sleep(const struct pt_regs *regs, u32 state)
 	}
 }
 
-static __always_inline void count_host(const struct thread *thread, u32 kind, u64 stack, u64 times, u64 ns)
+static __always_inline void count_host(u32 slot, u32 kind, u64 stack, u64 times, u64 ns)
 {
 	struct call_site_key key = {.kind = SITE_HOST, .stack = stack, .what = kind};
 
-	key.slot = thread->slot;
+	key.slot = slot;
 	count_site(&key, times, ns);
 }
 
 /* --- on a CPU --- */
+
+/* A thread that makes no watched call: one that others wait for. */
+static __noinline int sample_holder(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct stack_scratch *scratch = binding ? stack_scratch() : NULL;
+	u64 stack;
+
+	if (!binding || !scratch)
+		return 0;
+	stack = take_host_stack(ctx, binding->slot, NULL, scratch, (const void *)bpf_task_pt_regs(task));
+	count_host(binding->slot, HOST_HOLDER, stack, 1, host_period_ns);
+	return 0;
+}
 
 SEC("perf_event")
 int sample_thread(struct pt_regs *ctx)
@@ -239,14 +265,15 @@ int sample_thread(struct pt_regs *ctx)
 	u32 kind;
 
 	if (!thread || thread->state != THREAD_WATCHED)
-		return 0;
+		return sample_holder(ctx);
 	scratch = stack_scratch();
 	if (!scratch || !bpf_task_storage_get(&host_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
 		lose(LOSS_STACK_NO_ROOM);
 		return 0;
 	}
 	kind = call_of(thread, regs->sp);
-	count_host(thread, kind == HOST_KINDS ? HOST_CPU : kind, take_host_stack(ctx, thread, scratch, regs), 1, host_period_ns);
+	count_host(thread->slot, kind == HOST_KINDS ? HOST_CPU : kind,
+		   take_host_stack(ctx, thread->slot, thread, scratch, regs), 1, host_period_ns);
 	return 0;
 }
 
@@ -297,7 +324,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	host->place = number;
 	place = &host->places[number & (HOST_PLACES - 1)];
 	if (is_worth_a_stack(place))
-		place->stack = take_host_stack(ctx, thread, scratch, regs);
+		place->stack = take_host_stack(ctx, thread->slot, thread, scratch, regs);
 	host->stack = place->stack;
 }
 
@@ -322,7 +349,27 @@ static __always_inline void come_back(struct task_struct *task, struct host_thre
 	place->latest_ns = ns;
 	place->times++;
 	if (thread && thread->state == THREAD_WATCHED)
-		count_host(thread, kind_when_woken(host), host->stack, 1, ns);
+		count_host(thread->slot, kind_when_woken(host), host->stack, 1, ns);
+}
+
+/* The waking thread has had the GIL. */
+static __always_inline void note_holder(struct task_struct *task, struct task_struct *woken)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, woken, 0, 0);
+	struct host_holder fresh = {.times = 1}, *holder;
+	u32 number = BPF_CORE_READ(task, pid);
+
+	if (!thread || thread->state != THREAD_WATCHED)
+		return;
+	holder = bpf_map_lookup_elem(&host_holders, &number);
+	if (holder) {
+		holder->times++;
+		return;
+	}
+	fresh.start_ns = BPF_CORE_READ(task, start_boottime);
+	fresh.tid = pid_of(task);
+	fresh.slot = thread->slot;
+	bpf_map_update_elem(&host_holders, &number, &fresh, BPF_ANY);
 }
 
 SEC("tp_btf/sched_waking")
@@ -331,9 +378,12 @@ int host_waking(u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf(), *woken = (struct task_struct *)ctx[0];
 	struct host_thread *host = bpf_task_storage_get(&host_threads, woken, 0, 0);
 
-	if (host && bpf_task_storage_get(&host_threads, task, 0, 0) &&
-	    BPF_CORE_READ(task, tgid) == BPF_CORE_READ(woken, tgid))
+	if (!host || BPF_CORE_READ(task, tgid) != BPF_CORE_READ(woken, tgid))
+		return 0;
+	if (bpf_task_storage_get(&host_threads, task, 0, 0))
 		host->woken_by_team = 1;
+	else if (host->left_ns && host->kind == HOST_GIL)
+		note_holder(task, woken);
 	return 0;
 }
 

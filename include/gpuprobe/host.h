@@ -7,6 +7,18 @@
 #ifndef GPUPROBE_HOST_H
 #define GPUPROBE_HOST_H
 
+#include <linux/types.h>
+
+/* A thread that has let go of the GIL for one that submits, by its number in the kernel. */
+struct host_holder {
+	__u64 start_ns; /* of the thread */
+	__s32 tid;	/* in gpuprobe's pid namespace */
+	__u32 slot;	/* of its process */
+	__u64 times;
+};
+
+#define HOST_HOLDERS 64
+
 enum host_kind {
 	HOST_CPU = 0, /* on a CPU, outside of CUDA calls */
 	/* inside of a CUDA call, on a CPU or off it, by what the outermost one does */
@@ -28,6 +40,7 @@ enum host_kind {
 	HOST_THROTTLED, /* HOST_READY, where userspace knows that it is the control group's limit; never kept by BPF */
 	HOST_TEAM,	/* until another thread of the process that submits work woke it: what that one did counts */
 	HOST_OFF,	/* whatever else it waits for */
+	HOST_HOLDER,	/* another thread of the process runs, which has had the GIL when it was waited for; no time of those that submit */
 	HOST_KINDS,
 };
 

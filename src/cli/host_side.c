@@ -97,4 +97,6 @@ void host_side__follow(struct host_side *side, struct model *model)
 		follow_process(side, model, &model->processes[i]);
 		look_at_limit(&model->processes[i]);
 	}
+	if (side)
+		host_watch__add_holders(side->watch);
 }

@@ -27,7 +27,7 @@ bool host_reasons__is_own(const struct stack_frame *frame)
 }
 
 /* Python's lines before others: what is native in a Python program is the interpreter's or a library's. */
-static const struct stack_frame *own_line(const struct stack *stack)
+const struct stack_frame *host_reasons__line(const struct stack *stack)
 {
 	const struct stack_frame *native = NULL;
 
@@ -182,10 +182,39 @@ static void add(struct host_reasons *reasons, const struct call_site *site, bool
 		.times = site->calls,
 		.stack = site->stack,
 		.stack_ns = site->stack ? site->amount : 0,
-		.line = own_line(site->stack),
+		.line = host_reasons__line(site->stack),
 	};
 	reasons->ns += site->amount;
 	reasons->known_ns += site->stack ? site->amount : 0;
+}
+
+static bool is_of_submitters(const struct call_site *site)
+{
+	return site->kind == SITE_HOST && site->row != HOST_TEAM && site->row != HOST_HOLDER;
+}
+
+/* Where whoever has the GIL most spends its time. */
+static const struct stack *find_holder(const struct process *process)
+{
+	const struct call_site *most = NULL;
+
+	for (size_t i = 0; i < process->site_count; i++) {
+		const struct call_site *site = &process->sites[i];
+
+		if (site->kind == SITE_HOST && site->row == HOST_HOLDER && host_reasons__line(site->stack) &&
+		    (!most || site->amount > most->amount))
+			most = site;
+	}
+	return most ? most->stack : NULL;
+}
+
+static void name_holder(struct host_reasons *reasons, const struct process *process)
+{
+	const struct stack *holder = find_holder(process);
+
+	for (size_t i = 0; i < reasons->count; i++)
+		if (reasons->items[i].kind == HOST_GIL)
+			reasons->items[i].holder = holder;
 }
 
 int host_reasons__of(const struct process *process, struct host_reasons *out)
@@ -197,9 +226,10 @@ int host_reasons__of(const struct process *process, struct host_reasons *out)
 	if (!out->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < process->site_count; i++)
-		if (process->sites[i].kind == SITE_HOST && process->sites[i].row != HOST_TEAM)
+		if (is_of_submitters(&process->sites[i]))
 			add(out, &process->sites[i], throttled);
 	merge_all(out);
+	name_holder(out, process);
 	return 0;
 }
 

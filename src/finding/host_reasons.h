@@ -19,6 +19,7 @@ struct host_reason {
 	const struct stack_frame *line; /* the program's own; NULL where the stack has none */
 	const struct stack *stack;	/* of most of it; NULL: not known */
 	uint64_t stack_ns;		/* of that */
+	const struct stack *holder;	/* of HOST_GIL: where the thread that has it spends its time; NULL: not known */
 };
 
 struct host_reasons {
@@ -34,6 +35,9 @@ void host_reasons__clear(struct host_reasons *reasons);
 
 /* Whether the frame is of the program itself: not of Python's libraries, nor of a shared library. */
 bool host_reasons__is_own(const struct stack_frame *frame);
+
+/* The program's own line of a stack: its innermost such frame, Python's before others; NULL: it has none. */
+const struct stack_frame *host_reasons__line(const struct stack *stack);
 
 /* "on the CPU", "waiting for a lock": what a thread does. */
 const char *host_reasons__doing(enum host_kind kind);

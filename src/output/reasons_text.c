@@ -25,9 +25,8 @@ static void print_frame(FILE *out, const struct stack_frame *frame)
 }
 
 /* The program's own lines from the innermost on; without one, the innermost frames there are. */
-static void print_lines(FILE *out, const struct host_reason *reason)
+static void print_lines(FILE *out, const struct stack *stack, const struct stack_frame *line)
 {
-	const struct stack *stack = reason->stack;
 	uint32_t shown = 0;
 
 	if (!stack) {
@@ -37,9 +36,9 @@ static void print_lines(FILE *out, const struct host_reason *reason)
 	for (uint32_t i = 0; i < stack->count && shown < FRAMES_SHOWN; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
 
-		if (frame->kind == FRAME_MARK || (reason->line && !host_reasons__is_own(frame)))
+		if (frame->kind == FRAME_MARK || (line && !host_reasons__is_own(frame)))
 			continue;
-		if (reason->line && reason->line->kind == FRAME_PYTHON && frame->kind != FRAME_PYTHON)
+		if (line && line->kind == FRAME_PYTHON && frame->kind != FRAME_PYTHON)
 			continue;
 		fputs(shown++ ? " < " : "", out);
 		print_frame(out, frame);
@@ -60,7 +59,11 @@ void reasons_text__print(FILE *out, const struct process *process)
 		if (!reason->ns || share < REASON_LEAST_SHARE)
 			continue;
 		fprintf(out, "    %8s  %-26s  ", quantity__share(share).text, host_reasons__doing(reason->kind));
-		print_lines(out, reason);
+		print_lines(out, reason->stack, reason->line);
+		if (reason->holder) {
+			fputs("; held by ", out);
+			print_lines(out, reason->holder, host_reasons__line(reason->holder));
+		}
 		fputc('\n', out);
 		shown++;
 	}

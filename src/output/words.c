@@ -95,6 +95,7 @@ const char *words__host_kind(unsigned int kind)
 		[HOST_SLEEP] = "sleep",
 		[HOST_READY] = "preempted",
 		[HOST_THROTTLED] = "throttled",
+		[HOST_HOLDER] = "gil-holder",
 		[HOST_TEAM] = "team",
 		[HOST_OFF] = "other-wait",
 	};

@@ -2,6 +2,7 @@
 // Samples threads, see host_watch.h.
 #include "probe/host_watch.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "gpuprobe/host.h"
 #include "gpuprobe/state.h"
 #include "gen/gpuprobe.skel.h"
 
@@ -109,6 +111,28 @@ int host_watch__add(struct host_watch *watch, pid_t tid, uint64_t start_ns)
 	thread->tid = tid;
 	thread->start_ns = start_ns;
 	return 0;
+}
+
+#define HOLDER_LEAST_TIMES 10 /* fewer are by chance */
+
+int host_watch__add_holders(struct host_watch *watch)
+{
+	int fd = bpf_map__fd(watch->skeleton->maps.host_holders), ret = 0;
+	struct host_holder holder;
+	uint32_t key, *before = NULL;
+
+	/* What comes and goes meanwhile is met the next time. */
+	for (int i = 0; i < HOST_HOLDERS && !bpf_map_get_next_key(fd, before, &key); i++) {
+		before = &key;
+		if (bpf_map_lookup_elem(fd, &key, &holder) || holder.times < HOLDER_LEAST_TIMES || !holder.tid)
+			continue;
+		ret = host_watch__add(watch, holder.tid, holder.start_ns);
+		if (ret == -ESRCH) {
+			bpf_map_delete_elem(fd, &key);
+			ret = 0;
+		}
+	}
+	return ret;
 }
 
 void host_watch__remove(struct host_watch *watch, pid_t tid, uint64_t start_ns)

@@ -32,6 +32,12 @@ void host_watch__free(struct host_watch *watch);
  */
 int host_watch__add(struct host_watch *watch, pid_t tid, uint64_t start_ns);
 
+/*
+ * Threads that have had Python's GIL while ones that submit waited for it are sampled from now on, too: their samples are HOST_HOLDER. Returns 0 or a
+ * negative errno.
+ */
+int host_watch__add_holders(struct host_watch *watch);
+
 /* The thread has ended, or is of no interest any more. */
 void host_watch__remove(struct host_watch *watch, pid_t tid, uint64_t start_ns);
 

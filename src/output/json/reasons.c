@@ -14,6 +14,12 @@ static void write_reason(struct json *j, const struct host_reasons *reasons, con
 	json__key_double(j, "share", reasons->ns ? (double)reason->ns / (double)reasons->ns : 0);
 	json__key_u64(j, "times", reason->times);
 	json_stack__write(j, reason->stack);
+	if (reason->holder) {
+		json__key(j, "held_by");
+		json__object_begin(j);
+		json_stack__write(j, reason->holder);
+		json__object_end(j);
+	}
 	json__object_end(j);
 }
 

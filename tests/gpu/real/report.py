@@ -42,7 +42,7 @@ def reason_of(reason, steps):
     seconds = reason.get("seconds")
     return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")),
             "seconds": seconds / steps if seconds is not None and steps else None,
-            "lines": lines_of(reason.get("stack")), "what": reason.get("what")}
+            "lines": lines_of((reason.get("held_by") or reason).get("stack")), "what": reason.get("what")}
 
 
 def finding_of(finding, watched):
