@@ -108,9 +108,13 @@ static int by_place(const void *a, const void *b)
 	return is_anywhere(x->kind) ? 0 : compare_lines(x->line, y->line, x->kind == HOST_CPU);
 }
 
+/* A thread of a library that waits for work says less than a line of the program. */
 static int by_time(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
+
+	if (!x->line != !y->line)
+		return x->line ? -1 : 1;
 
 	if (x->kind_ns != y->kind_ns)
 		return x->kind_ns < y->kind_ns ? 1 : -1;
@@ -174,10 +178,30 @@ static bool is_throttled(const struct process *process)
 	return process->throttled_known && process->throttled_ns > ready_ns / 2;
 }
 
+/* Python's queues between threads are locks: who waits in one waits for whoever fills or empties it. */
+static bool is_in_queue(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		const char *base = frame->kind == FRAME_PYTHON && frame->file ? strrchr(frame->file, '/') : NULL;
+
+		if (base && (!strcmp(base, "/queue.py") || !strcmp(base, "/queues.py")))
+			return true;
+	}
+	return false;
+}
+
+static uint8_t kind_of(const struct call_site *site, bool throttled)
+{
+	if (site->row == HOST_READY && throttled)
+		return HOST_THROTTLED;
+	return site->row == HOST_LOCK && is_in_queue(site->stack) ? HOST_QUEUE : (uint8_t)site->row;
+}
+
 static void add(struct host_reasons *reasons, const struct call_site *site, bool throttled)
 {
 	reasons->items[reasons->count++] = (struct host_reason){
-		.kind = site->row == HOST_READY && throttled ? HOST_THROTTLED : (uint8_t)site->row,
+		.kind = kind_of(site, throttled),
 		.ns = site->amount,
 		.times = site->calls,
 		.stack = site->stack,

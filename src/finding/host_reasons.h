@@ -23,7 +23,7 @@ struct host_reason {
 };
 
 struct host_reasons {
-	struct host_reason *items; /* the kind of most time first, and of it the line of most time */
+	struct host_reason *items; /* those with a line first; the kind of most time first, and of it the line of most time */
 	size_t count;
 	uint64_t ns;	   /* of all */
 	uint64_t known_ns; /* of those with a stack */

@@ -7,6 +7,7 @@
 #define LAUNCHES 48	/* of a step */
 #define HOST_WORK 0.005
 #define LONG_HOST_WORK 0.15
+#define STEP_HOST_WORK 0.04
 
 /* Waits after every `between` launches; fixed: once a step. */
 static void wait_often(struct run *run, uint64_t between)
@@ -97,6 +98,23 @@ static void idle_gaps(struct run *run)
 	run__close(run);
 }
 
+/*
+ * Each step is prepared when the one before is done, for a shorter time than the GPU then works. Fixed: it is prepared
+ * while the GPU works.
+ */
+static void host_bound(struct run *run)
+{
+	while (run__goes_on(run)) {
+		if (!run->fixed)
+			sleep_seconds(STEP_HOST_WORK);
+		run__launch(run, STEP_LAUNCHES);
+		if (run->fixed)
+			sleep_seconds(STEP_HOST_WORK);
+		run__wait(run);
+	}
+	run__close(run);
+}
+
 static void *wait_in_thread(void *arg)
 {
 	struct run *run = arg;
@@ -134,6 +152,8 @@ const struct fault wait_faults[] = {
 	  .environment = "CUDA_SIM_LATENCY=cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us" },
 	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false,
 	  .environment = "CUDA_SIM_ASYNC=100ms" },
+	{ "host-bound", host_bound, "40 ms of host work before each step of 60 ms; fixed: beside the GPU's", false,
+	  .environment = "CUDA_SIM_ASYNC=60ms", .options = "--threshold host-bound.window=1s" },
 	{ "stuck", stuck, "a thread waits for work that does not end; fixed: for work that does", false,
 	  .environment = "CUDA_SIM_ASYNC=300s", .options = "--threshold stuck=1s" },
 	{ 0 },

@@ -116,6 +116,9 @@ FAULTS = [
                        "cuGraphExecDestroy", "cuGraphDestroy"),
           env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
+    # Judged is the second half.
+    Fault("host-bound", env={"CUDA_SIM_ASYNC": "60ms"}, seconds=4,
+          options=("--threshold", "host-bound.window=1s")),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", spins=True, cost=time_in("cudaGetDevice", layer="runtime"),
           # The same.
