@@ -78,7 +78,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int compare_lines(const struct stack_frame *a, const struct stack_frame *b, bool whole)
+static int compare_lines(const struct stack_frame *a, const struct stack_frame *b)
 {
 	int order;
 
@@ -87,7 +87,7 @@ static int compare_lines(const struct stack_frame *a, const struct stack_frame *
 	order = compare_texts(a->file, b->file);
 	if (!order)
 		order = compare_texts(a->function, b->function);
-	if (!order && !whole)
+	if (!order)
 		order = (a->line > b->line) - (a->line < b->line);
 	return order;
 }
@@ -98,14 +98,13 @@ static bool is_anywhere(uint8_t kind)
 	return kind == HOST_THROTTLED || kind == HOST_READY;
 }
 
-/* Of time on the CPU any line of a function is the function's. */
 static int by_place(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
 
 	if (x->kind != y->kind)
 		return (int)x->kind - (int)y->kind;
-	return is_anywhere(x->kind) ? 0 : compare_lines(x->line, y->line, x->kind == HOST_CPU);
+	return is_anywhere(x->kind) ? 0 : compare_lines(x->line, y->line);
 }
 
 /* A thread of a library that waits for work says less than a line of the program. */
@@ -121,7 +120,7 @@ static int by_time(const void *a, const void *b)
 	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_place(a, b);
 }
 
-/* Waits for a lock at several lines are one matter, and so are all allocations; what runs on the CPU is told by its function. */
+/* Waits for a lock at several lines are one matter, and so are all allocations; what runs on the CPU is told by its line. */
 static void sum_kinds(struct host_reasons *reasons)
 {
 	uint64_t sums[HOST_KINDS] = {0};

@@ -47,7 +47,7 @@ static uint64_t held_in_launches(const struct account *account)
 	return held;
 }
 
-/* Synchronous copies to the host come after what was queued before. */
+/* Copies to the host come after what was queued before, and return with it: all but those to pinned memory that are asynchronous. */
 static uint64_t held_in_copies(const struct account *account)
 {
 	uint64_t held = 0;
@@ -55,7 +55,7 @@ static uint64_t held_in_copies(const struct account *account)
 	for (size_t i = 0; i < account->copy_count; i++) {
 		const struct account_copies *copies = &account->copies[i];
 
-		if (copies->key.kind != COPY_D2H || copies->key.async)
+		if (copies->key.kind != COPY_D2H || (copies->key.async && copies->key.host == COPY_HOST_PINNED))
 			continue;
 		for (int size = 0; size < COPY_SIZES; size++) {
 			const struct copy_size_record *record = &copies->record;

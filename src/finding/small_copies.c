@@ -88,13 +88,15 @@ static const char *direction(uint8_t kind)
 	return kind < COPY_KINDS ? words[kind] : "of any direction";
 }
 
-/* A copy of a result that takes longer has waited for the work before it: that is no cost of copying. */
+/* A copy of a result, or one in the order of a stream, that takes longer has waited for the work before it: that is no cost of copying. */
 static uint64_t own_ns(const struct account_copies *copies, int size)
 {
 	const struct copy_size_record *record = &copies->record;
 	uint64_t most = record->calls[size] * SMALL_OWN_NS;
 
-	return copies->key.kind == COPY_D2H && size < SMALL_SIZES && record->ns[size] > most ? most : record->ns[size];
+	if ((copies->key.kind != COPY_D2H && !copies->key.async) || size >= SMALL_SIZES)
+		return record->ns[size];
+	return record->ns[size] > most ? most : record->ns[size];
 }
 
 static struct copy_sum sum_sizes(const struct account_copies *copies, int end)

@@ -52,6 +52,8 @@ def finding_of(finding, watched):
 
 
 def verdict_of(process):
+    if "doing" in process:  # it has made no call
+        return corpus.IDLE
     word = (process.get("verdict") or {}).get("kind")
     return VERDICTS.get(word, word)
 
