@@ -66,13 +66,15 @@ static void test_totals(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	scene.account->totals.queues[3] = (struct device_queue){.launched_epoch = 5, .empty_ns = 6};
+	scene.account->totals.queues[3] = (struct device_queue){
+		.launched_epoch = 5, .empty_ns = 6, .stream_count = 2, .loose_epoch = 4, .idle_ns = 7, .idle_times = 3, .idle_since_ns = 8};
 	scene.account->totals.repeats[1] = (struct time_totals){8, 80};
 	scene.account->totals.repeat_bytes[1] = 800;
 	scene.account->totals.freed_busy = 2;
 	scene.account->inflight_at_exit[1] = 4096;
 	expect(&scene, "\"queues\":", "[{\"device\":3,\"launched_epoch\":5,\"stream\":0,\"mixed\":0,\"empty_ns\":6,"
-				      "\"legacy_waiting\":0}],");
+				      "\"streams_with_work\":2,\"loose_epoch\":4,\"idle_ns\":7,\"idle_times\":3,"
+				      "\"idle_since_ns\":8,\"legacy_waiting\":0}],");
 	expect(&scene, "\"D2H\":", "{\"calls\":8,\"ns\":80,\"bytes\":800}}");
 	expect(&scene, "\"freed_busy\":", "2,");
 	expect(&scene, "\"peak_bytes\":", "2147483648,\"inflight_at_exit\":{\"calls\":0,\"bytes\":4096},");
