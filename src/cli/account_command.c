@@ -120,6 +120,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.account = true,
+		.steps = true,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
