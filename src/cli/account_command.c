@@ -12,6 +12,7 @@
 #include "cli/samples.h"
 #include "cli/subcommand.h"
 #include "finding/finding.h"
+#include "gpuprobe/steps.h"
 #include "model/growth.h"
 #include "output/findings.h"
 #include "output/stat/stat.h"
@@ -120,7 +121,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.account = true,
-		.steps = true,
+		.steps = STEP_RECORDS,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,

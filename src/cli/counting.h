@@ -45,7 +45,7 @@ struct counting_options {
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
 	bool account;	     /* keep the account of a run; every launch is looked at */
-	bool steps;	     /* look for the steps that threads repeat */
+	uint32_t steps;	     /* look for the steps that so many threads repeat, at most STEP_RECORDS; 0: none */
 	bool asks, getters;  /* of the account: probe what asks for errors, and getters; see struct selection */
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */

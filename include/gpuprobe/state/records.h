@@ -28,6 +28,7 @@ enum record_type {
 	RECORD_FORK,		  /* struct record_library: the process is a child of the one in which all probes are */
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 	RECORD_UNFINISHED,	  /* struct record_unfinished: a thread has ended inside a call */
+	RECORD_STEPS,		  /* struct record: half of what is kept of a thread's submissions is new, and no step is known */
 };
 
 struct record {
