@@ -105,6 +105,14 @@ struct thread_struct {
 	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
+struct cfs_rq {
+	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
+} CO_RE;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
+} CO_RE;
+
 struct task_struct {
 	unsigned int __state;
 	int on_cpu;
@@ -112,6 +120,8 @@ struct task_struct {
 	int tgid;
 	unsigned long sas_ss_sp; /* the alternate signal stack */
 	unsigned long sas_ss_size;
+	struct sched_entity se;
+	bool throttled; /* since Linux 6.18, by its cgroup's limit of CPU time */
 	struct mm_struct *mm;
 	unsigned int ptrace;
 	struct task_struct *real_parent;
@@ -122,6 +132,7 @@ struct task_struct {
 	struct uprobe_task *utask;
 	u64 start_boottime;
 	int exit_code;
+	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by its cgroup, of version 2 */
 	char comm[16];
 	struct thread_struct thread;

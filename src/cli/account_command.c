@@ -121,6 +121,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.api = options->api,
 		.account = true,
 		.asks = options->diagnose,
+		.host_rate = options->host ? options->host_rate : 0,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
 		.limits = options->limits,

@@ -16,6 +16,7 @@
 #include "model/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/calibration.h"
+#include "host/watch.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
@@ -30,9 +31,12 @@ struct counting {
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
-	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
-	struct overhead *overhead; /* NULL: all probes stay in */
-	struct event *ring, *reap;
+	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
+	struct overhead *overhead;   /* NULL: all probes stay in */
+	struct host_watch *host;     /* NULL: no thread is followed */
+	struct host_side unfollowed; /* where none can be */
+	struct error host_lack;
+	struct event *ring, *reap, *look;
 	uint64_t reap_ns; /* what the last reaping took, for those that live */
 };
 
@@ -90,6 +94,15 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	struct counting *counting = arg;
 
 	collector__mark_late(counting->collector, pid, time_ns);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	const struct counting *counting = arg;
+
+	(void)fd;
+	(void)what;
+	host_watch__look(counting->host);
 }
 
 static void on_second(void *arg)
@@ -193,6 +206,16 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	return 0;
 }
 
+static int make_look(struct counting *counting)
+{
+	const struct timeval period = clock__timeval((double)WATCH_PERIOD_NS / NS_PER_S);
+
+	if (!counting->host)
+		return 0;
+	counting->look = event_new(session__loop(counting->session), -1, EV_PERSIST, on_look, counting);
+	return counting->look ? event_add(counting->look, &period) : -1;
+}
+
 static int make_events(struct counting *counting, struct error *err)
 {
 	struct event_base *loop = session__loop(counting->session);
@@ -200,9 +223,32 @@ static int make_events(struct counting *counting, struct error *err)
 	counting->ring =
 		event_new(loop, collector__ring_fd(counting->collector), EV_READ | EV_PERSIST, on_ring, counting);
 	counting->reap = evtimer_new(loop, on_reap, counting);
-	if (!counting->ring || !counting->reap)
+	if (!counting->ring || !counting->reap || make_look(counting))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(counting->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static void see_followed(pid_t pid, void *arg)
+{
+	const struct counting *counting = arg;
+
+	collector__see_process(counting->collector, pid);
+}
+
+/* Where no thread can be followed the rest goes on, and why is told. */
+static void make_host(struct counting *counting)
+{
+	const struct host_watch_options options = {
+		.rate = counting->options.host_rate,
+		.stacks = collector__stacks(counting->collector),
+		.see_process = see_followed,
+		.arg = counting,
+	};
+
+	if (!options.rate || !host_watch__new(counting->skeleton, &options, &counting->host, &counting->host_lack))
+		return;
+	log__warn(counting->log, "what the program's threads do between their calls is not known: %s", counting->host_lack.text);
+	counting->unfollowed = (struct host_side){.asked = true, .lack = counting->host_lack.text};
 }
 
 int counting__prepare(struct counting *counting, struct error *err)
@@ -233,7 +279,8 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.no_returns = options->no_returns,
 		.by_family = options->max_overhead > 0,
 	};
-	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
+	struct session_probes probes = {
+		.selection = &selection, .programs = &counting->programs, .samples = options->host_rate > 0};
 	int ret = load_object(counting, &probes, &collect.launch_sample, err);
 
 	if (ret)
@@ -244,8 +291,10 @@ int counting__prepare(struct counting *counting, struct error *err)
 	probes.exec = &counting->skeleton->links.process_exec;
 	probes.mapping = &counting->skeleton->links.mapping_exit;
 	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
-	if (!ret)
-		ret = session__prepare(counting->session, &probes, err);
+	if (ret)
+		return ret;
+	make_host(counting);
+	ret = session__prepare(counting->session, &probes, err);
 	if (!ret)
 		ret = make_events(counting, err);
 	return ret;
@@ -287,6 +336,8 @@ void counting__free(struct counting *counting)
 		return;
 	free_event(counting->ring);
 	free_event(counting->reap);
+	free_event(counting->look);
+	host_watch__free(counting->host);
 	overhead__free(counting->overhead);
 	session__free(counting->session);
 	collector__free(counting->collector);
@@ -338,6 +389,22 @@ static void name_shims(struct counting *counting)
 	}
 }
 
+static void refresh_host(struct counting *counting)
+{
+	struct model *model = collector__model(counting->collector);
+
+	if (counting->host)
+		model->host = host_watch__tell(counting->host, model->final);
+	else if (counting->options.host_rate)
+		model->host = &counting->unfollowed;
+}
+
+void counting__restart_host(struct counting *counting)
+{
+	if (counting->host)
+		host_watch__restart(counting->host);
+}
+
 static void refresh_counts(struct counting *counting)
 {
 	struct model *model = collector__model(counting->collector);
@@ -377,6 +444,7 @@ int counting__update(struct counting *counting, bool with_lists)
 	ret = collector__update(counting->collector, with_lists);
 	warn_unread(counting, ret);
 	refresh_counts(counting);
+	refresh_host(counting);
 	return ret;
 }
 
@@ -386,8 +454,11 @@ void counting__finish(struct counting *counting)
 	session__settle(counting->session);
 	collector__model(counting->collector)->final = true;
 	session__look_at_earlier(counting->session, counting->collector);
+	if (counting->host)
+		host_watch__look(counting->host);
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);
+	refresh_host(counting);
 }
 
 void counting__expect_reports(struct counting *counting)

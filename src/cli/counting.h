@@ -54,6 +54,7 @@ struct counting_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
+	unsigned int host_rate; /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With `account` */
 	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 };
 
@@ -91,6 +92,9 @@ void counting__finish(struct counting *counting);
 
 /* See collector__expect_reports. Between prepare and attach. */
 void counting__expect_reports(struct counting *counting);
+
+/* What threads do with their time is counted from now on: see host_watch__restart. */
+void counting__restart_host(struct counting *counting);
 
 /* A report of the model has been given out, see collector__reported. */
 void counting__reported(struct counting *counting);

@@ -28,6 +28,7 @@ enum section {
 };
 
 struct account;
+struct host_side;
 
 /* Live are the allocations less those that were never_live or replaced, went with their context, or have been freed. */
 struct memory_totals {
@@ -380,6 +381,8 @@ struct model {
 	size_t gpu_count;
 
 	struct sampling sampling;
+
+	const struct host_side *host; /* NULL: threads were not to be followed; not the model's own */
 
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];

@@ -70,6 +70,9 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 			address = callers.list[callers.next++].address;
 		if (!can_be_return(process, record, address))
 			return;
+		/* No return address: what is to be executed. */
+		if (!i && record->flags & STACK_INTERRUPTED)
+			chain->interrupted[0] |= 1;
 		chain->address[chain->count++] = address;
 	}
 	chain->truncated = record->flags & STACK_CUT;

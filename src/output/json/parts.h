@@ -83,4 +83,10 @@ void json_open_calls__write(struct json *j, const struct model *model, const str
 void json_object__write(struct json *j, const struct process *p);
 void json_error__write(struct json *j, const struct process *p);
 
+/* The key "host": what the process's threads did with their time; nothing where none of them is followed. */
+void json_host__write(struct json *j, const struct model *model, const struct process *p);
+
+/* The key "host": whether threads are followed, and if not, why; nothing where they were not to be. */
+void json_host__write_state(struct json *j, const struct model *model);
+
 #endif

@@ -56,6 +56,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json_wait__write(j, p);
 	json_open_calls__write(j, report->model, p);
 	json_error__write(j, p);
+	json_host__write(j, report->model, p);
 	if (report->model->stacks)
 		json_site__write(j, report->model, p);
 	json__object_end(j);
@@ -74,6 +75,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 	json__key_u64(&j, "began_ns", report->began_ns);
 	json__key_bool(&j, "final", model->final);
 	json_sampling__write(&j, &model->sampling);
+	json_host__write_state(&j, model);
 	json__key(&j, "processes");
 	json__array_begin(&j);
 	for (size_t i = 0; i < model->process_count; i++)

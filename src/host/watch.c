@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Follows threads, see watch.h.
+#include "host/watch.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gen/host.skel.h"
+#include "host/drain.h"
+#include "host/followed.h"
+#include "host/partners.h"
+#include "host/result.h"
+#include "host/throttle.h"
+#include "probe/host_object.h"
+
+#define FOUND_MAX 256	 /* read at once */
+#define WAKERS_EVERY 4	 /* looks */
+#define WAKER_SHARE 50	 /* who ends sleeps of one fiftieth of a thread's time is followed */
+#define THROTTLES_MAX 64 /* processes whose control group is looked at */
+
+struct host_watch {
+	struct host_watch_options options;
+	struct host_bpf *skeleton;
+	struct bpf_link *iterator;
+	struct followed_list list;
+	struct drain *drain;
+	struct partners partners;
+	struct throttle_base throttles[THROTTLES_MAX];
+	size_t throttle_count;
+	struct host_side side;
+	unsigned long looks;
+};
+
+int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options, struct host_watch **out,
+		    struct error *err)
+{
+	struct host_watch *watch = calloc(1, sizeof(*watch));
+	int ret;
+
+	if (!watch)
+		return error__set(err, -ENOMEM, "out of memory");
+	watch->options = *options;
+	watch->drain = drain__new(options->stacks);
+	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) : error__set(err, -ENOMEM, "out of memory");
+	if (ret)
+		goto fail;
+	ret = followed_list__init(&watch->list, watch->skeleton, options->rate);
+	if (ret) {
+		error__set(err, ret, "cannot map the accounts of threads: %s", strerror(-ret));
+		goto fail;
+	}
+	watch->iterator = bpf_program__attach_iter(watch->skeleton->progs.host_threads, NULL);
+	if (!watch->iterator) {
+		ret = error__set(err, -errno, "cannot attach the iterator that finds threads: %s", strerror(errno));
+		goto fail;
+	}
+	ret = host_object__attach(watch->skeleton, err);
+	if (ret)
+		goto fail;
+	watch->side.asked = true;
+	watch->side.since_ns = clock__boot_ns();
+	*out = watch;
+	return 0;
+fail:
+	host_watch__free(watch);
+	return ret;
+}
+
+void host_watch__free(struct host_watch *watch)
+{
+	if (!watch)
+		return;
+	host_result__clear(&watch->side);
+	followed_list__clear(&watch->list);
+	bpf_link__destroy(watch->iterator);
+	host_bpf__destroy(watch->skeleton);
+	drain__free(watch->drain);
+	free(watch);
+}
+
+/* --- finding threads --- */
+
+static void note_throttle(struct host_watch *watch, const struct host_submitter *who)
+{
+	struct throttle_base *base;
+
+	for (size_t i = 0; i < watch->throttle_count; i++)
+		if (watch->throttles[i].pid == who->pid && watch->throttles[i].start_ns == who->process_start_ns)
+			return;
+	if (watch->throttle_count == THROTTLES_MAX)
+		return;
+	base = &watch->throttles[watch->throttle_count++];
+	base->pid = who->pid;
+	base->start_ns = who->process_start_ns;
+	throttle__read(who->pid, &base->at);
+}
+
+static bool add(struct host_watch *watch, const struct host_submitter *who, const struct followed_thread *origin)
+{
+	if (who->pid == getpid() || followed_list__find(&watch->list, who->kernel_tid, who->start_ns) >= 0)
+		return false;
+	if (!followed_list__add(&watch->list, who, origin))
+		return false;
+	if (!origin)
+		note_throttle(watch, who);
+	else if (who->pid && watch->options.see_process)
+		watch->options.see_process(who->pid, watch->options.arg);
+	return true;
+}
+
+/* Has the iterator go over all threads: those that are wanted are marked. Returns whether any was found that was not known. */
+static bool go_over_threads(struct host_watch *watch)
+{
+	int fd = bpf_iter_create(bpf_link__fd(watch->iterator));
+	struct host_submitter found[FOUND_MAX];
+	bool any = false;
+	ssize_t bytes;
+
+	if (fd < 0)
+		return false;
+	while ((bytes = read(fd, found, sizeof(found))) > 0)
+		for (size_t i = 0; i < (size_t)bytes / sizeof(*found); i++)
+			any = add(watch, &found[i], NULL) || any;
+	close(fd);
+	return any;
+}
+
+/* --- who wakes them --- */
+
+static const struct followed_thread *sleeper_of(const struct host_watch *watch, const struct host_pair_key *key)
+{
+	const struct followed_thread *thread = key->thread < HOST_THREADS ? &watch->list.threads[key->thread] : NULL;
+
+	return thread && thread->used && thread->generation == key->generation ? thread : NULL;
+}
+
+/* Whether what the waker does tells why the thread waits. */
+static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key, const struct host_waker *waker,
+		    uint64_t now_ns)
+{
+	if (key->kind != HOST_LOCK && key->kind != HOST_GIL && key->kind != HOST_QUEUE)
+		return false;
+	return sleeper->hops < HOPS_MAX && waker->pid && waker->ns * WAKER_SHARE > now_ns - sleeper->base_ns;
+}
+
+static bool follow_wakers(struct host_watch *watch)
+{
+	uint64_t now_ns = clock__boot_ns();
+	bool any = false;
+
+	partners__read(&watch->partners, watch->skeleton);
+	for (size_t i = 0; i < watch->partners.waker_count; i++) {
+		const struct host_pair_key *key = &watch->partners.waker_keys[i];
+		const struct host_waker *waker = &watch->partners.wakers[i];
+		const struct followed_thread *sleeper = sleeper_of(watch, key);
+		struct host_submitter who = {
+			.start_ns = waker->start_ns, .kernel_tid = key->other, .tid = waker->tid, .pid = waker->pid};
+
+		if (!sleeper || !matters(sleeper, key, waker, now_ns))
+			continue;
+		who.process_start_ns = waker->process_start_ns;
+		memcpy(who.comm, waker->comm, sizeof(who.comm));
+		any = add(watch, &who, sleeper) || any;
+	}
+	return any;
+}
+
+/* --- outward --- */
+
+void host_watch__look(struct host_watch *watch)
+{
+	bool any = go_over_threads(watch);
+
+	if (watch->looks++ % WAKERS_EVERY == 0 && follow_wakers(watch))
+		any = true;
+	if (any)
+		go_over_threads(watch);
+	followed_list__sample(&watch->list, clock__boot_ns());
+	followed_list__look_for_ends(&watch->list);
+	drain__take(watch->drain, &watch->list, false);
+}
+
+void host_watch__restart(struct host_watch *watch)
+{
+	host_result__clear(&watch->side);
+	drain__drop(watch->drain, &watch->list);
+	partners__drop(&watch->partners, watch->skeleton);
+	watch->side.since_ns = clock__boot_ns();
+	followed_list__restart(&watch->list, watch->side.since_ns);
+	for (size_t i = 0; i < watch->throttle_count; i++)
+		throttle__read(watch->throttles[i].pid, &watch->throttles[i].at);
+}
+
+const struct host_side *host_watch__tell(struct host_watch *watch, bool final)
+{
+	const struct result_source source = {
+		.list = &watch->list,
+		.partners = &watch->partners,
+		.throttles = watch->throttles,
+		.throttle_count = watch->throttle_count,
+		.now_ns = clock__boot_ns(),
+	};
+
+	host_result__clear(&watch->side);
+	drain__take(watch->drain, &watch->list, final);
+	partners__read(&watch->partners, watch->skeleton);
+	host_result__make(&source, &watch->side);
+	return &watch->side;
+}
