@@ -20,6 +20,11 @@
 #define SUBMITS_BY (1 << TIME_LAUNCH | 1 << TIME_COPY)
 #define FILE_MIN_NS 100000 /* sleeps for a descriptor that are worth an entry */
 
+static __always_inline bool has_waker(u8 kind)
+{
+	return kind == HOST_LOCK || kind == HOST_GIL || kind == HOST_QUEUE || kind == HOST_OTHER;
+}
+
 /* --- what is counted when a thread comes back --- */
 
 static __always_inline void charge_site(const struct followed *who, const struct host_account *account, u8 kind, u8 class,
@@ -45,11 +50,19 @@ static __always_inline void charge_site(const struct followed *who, const struct
 	}
 }
 
-static __always_inline void charge_waker(const struct followed *who, const struct host_account *account, u64 ns)
+/* A thread that wants the interpreter's lock sleeps for 5 ms at a time, and is woken at the last time alone. */
+static __always_inline void charge_waker(const struct followed *who, struct host_account *account, u64 ns)
 {
 	const struct host_pair_key key = {who->thread, who->generation, account->waker_kernel_tid, account->kind};
-	struct host_waker *waker = bpf_map_lookup_elem(&host_wakers, &key);
+	struct host_waker *waker;
 
+	if (account->unended_kind == account->kind)
+		ns += account->unended_ns;
+	account->unended_kind = account->kind;
+	account->unended_ns = account->waker_kernel_tid ? 0 : ns;
+	if (!account->waker_kernel_tid)
+		return;
+	waker = bpf_map_lookup_elem(&host_wakers, &key);
 	if (!waker)
 		return;
 	waker->ns += ns;
@@ -69,24 +82,35 @@ static __always_inline void charge_file(const struct followed *who, const struct
 	file->count++;
 }
 
-static __always_inline void charge_rival(const struct followed *who, struct task_struct *rival, u64 ns)
+/* Returns its number; 0: there is no room. */
+static __always_inline u32 meet_rival(const struct followed *who, struct task_struct *rival)
 {
 	const struct host_pair_key key = {who->thread, who->generation, rival->tgid, HOST_READY};
-	struct host_rival *entry = bpf_map_lookup_elem(&host_rivals, &key), fresh = {.ns = ns, .count = 1};
+	struct host_rival fresh = {};
 	struct task_struct *leader;
 
 	if (!rival->pid)
-		return;
-	if (entry) {
-		entry->ns += ns;
-		entry->count++;
-		return;
-	}
+		return 0;
+	if (bpf_map_lookup_elem(&host_rivals, &key))
+		return rival->tgid;
 	leader = BPF_CORE_READ(rival, group_leader);
 	fresh.pid = pid_of(leader);
 	BPF_CORE_READ_INTO(&fresh.comm, leader, comm);
-	if (bpf_map_update_elem(&host_rivals, &key, &fresh, BPF_NOEXIST))
-		lose(LOSS_HOST_MAP_FULL);
+	if (!bpf_map_update_elem(&host_rivals, &key, &fresh, BPF_NOEXIST))
+		return rival->tgid;
+	lose(LOSS_HOST_MAP_FULL);
+	return 0;
+}
+
+static __always_inline void charge_rival(const struct followed *who, u32 kernel_pid, u64 ns)
+{
+	const struct host_pair_key key = {who->thread, who->generation, kernel_pid, HOST_READY};
+	struct host_rival *rival = kernel_pid ? bpf_map_lookup_elem(&host_rivals, &key) : NULL;
+
+	if (!rival)
+		return;
+	rival->ns += ns;
+	rival->count++;
 }
 
 static __always_inline bool is_ready(u8 kind)
@@ -119,15 +143,16 @@ static __always_inline void end_sleep(const struct followed *who, struct host_ac
 		until_ns = account->since_ns;
 	ns = until_ns - account->since_ns;
 	add(account, account->kind, account->class, ns);
+	/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. */
 	if (is_ready(account->kind))
-		charge_rival(who, before, ns);
+		charge_rival(who, account->rival_kernel_pid ? account->rival_kernel_pid : meet_rival(who, before), ns);
 	if (now_ns > until_ns) {
 		add(account, HOST_READY, account->class, now_ns - until_ns);
-		charge_rival(who, before, now_ns - until_ns);
+		charge_rival(who, meet_rival(who, before), now_ns - until_ns);
 	}
 	if (account->stack)
 		charge_site(who, account, account->kind, account->class, ns * account->weight, account->weight);
-	if (account->waker_kernel_tid)
+	if (has_waker(account->kind))
 		charge_waker(who, account, ns);
 	if (account->fd != NO_FD && ns >= FILE_MIN_NS)
 		charge_file(who, account, ns);
@@ -159,7 +184,7 @@ static __always_inline bool has_place(u8 kind)
 	return kind != HOST_STOPPED && !is_ready(kind);
 }
 
-static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, bool ready, u32 state)
+static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct task_struct *next, bool ready, u32 state)
 {
 	struct followed who;
 	struct host_account *account = account_of(task, &who);
@@ -182,6 +207,7 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, bool r
 	account->class = class_of(task, regs->sp);
 	account->kind = kind;
 	count_time(account, kind);
+	account->rival_kernel_pid = is_ready(kind) && next->mm ? meet_rival(&who, next) : 0;
 	if (state & STATE_DEAD)
 		account->ended_ns = now_ns;
 	account->version++;
@@ -198,7 +224,7 @@ int host_switch(u64 *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	u32 state = ctx[3];
 
-	leave_cpu(ctx, prev, (u8)ctx[0] || !state, state);
+	leave_cpu(ctx, prev, next, (u8)ctx[0] || !state, state);
 	take_cpu(next, prev);
 	return 0;
 }
@@ -220,11 +246,6 @@ static __always_inline void meet_waker(const struct followed *who, const struct 
 	BPF_CORE_READ_INTO(&fresh.comm, waker, comm);
 	if (bpf_map_update_elem(&host_wakers, &key, &fresh, BPF_NOEXIST))
 		lose(LOSS_HOST_MAP_FULL);
-}
-
-static __always_inline bool has_waker(u8 kind)
-{
-	return kind == HOST_LOCK || kind == HOST_GIL || kind == HOST_QUEUE || kind == HOST_OTHER;
 }
 
 /*

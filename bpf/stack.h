@@ -300,6 +300,9 @@ static __always_inline u64 hash_native(struct stack_scratch *scratch)
 
 	record->chain = chain;
 	record->copied = 0;
+	/* Python's frames tell what is to be known. */
+	if (config.copies_native && record->pythons)
+		return chain;
 	/* bpf_loop: Linux 5.17. On older ones there are frame pointers alone. */
 	if (!copies_stacks() || !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return chain;

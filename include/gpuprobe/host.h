@@ -77,6 +77,9 @@ struct host_account {
 	__s32 fd;		/* of a descriptor; -1: none */
 	__u32 call;		/* the system call's number; ~0: none */
 	__u64 stack;		/* its id; 0: not taken */
+	__u64 unended_ns;	/* of sleeps right before it that a timer ended, in the same kind: who is waited for is the same */
+	__u32 unended_kind;
+	__u32 unended_pad;
 
 	/* How many sleeps may have their stack taken, by what that costs */
 	__u64 window_ns;     /* its begin */

@@ -12,6 +12,8 @@
 #include "gpuprobe/thread_counts.h"
 #include "probe/tracepoints.h"
 
+#define COPIED_BYTES 4096
+
 struct shared_map {
 	struct bpf_map *own;
 	const struct bpf_map *monitors;
@@ -43,6 +45,17 @@ static int share_maps(struct host_bpf *host, const struct gpuprobe_bpf *monitor)
 	return 0;
 }
 
+/*
+ * A thread that waits is in libc, whose frames frame pointers leave out, with that of who called it: so the innermost
+ * part of native stacks is copied.
+ */
+static void choose_stacks(struct host_bpf *host, bool takes)
+{
+	host->rodata->config.stack_mode = takes ? STACK_DWARF : STACK_OFF;
+	host->rodata->config.stack_bytes = COPIED_BYTES;
+	host->rodata->config.copies_native = true;
+}
+
 /* The configuration tells which scratch is used; no program here refers to the others. */
 static void leave_out_maps(struct host_bpf *host)
 {
@@ -71,6 +84,7 @@ int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skel
 	if (!host)
 		return refuse(-errno, err);
 	memcpy((void *)&host->rodata->config, (const void *)&monitor->rodata->config, sizeof(host->rodata->config));
+	choose_stacks(host, monitor->rodata->config.stack_mode != STACK_OFF);
 	leave_out_maps(host);
 	ret = share_maps(host, monitor);
 	if (!ret)
@@ -100,7 +114,7 @@ int host_object__try(struct error *err)
 
 	if (!host)
 		return refuse(-errno, err);
-	host->rodata->config.stack_mode = STACK_FP;
+	choose_stacks(host, true);
 	leave_out_maps(host);
 	bpf_map__set_max_entries(host->maps.thread_accounts, THREAD_PLACES);
 	ret = host_bpf__load(host);

@@ -28,7 +28,7 @@ struct stacks;
 struct stack_hooks {
 	/* Where the process has its Python frames; NULL: it has none any more. */
 	int (*set_python)(void *arg, pid_t pid, const struct python_target *target);
-	/* Where it has code; NULL: that is of no interest any more. Called with STACK_DWARF and STACK_AUTO only. */
+	/* Where it has code; NULL: that is of no interest any more. With STACK_OFF it is not called. */
 	int (*set_code)(void *arg, pid_t pid, const struct code_map *map);
 	/* Frame pointers lead to the stack's beginning: a chain, see struct stack_record. */
 	int (*set_whole)(void *arg, uint64_t chain);
