@@ -144,7 +144,7 @@ static __always_inline void end_sleep(const struct followed *who, struct host_ac
 	ns = until_ns - account->since_ns;
 	add(account, account->kind, account->class, ns);
 	/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. */
-	if (is_ready(account->kind))
+	if (account->kind == HOST_READY)
 		charge_rival(who, account->rival_kernel_pid ? account->rival_kernel_pid : meet_rival(who, before), ns);
 	if (now_ns > until_ns) {
 		add(account, HOST_READY, account->class, now_ns - until_ns);
@@ -207,7 +207,7 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	account->class = class_of(task, regs->sp);
 	account->kind = kind;
 	count_time(account, kind);
-	account->rival_kernel_pid = is_ready(kind) && next->mm ? meet_rival(&who, next) : 0;
+	account->rival_kernel_pid = kind == HOST_READY && next->mm ? meet_rival(&who, next) : 0;
 	if (state & STATE_DEAD)
 		account->ended_ns = now_ns;
 	account->version++;

@@ -8,7 +8,7 @@
 
 #include "dump/system_call.h"
 #include "host/kept_stack.h"
-#include "host/user_line.h"
+#include "model/user_line.h"
 
 struct place {
 	struct place_key key;
@@ -186,8 +186,10 @@ static struct host_reason reason_of(const struct place *place, uint64_t ns)
 		.thread = HOST_NO_THREAD,
 	};
 
-	if (place->stack)
+	if (place->stack) {
+		reason.frame = place->line;
 		reason.line = place->stack->frames[place->line];
+	}
 	return reason;
 }
 

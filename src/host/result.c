@@ -247,6 +247,7 @@ static void merge_reason(struct host_process *process, const struct host_reason 
 	own->thread = reason->thread;
 	own->waker = reason->waker;
 	own->stack = reason->stack;
+	own->frame = reason->frame;
 	own->line = reason->line;
 }
 
@@ -287,10 +288,14 @@ static void sum_threads(struct host_process *process)
 
 static void take_throttle(const struct result_source *source, struct host_process *process)
 {
-	throttle__read(process->pid, &process->throttle);
-	for (size_t i = 0; i < source->throttle_count; i++)
-		if (source->throttles[i].pid == process->pid && source->throttles[i].start_ns == process->start_ns)
-			throttle__since(&process->throttle, &source->throttles[i].at);
+	for (size_t i = 0; i < source->throttle_count; i++) {
+		const struct throttle_base *base = &source->throttles[i];
+
+		if (base->pid != process->pid || base->start_ns != process->start_ns)
+			continue;
+		process->throttle = base->now;
+		throttle__since(&process->throttle, &base->at);
+	}
 }
 
 static int make_process(const struct result_source *source, struct host_process *process)

@@ -7,11 +7,11 @@
 #include "host/partners.h"
 #include "model/host.h"
 
-/* Of a process whose threads submit: what its control group had been throttled by when the window began. */
+/* Of a process whose threads submit: what its control group had been throttled by when the window began, and has been now. */
 struct throttle_base {
 	int32_t pid;
 	uint64_t start_ns;
-	struct host_throttle at;
+	struct host_throttle at, now;
 };
 
 struct result_source {

@@ -98,6 +98,7 @@ static void note_throttle(struct host_watch *watch, const struct host_submitter 
 	base->pid = who->pid;
 	base->start_ns = who->process_start_ns;
 	throttle__read(who->pid, &base->at);
+	base->now = base->at;
 }
 
 static bool add(struct host_watch *watch, const struct host_submitter *who, const struct followed_thread *origin)
@@ -170,14 +171,28 @@ static bool follow_wakers(struct host_watch *watch)
 	return any;
 }
 
+/* Of a process that has ended what was read last stays. */
+static void read_throttles(struct host_watch *watch)
+{
+	struct host_throttle now;
+
+	for (size_t i = 0; i < watch->throttle_count; i++) {
+		throttle__read(watch->throttles[i].pid, &now);
+		if (now.known)
+			watch->throttles[i].now = now;
+	}
+}
+
 /* --- outward --- */
 
 void host_watch__look(struct host_watch *watch)
 {
 	bool any = go_over_threads(watch);
 
-	if (watch->looks++ % WAKERS_EVERY == 0 && follow_wakers(watch))
-		any = true;
+	if (watch->looks++ % WAKERS_EVERY == 0) {
+		any = follow_wakers(watch) || any;
+		read_throttles(watch);
+	}
 	if (any)
 		go_over_threads(watch);
 	followed_list__sample(&watch->list, clock__boot_ns());
@@ -192,8 +207,9 @@ void host_watch__restart(struct host_watch *watch)
 	partners__drop(&watch->partners, watch->skeleton);
 	watch->side.since_ns = clock__boot_ns();
 	followed_list__restart(&watch->list, watch->side.since_ns);
+	read_throttles(watch);
 	for (size_t i = 0; i < watch->throttle_count; i++)
-		throttle__read(watch->throttles[i].pid, &watch->throttles[i].at);
+		watch->throttles[i].at = watch->throttles[i].now;
 }
 
 const struct host_side *host_watch__tell(struct host_watch *watch, bool final)

@@ -39,8 +39,9 @@ struct host_reason {
 	uint64_t ns;
 	uint32_t call;	       /* number of the system call of HOST_OTHER, or ~0 */
 	const char *call_name; /* NULL: not known */
-	/* The user's own line, see host/user_line.h; .function NULL: not known. Texts are the stack's. */
+	/* The user's own line, see model/user_line.h; .function NULL: not known. Texts are the stack's. */
 	struct stack_frame line;
+	uint32_t frame;		   /* which of the stack's frames that is */
 	const struct stack *stack; /* one of those that lead there; NULL: none was taken */
 	size_t thread;		   /* among the process's threads: who spends the most of it */
 	struct host_partner waker; /* who ended the most of it; .count 0: nobody is known */

@@ -2,6 +2,7 @@
 // The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see stat.h.
 #include "base/escape.h"
 #include "output/findings.h"
+#include "output/report/host.h"
 #include "output/report/line.h"
 #include "output/report/open_calls.h"
 #include "output/report/totals.h"
@@ -33,6 +34,7 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 	if (report->model->process_count) {
 		fputc('\n', out);
 		findings_text__print(out, report->findings, report->options->top);
+		report_host__print(out, report->model);
 		print_limits(out, report);
 		report_line__silent(out, report->model);
 	} else {

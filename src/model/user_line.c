@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The user's own line in a stack, see user_line.h.
-#include "host/user_line.h"
+#include "model/user_line.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -114,4 +114,17 @@ uint32_t user_line__find(const struct stack *stack, const char *program)
 	if (found == stack->count)
 		found = find(stack, runs_python ? is_python : is_of_own_library, program);
 	return found < stack->count ? found : find(stack, has_name, NULL);
+}
+
+uint32_t user_line__caller(const struct stack *stack, uint32_t i)
+{
+	const struct stack_frame *line = &stack->frames[i];
+
+	for (i++; i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+
+		if (line->kind == FRAME_PYTHON ? is_users_python(frame, NULL) : is_of_program(frame, line->object))
+			return i;
+	}
+	return stack->count;
 }
