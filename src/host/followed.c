@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "gen/host.skel.h"
-#include "host/samples.h"
+#include "probe/thread_samples.h"
 #include "target/process.h"
 
 #define STACK_BYTES_MAX (64u << 20)
@@ -167,7 +167,7 @@ void followed_list__sample(struct followed_list *list, uint64_t now_ns)
 		thread->base_ns = list->accounts[i].began_ns < now_ns ? list->accounts[i].began_ns : now_ns;
 		if (thread->who.tid)
 			thread->samples =
-				host_samples__attach(list->skeleton->progs.host_sample, thread->who.tid, list->rate);
+				thread_samples__attach(list->skeleton->progs.host_sample, thread->who.tid, list->rate);
 	}
 }
 

@@ -6,13 +6,16 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "gen/host.skel.h"
 #include "gpuprobe/thread_counts.h"
+#include "probe/thread_samples.h"
 #include "probe/tracepoints.h"
 
 #define COPIED_BYTES 4096
+#define TRIAL_RATE 99 /* samples a second */
 
 struct shared_map {
 	struct bpf_map *own;
@@ -107,6 +110,16 @@ int host_object__attach(struct host_bpf *host, struct error *err)
 	return tracepoints__attach(points, sizeof(points) / sizeof(*points), err);
 }
 
+static int try_samples(const struct host_bpf *host, struct error *err)
+{
+	struct bpf_link *link = thread_samples__attach(host->progs.host_sample, gettid(), TRIAL_RATE);
+
+	if (!link)
+		return error__set(err, -errno, "threads cannot be sampled by perf events: %s", strerror(errno));
+	bpf_link__destroy(link);
+	return 0;
+}
+
 int host_object__try(struct error *err)
 {
 	struct host_bpf *host = host_bpf__open();
@@ -118,10 +131,9 @@ int host_object__try(struct error *err)
 	leave_out_maps(host);
 	bpf_map__set_max_entries(host->maps.thread_accounts, THREAD_PLACES);
 	ret = host_bpf__load(host);
+	ret = ret ? refuse(ret, err) : host_object__attach(host, err);
 	if (!ret)
-		ret = host_object__attach(host, err);
-	else
-		refuse(ret, err);
+		ret = try_samples(host, err);
 	host_bpf__destroy(host);
 	return ret;
 }

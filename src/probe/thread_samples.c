@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples threads, see samples.h.
-#include "host/samples.h"
+// Samples threads, see thread_samples.h.
+#include "probe/thread_samples.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-struct bpf_link *host_samples__attach(const struct bpf_program *program, pid_t tid, unsigned int rate)
+struct bpf_link *thread_samples__attach(const struct bpf_program *program, pid_t tid, unsigned int rate)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
