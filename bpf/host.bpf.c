@@ -170,6 +170,8 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	account->version++;
 	if (account->kind != HOST_CPU)
 		end_sleep(&who, account, before, now_ns);
+	else /* it was gone, unseen, as it began to be followed */
+		add(account, HOST_OTHER, HOST_OUTSIDE, now_ns - account->since_ns);
 	account->kind = HOST_CPU;
 	account->class = HOST_OUTSIDE;
 	account->since_ns = now_ns;
@@ -197,8 +199,8 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	now_ns = now();
 	regs = (const void *)bpf_task_pt_regs(task);
 	account->version++;
-	if (account->kind == HOST_CPU && now_ns > account->since_ns)
-		add(account, HOST_CPU, HOST_OUTSIDE, now_ns - account->since_ns);
+	/* Another kind where it came to the CPU unseen, as it began to be followed. */
+	add(account, account->kind, account->class, now_ns - account->since_ns);
 	account->since_ns = now_ns;
 	account->woken_ns = 0;
 	account->waker_kernel_tid = 0;
