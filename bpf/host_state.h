@@ -83,9 +83,13 @@ struct {
 /* The account of a followed thread; NULL of any other. */
 static __always_inline struct host_account *account_of(struct task_struct *task, struct followed *who)
 {
-	const struct followed *own = bpf_task_storage_get(&followed, task, 0, 0);
+	const struct followed *own;
 	struct host_account *account;
 
+	/* Most threads have nothing: that takes less to be seen than the map. */
+	if (!task->bpf_storage)
+		return NULL;
+	own = bpf_task_storage_get(&followed, task, 0, 0);
 	if (!own)
 		return NULL;
 	*who = *own;

@@ -121,6 +121,7 @@ struct task_struct {
 	unsigned long sas_ss_sp; /* the alternate signal stack */
 	unsigned long sas_ss_size;
 	struct sched_entity se;
+	void *bpf_storage; /* all that BPF programs keep with it */
 	bool throttled; /* since Linux 6.18, by its cgroup's limit of CPU time */
 	struct mm_struct *mm;
 	unsigned int ptrace;

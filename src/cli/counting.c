@@ -279,8 +279,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.no_returns = options->no_returns,
 		.by_family = options->max_overhead > 0,
 	};
-	struct session_probes probes = {
-		.selection = &selection, .programs = &counting->programs, .samples = options->host_rate > 0};
+	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
 	int ret = load_object(counting, &probes, &collect.launch_sample, err);
 
 	if (ret)

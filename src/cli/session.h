@@ -45,7 +45,6 @@ struct session_probes {
 	enum link_kind links;
 	const struct probe_programs *programs; /* to outlive the session */
 	struct bpf_link **exec, **mapping;     /* of what stops processes; ended before the last wake-up */
-	bool samples;			       /* perf events are opened later on */
 };
 
 /*

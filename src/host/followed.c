@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "gen/host.skel.h"
-#include "probe/thread_samples.h"
 #include "target/process.h"
 
 #define STACK_BYTES_MAX (64u << 20)
@@ -24,7 +23,7 @@ static size_t accounts_bytes(void)
 	return (bytes + page - 1) / page * page;
 }
 
-int followed_list__init(struct followed_list *list, struct host_bpf *skeleton, unsigned int rate)
+int followed_list__init(struct followed_list *list, struct host_bpf *skeleton)
 {
 	void *accounts = mmap(NULL, accounts_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
 			      bpf_map__fd(skeleton->maps.host_accounts), 0);
@@ -34,20 +33,12 @@ int followed_list__init(struct followed_list *list, struct host_bpf *skeleton, u
 		return -errno;
 	list->accounts = accounts;
 	list->skeleton = skeleton;
-	list->rate = rate;
 	list->budget.left = STACK_BYTES_MAX;
 	return 0;
 }
 
-static void end_samples(struct followed_thread *thread)
-{
-	bpf_link__destroy(thread->samples);
-	thread->samples = NULL;
-}
-
 static void release(struct followed_thread *thread)
 {
-	end_samples(thread);
 	places__free(thread->places);
 	thread->places = NULL;
 	thread->used = false;
@@ -156,7 +147,7 @@ bool followed_list__add(struct followed_list *list, const struct host_submitter 
 				     sizeof(wanted), BPF_ANY);
 }
 
-void followed_list__sample(struct followed_list *list, uint64_t now_ns)
+void followed_list__look(struct followed_list *list)
 {
 	for (size_t i = 0; i < HOST_THREADS; i++) {
 		struct followed_thread *thread = &list->threads[i];
@@ -164,18 +155,8 @@ void followed_list__sample(struct followed_list *list, uint64_t now_ns)
 		if (!thread->used || thread->marked || !list->accounts[i].began_ns)
 			continue;
 		thread->marked = true;
-		thread->base_ns = list->accounts[i].began_ns < now_ns ? list->accounts[i].began_ns : now_ns;
-		if (thread->who.tid)
-			thread->samples =
-				thread_samples__attach(list->skeleton->progs.host_sample, thread->who.tid, list->rate);
+		thread->base_ns = list->accounts[i].began_ns;
 	}
-}
-
-void followed_list__look_for_ends(struct followed_list *list)
-{
-	for (size_t i = 0; i < HOST_THREADS; i++)
-		if (list->threads[i].used && list->threads[i].samples && list->accounts[i].ended_ns)
-			end_samples(&list->threads[i]);
 }
 
 void followed_list__restart(struct followed_list *list, uint64_t now_ns)

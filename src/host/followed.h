@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads that are followed: their numbers in the BPF maps, their samples, and where they spend their time. Those that
+ * The threads that are followed: their numbers in the BPF maps, and where they spend their time. Those that
  * have ended keep their number until another needs it.
  */
 #ifndef HOST_FOLLOWED_H
@@ -19,7 +19,6 @@
 #define HOPS_MAX 3 /* from a thread that submits to one that is followed for its sake */
 #define PROGRAM_SIZE 256
 
-struct bpf_link;
 struct host_bpf;
 
 struct followed_thread {
@@ -30,8 +29,7 @@ struct followed_thread {
 	uint8_t hops;	 /* 0: it submits */
 	int32_t for_pid; /* the process for whose sake */
 	uint64_t for_start_ns;
-	uint32_t generation;	  /* of its number */
-	struct bpf_link *samples; /* NULL: none can be had */
+	uint32_t generation; /* of its number */
 	struct places *places;
 	struct host_counts base;    /* as of when the window began */
 	uint64_t base_ns;	    /* the window's begin, or when it was first followed */
@@ -41,14 +39,13 @@ struct followed_thread {
 struct followed_list {
 	struct host_bpf *skeleton;
 	volatile struct host_account *accounts; /* the map's */
-	unsigned int rate;			/* samples a second */
 	struct places_budget budget;
 	uint64_t refused; /* threads that there was no room for, each time that they were found */
 	struct followed_thread threads[HOST_THREADS];
 };
 
 /* `skeleton` must outlive the list. 0 or a negative errno. */
-int followed_list__init(struct followed_list *list, struct host_bpf *skeleton, unsigned int rate);
+int followed_list__init(struct followed_list *list, struct host_bpf *skeleton);
 void followed_list__clear(struct followed_list *list);
 
 /* The number of the thread, or -1. */
@@ -60,11 +57,8 @@ long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, 
  */
 bool followed_list__add(struct followed_list *list, const struct host_submitter *who, const struct followed_thread *origin);
 
-/* Begins to sample those that the iterator has marked since. */
-void followed_list__sample(struct followed_list *list, uint64_t now_ns);
-
-/* Ends the samples of threads that have ended. */
-void followed_list__look_for_ends(struct followed_list *list);
+/* The windows of those that the iterator has marked since begin. */
+void followed_list__look(struct followed_list *list);
 
 /* Their windows begin now. */
 void followed_list__restart(struct followed_list *list, uint64_t now_ns);

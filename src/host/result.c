@@ -186,7 +186,6 @@ static void make_thread(const struct making *making, size_t index)
 	thread->start_ns = from->who.start_ns;
 	thread->submits = from->submits;
 	thread->ended = counts.ended;
-	thread->unsampled = from->marked && !from->samples && !counts.ended;
 	memcpy(thread->ns, counts.ns, sizeof(thread->ns));
 	memcpy(thread->times, counts.times, sizeof(thread->times));
 	for (int class = 0; class < HOST_CLASSES; class ++)

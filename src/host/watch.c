@@ -16,6 +16,7 @@
 #include "host/partners.h"
 #include "host/result.h"
 #include "host/throttle.h"
+#include "probe/cpu_samples.h"
 #include "probe/host_object.h"
 
 #define FOUND_MAX 256	 /* read at once */
@@ -27,6 +28,7 @@ struct host_watch {
 	struct host_watch_options options;
 	struct host_bpf *skeleton;
 	struct bpf_link *iterator;
+	struct cpu_samples *samples;
 	struct followed_list list;
 	struct drain *drain;
 	struct partners partners;
@@ -49,7 +51,7 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) : error__set(err, -ENOMEM, "out of memory");
 	if (ret)
 		goto fail;
-	ret = followed_list__init(&watch->list, watch->skeleton, options->rate);
+	ret = followed_list__init(&watch->list, watch->skeleton);
 	if (ret) {
 		error__set(err, ret, "cannot map the accounts of threads: %s", strerror(-ret));
 		goto fail;
@@ -60,6 +62,8 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 		goto fail;
 	}
 	ret = host_object__attach(watch->skeleton, err);
+	if (!ret)
+		ret = cpu_samples__new(watch->skeleton->progs.host_sample, options->rate, &watch->samples, err);
 	if (ret)
 		goto fail;
 	watch->side.asked = true;
@@ -77,6 +81,7 @@ void host_watch__free(struct host_watch *watch)
 		return;
 	host_result__clear(&watch->side);
 	followed_list__clear(&watch->list);
+	cpu_samples__free(watch->samples);
 	bpf_link__destroy(watch->iterator);
 	host_bpf__destroy(watch->skeleton);
 	drain__free(watch->drain);
@@ -195,8 +200,7 @@ void host_watch__look(struct host_watch *watch)
 	}
 	if (any)
 		go_over_threads(watch);
-	followed_list__sample(&watch->list, clock__boot_ns());
-	followed_list__look_for_ends(&watch->list);
+	followed_list__look(&watch->list);
 	drain__take(watch->drain, &watch->list, false);
 }
 

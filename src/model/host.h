@@ -53,7 +53,6 @@ struct host_thread {
 	uint64_t start_ns;
 	bool submits; /* else it is followed since it wakes those that do, or others that do that */
 	bool ended;
-	bool unsampled; /* no samples can be had of it: what it does on a CPU is not known */
 	uint64_t watched_ns;
 	/* Times by kind and class; those on a CPU are shared out among the classes by samples. Their sum is watched_ns, about. */
 	uint64_t ns[HOST_KINDS][HOST_CLASSES];

@@ -6,12 +6,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gen/gpuprobe.skel.h"
 #include "gen/host.skel.h"
 #include "gpuprobe/thread_counts.h"
-#include "probe/thread_samples.h"
+#include "probe/cpu_samples.h"
 #include "probe/tracepoints.h"
 
 #define COPIED_BYTES 4096
@@ -112,12 +111,12 @@ int host_object__attach(struct host_bpf *host, struct error *err)
 
 static int try_samples(const struct host_bpf *host, struct error *err)
 {
-	struct bpf_link *link = thread_samples__attach(host->progs.host_sample, gettid(), TRIAL_RATE);
+	struct cpu_samples *samples;
+	int ret = cpu_samples__new(host->progs.host_sample, TRIAL_RATE, &samples, err);
 
-	if (!link)
-		return error__set(err, -errno, "threads cannot be sampled by perf events: %s", strerror(errno));
-	bpf_link__destroy(link);
-	return 0;
+	if (!ret)
+		cpu_samples__free(samples);
+	return ret;
 }
 
 int host_object__try(struct error *err)

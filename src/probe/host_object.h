@@ -21,7 +21,7 @@ int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skel
 /* Attaches to switches and wakings: threads may be followed from now on. */
 int host_object__attach(struct host_bpf *skeleton, struct error *err);
 
-/* Loads an object of its own, attaches it, samples the calling thread, and throws it away. 0, or what is lacking as above. */
+/* Loads an object of its own, attaches it, samples CPUs, and throws it away. 0, or what is lacking as above. */
 int host_object__try(struct error *err);
 
 #endif

@@ -140,7 +140,6 @@ static void write_thread(struct json *j, const struct host_thread *thread, const
 	json__key_u64(j, "watched_ns", thread->watched_ns);
 	key_share(j, "known_share", thread->known_ns, thread->watched_ns);
 	json__key_u64(j, "samples", thread->samples);
-	json__key_bool(j, "sampled", !thread->unsampled);
 	write_times(j, thread);
 	write_wakers(j, thread);
 	write_partners(j, "rivals", thread->rivals);
