@@ -8,9 +8,9 @@ from setup import figure, spread, table
 
 TITLE = "Threads that are followed"
 ORDER = 62
-WAYS = {"bystander": ("two threads without CUDA pass a byte: a switch and a waking", 2, 400_000),
-        "switch": ("the same of two threads that are followed", 2, 200_000),
-        "compute": ("100 us of work and a launch, followed, 99 samples a second", 1, 20_000)}
+WAYS = {"bystander": ("two threads without CUDA pass a byte: a switch and a waking", 2, 40),
+        "switch": ("the same of two threads that are followed", 2, 40),
+        "compute": ("100 us of work and a launch, followed, 99 samples a second", 1, 40)}
 BAR_NS = 100  # a switch, for who is not followed
 BAR_SHARE = 0.01  # of a followed thread's time
 RESAMPLES = 2000
@@ -18,9 +18,9 @@ RESAMPLES = 2000
 
 def turn(setup, way, host):
     """Nanoseconds of a switch, or a piece of work, under diagnose with --host as told."""
-    _, switches, number = WAYS[way]
+    _, switches, stretches = WAYS[way]
     with setup.gpuprobe("diagnose", "--host", host):
-        done = subprocess.run([setup.build / "bench/host", way, str(number // (10 if setup.quick else 1))],
+        done = subprocess.run([setup.build / "bench/host", way, str(stretches // (4 if setup.quick else 1))],
                               capture_output=True, text=True, check=True)
     return float(done.stdout) / switches
 
@@ -44,7 +44,7 @@ def compare(setup, way, rounds):
 
 
 def measure(setup):
-    rounds = 3 if setup.quick else 15
+    rounds = 3 if setup.quick else 7
     return {way: compare(setup, way, rounds) for way in WAYS}
 
 
