@@ -11,6 +11,14 @@ static bool begins_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
+/* Whether what lies before `end` in the path ends with "/lib" or "/lib64". */
+static bool ends_with_lib(const char *path, const char *end)
+{
+	size_t length = (size_t)(end - path);
+
+	return (length >= 4 && !strncmp(end - 4, "/lib", 4)) || (length >= 6 && !strncmp(end - 6, "/lib64", 6));
+}
+
 /* ".../lib/python3.11/json/decoder.py", ".../lib64/python3/...": the version's directory below any lib. */
 static bool is_of_python(const char *file)
 {
@@ -19,7 +27,7 @@ static bool is_of_python(const char *file)
 
 		while (*end == '.' || isdigit((unsigned char)*end))
 			end++;
-		if (*end == '/' && at > file && (!strncmp(at - 3, "lib", 3) || (at >= file + 5 && !strncmp(at - 5, "lib64", 5))))
+		if (*end == '/' && ends_with_lib(file, at))
 			return true;
 	}
 	return false;
