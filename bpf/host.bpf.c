@@ -69,17 +69,40 @@ static __always_inline void charge_waker(const struct followed *who, struct host
 	waker->count++;
 }
 
-static __always_inline void charge_file(const struct followed *who, const struct host_account *account, u64 ns)
+/* The thread is still in the call, so that its descriptor leads to the file. */
+static __always_inline void name_file(struct host_file *file, struct task_struct *task, s32 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct dentry *dentry;
+	struct file *open = NULL;
+
+	if (!table || fd < 0 || (u32)fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	if (bpf_probe_read_kernel(&open, sizeof(open), BPF_CORE_READ(table, fd) + fd) || !open)
+		return;
+	dentry = BPF_CORE_READ(open, f_path.dentry);
+	bpf_probe_read_kernel_str(file->name, sizeof(file->name), BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel_str(file->folder, sizeof(file->folder), BPF_CORE_READ(dentry, d_parent, d_name.name));
+}
+
+static __always_inline void charge_file(const struct followed *who, const struct host_account *account,
+					struct task_struct *task, u64 ns)
 {
 	const struct host_pair_key key = {who->thread, who->generation, account->fd, account->kind};
-	struct host_file *file = bpf_map_lookup_elem(&host_files, &key), fresh = {.ns = ns, .count = 1};
+	struct host_file *file = bpf_map_lookup_elem(&host_files, &key), fresh = {};
 
-	if (!file) {
-		bpf_map_update_elem(&host_files, &key, &fresh, BPF_NOEXIST);
+	if (!file && bpf_map_update_elem(&host_files, &key, &fresh, BPF_NOEXIST)) {
+		lose(LOSS_HOST_MAP_FULL);
 		return;
 	}
+	if (!file)
+		file = bpf_map_lookup_elem(&host_files, &key);
+	if (!file)
+		return;
 	file->ns += ns;
 	file->count++;
+	if (account->kind == HOST_DISK)
+		name_file(file, task, account->fd);
 }
 
 /* Returns its number; 0: there is no room. */
@@ -134,7 +157,8 @@ static __always_inline void count_time(struct host_account *account, u8 kind)
 /* --- switches --- */
 
 /* The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. `before` had the CPU. */
-static __always_inline void end_sleep(const struct followed *who, struct host_account *account, struct task_struct *before,
+static __always_inline void end_sleep(const struct followed *who, struct host_account *account, struct task_struct *task,
+				      struct task_struct *before,
 				      u64 now_ns)
 {
 	u64 until_ns = account->woken_ns && !is_ready(account->kind) ? account->woken_ns : now_ns, ns;
@@ -155,7 +179,7 @@ static __always_inline void end_sleep(const struct followed *who, struct host_ac
 	if (has_waker(account->kind))
 		charge_waker(who, account, ns);
 	if (account->fd != NO_FD && ns >= FILE_MIN_NS)
-		charge_file(who, account, ns);
+		charge_file(who, account, task, ns);
 }
 
 static __always_inline void take_cpu(struct task_struct *task, struct task_struct *before)
@@ -169,7 +193,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	now_ns = now();
 	account->version++;
 	if (account->kind != HOST_CPU)
-		end_sleep(&who, account, before, now_ns);
+		end_sleep(&who, account, task, before, now_ns);
 	else /* it was gone, unseen, as it began to be followed */
 		add(account, HOST_OTHER, HOST_OUTSIDE, now_ns - account->since_ns);
 	account->kind = HOST_CPU;

@@ -113,6 +113,8 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
 } CO_RE;
 
+struct files_struct;
+
 struct task_struct {
 	unsigned int __state;
 	int on_cpu;
@@ -124,6 +126,7 @@ struct task_struct {
 	void *bpf_storage; /* all that BPF programs keep with it */
 	bool throttled; /* since Linux 6.18, by its cgroup's limit of CPU time */
 	struct mm_struct *mm;
+	struct files_struct *files;
 	unsigned int ptrace;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
@@ -170,6 +173,7 @@ struct qstr {
 } CO_RE;
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 } CO_RE;
 
@@ -180,6 +184,15 @@ struct path {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+} CO_RE;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} CO_RE;
+
+struct files_struct {
+	struct fdtable *fdt;
 } CO_RE;
 
 struct vm_area_struct {

@@ -124,8 +124,12 @@ struct host_rival {
 	char comm[HOST_COMM_SIZE];
 };
 
+#define HOST_NAME_SIZE 64
+
+/* A descriptor; of a file on a disk the latest one's name, since they come and go. */
 struct host_file {
 	__u64 ns, count;
+	char folder[HOST_NAME_SIZE], name[HOST_NAME_SIZE]; /* cut; empty: not known */
 };
 
 /* Which thread is to be followed next, by kernel_tid: written by userspace, done by the iterator. */

@@ -78,11 +78,17 @@ static void take_rivals(const struct making *making, struct host_thread *thread,
 	}
 }
 
-static void name_file(struct host_read *read, int32_t pid)
+/* The kernel has told a file's while it was read; of others the name is asked for now. */
+static void name_file(struct host_read *read, const struct host_file *file, int32_t pid)
 {
 	char path[64];
 	ssize_t length;
 
+	if (*file->name) {
+		snprintf(read->name, sizeof(read->name), ".../%.*s/%.*s", HOST_NAME_SIZE - 1, file->folder,
+			 HOST_NAME_SIZE - 1, file->name);
+		return;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, read->fd);
 	length = readlink(path, read->name, sizeof(read->name) - 1);
 	read->name[length > 0 ? length : 0] = '\0';
@@ -100,22 +106,25 @@ static void rank_read(struct host_read *list, const struct host_read *one)
 	list[at] = *one;
 }
 
+static bool is_worth(const struct host_read *list, const struct host_read *one)
+{
+	return !list[HOST_PARTNERS - 1].count || list[HOST_PARTNERS - 1].ns < one->ns;
+}
+
 static void take_reads(const struct making *making, struct host_thread *thread, size_t number)
 {
 	const struct partners *partners = making->source->partners;
 
 	for (size_t i = 0; i < partners->file_count; i++) {
-		const struct host_read one = {
-			.fd = (int32_t)partners->file_keys[i].other,
-			.ns = partners->files[i].ns,
-			.count = partners->files[i].count,
-		};
+		const struct host_file *file = &partners->files[i];
+		struct host_read one = {
+			.fd = (int32_t)partners->file_keys[i].other, .ns = file->ns, .count = file->count};
 
-		if (is_of(&partners->file_keys[i], making->source->list, number))
-			rank_read(thread->reads, &one);
+		if (!is_of(&partners->file_keys[i], making->source->list, number) || !is_worth(thread->reads, &one))
+			continue;
+		name_file(&one, file, thread->pid);
+		rank_read(thread->reads, &one);
 	}
-	for (size_t i = 0; i < HOST_PARTNERS && thread->reads[i].count; i++)
-		name_file(&thread->reads[i], thread->pid);
 }
 
 /* --- threads --- */

@@ -15,7 +15,7 @@
 
 #define HOST_PARTNERS 4 /* of a kind that are told of a thread: those with the most time */
 #define HOST_NO_THREAD SIZE_MAX
-#define HOST_FILE_SIZE 128
+#define HOST_FILE_SIZE 144
 
 /* Who ended sleeps of a thread, or had its CPU. */
 struct host_partner {
@@ -28,7 +28,7 @@ struct host_partner {
 /* What a thread waited for data of, or data to go to. */
 struct host_read {
 	int32_t fd;
-	char name[HOST_FILE_SIZE]; /* as /proc has it; empty: it was closed before anybody looked */
+	char name[HOST_FILE_SIZE]; /* as /proc has it, or ".../FOLDER/NAME" of the latest file; empty: not known */
 	uint64_t ns, count;
 };
 

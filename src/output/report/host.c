@@ -16,7 +16,8 @@
 #define REASONS_SHOWN 8
 #define SHOWN_SHARE 100 /* one hundredth of the time is worth a line */
 #define CALLERS_SHOWN 2
-#define HOPS_SHOWN 3	/* from a thread that waits to those that it waits for */
+#define HOPS_SHOWN 3 /* from a thread that waits to those that it waits for */
+#define FILE_COLUMNS 70
 #define TEXT_COLUMNS 30 /* of a name of the program's */
 
 static const char *words_of(const struct host_reason *reason)
@@ -123,6 +124,11 @@ static void print_partners(FILE *out, const struct host_process *process, const 
 	const struct host_thread *thread = &process->threads[reason->thread];
 
 	print_wakers(out, process, reason);
+	if (reason->kind == HOST_DISK && *thread->reads[0].name) {
+		fputs(REPORT_INDENT REPORT_INDENT "most for ", out);
+		clip__print(out, thread->reads[0].name, FILE_COLUMNS);
+		fputc('\n', out);
+	}
 	if (reason->kind != HOST_READY || !thread->rivals[0].count)
 		return;
 	print_partner(out, "while others run, first of all", &thread->rivals[0]);
