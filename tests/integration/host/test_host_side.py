@@ -3,6 +3,7 @@
 import bisect
 import json
 import os
+import resource
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
@@ -212,6 +213,22 @@ def test_without_stacks(nothing_left):
     run = Steps("sleep", 1.5, "--stack", "off")
     assert run.ns("sleep") > 0.3 * run.thread["watched_ns"]
     assert all(reason["line"] is None for reason in run.thread["reasons"])
+
+
+def test_what_is_lacking():
+    """Too few descriptors for following threads: the rest goes on, and why is told."""
+    for number in range(80, 200, 8):
+        def limit(most=number):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+        done = subprocess.run([paths.GPUPROBE, "diagnose", "--json", "--duration", "0.1"], env=environment(), text=True,
+                              capture_output=True, timeout=60, check=False, preexec_fn=limit)
+        if done.returncode == 0 and not json.loads(done.stdout)["host"]["follows"]:
+            break
+    else:
+        raise AssertionError("no number of descriptors is enough for counting alone")
+    lack = json.loads(done.stdout)["host"]["lack"]
+    assert lack and f"what the program's threads do between their calls is not known: {lack}" in done.stderr
 
 
 def test_hostile_names(nothing_left):
