@@ -198,14 +198,29 @@ static uint64_t part_of(const struct place *place, uint64_t ns, double sum)
 	return place->amount ? (uint64_t)((double)ns * ((double)place->amount / sum)) : 0;
 }
 
-long places__rank(const struct places *places, const uint64_t ns[HOST_KINDS][HOST_CLASSES], struct host_reason **out)
+/* To have no CPU is one reason, in whatever call that was, but for one that waits for the GPU. */
+static void join_calls(uint64_t ns[HOST_CLASSES])
+{
+	for (int class = 0; class < HOST_CLASSES; class ++) {
+		if (class == HOST_OUTSIDE || class == HOST_WAITS)
+			continue;
+		ns[HOST_OUTSIDE] += ns[class];
+		ns[class] = 0;
+	}
+}
+
+long places__rank(const struct places *places, const uint64_t times[HOST_KINDS][HOST_CLASSES], struct host_reason **out)
 {
 	struct host_reason *reasons = calloc(places->count + HOST_KINDS * HOST_CLASSES, sizeof(*reasons));
 	double sums[HOST_KINDS][HOST_CLASSES];
+	uint64_t ns[HOST_KINDS][HOST_CLASSES];
 	size_t count = 0;
 
 	if (!reasons)
 		return -ENOMEM;
+	memcpy(ns, times, sizeof(ns));
+	join_calls(ns[HOST_READY]);
+	join_calls(ns[HOST_THROTTLED]);
 	sum_up(places, sums);
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->list[i];

@@ -39,11 +39,12 @@ void places__add(struct places *places, const struct place_key *key, const struc
 		 uint64_t amount);
 
 /*
- * The reasons for the times ns[kind][class], those with most time first; reasons of no time are left out. What was counted
+ * The reasons for times[kind][class], those with most time first; reasons of no time are left out. To have no CPU
+ * is one reason in all calls but waits for the GPU. What was counted
  * of a kind and class shares out all its time; where nothing was, the reason has no line. *out is malloc, its texts and
  * stacks are the places'. Returns how many, or a negative errno.
  */
-long places__rank(const struct places *places, const uint64_t ns[HOST_KINDS][HOST_CLASSES], struct host_reason **out);
+long places__rank(const struct places *places, const uint64_t times[HOST_KINDS][HOST_CLASSES], struct host_reason **out);
 
 /* Whether two reasons are one: the same kind, class, call and line. */
 bool places__is_same(const struct host_reason *a, const struct host_reason *b);

@@ -102,6 +102,26 @@ static void tells_reasons_apart(void **state)
 	places__free(places);
 }
 
+static void joins_want_of_a_cpu(void **state)
+{
+	struct places *places = new_places();
+	uint64_t ns[HOST_KINDS][HOST_CLASSES] = {0};
+	struct host_reason *reasons;
+
+	(void)state;
+	ns[HOST_READY][HOST_OUTSIDE] = 5;
+	ns[HOST_READY][HOST_LAUNCHES] = 3;
+	ns[HOST_READY][HOST_WAITS] = 2;
+	ns[HOST_THROTTLED][HOST_COPIES] = 1;
+	assert_int_equal(places__rank(places, ns, &reasons), 3);
+	assert_int_equal(reasons[0].ns, 8);
+	assert_int_equal(reasons[0].class, HOST_OUTSIDE);
+	assert_int_equal(reasons[1].class, HOST_WAITS);
+	assert_int_equal(reasons[2].kind, HOST_THROTTLED);
+	free(reasons);
+	places__free(places);
+}
+
 static void forgets(void **state)
 {
 	struct places *places = new_places();
@@ -193,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_times_out),
 		cmocka_unit_test(tells_reasons_apart),
+		cmocka_unit_test(joins_want_of_a_cpu),
 		cmocka_unit_test(forgets),
 		cmocka_unit_test(has_bounds),
 		cmocka_unit_test(has_a_budget),
