@@ -19,7 +19,9 @@
 #include "probe/cpu_samples.h"
 #include "probe/host_object.h"
 
-#define FOUND_MAX 256	 /* read at once */
+#define FOUND_MAX 256 /* read at once */
+#define SEARCHES_AT_FIRST 50
+#define SEARCH_EVERY 5	 /* looks, after that */
 #define WAKERS_EVERY 4	 /* looks */
 #define WAKER_SHARE 50	 /* who ends sleeps of one fiftieth of a thread's time is followed */
 #define THROTTLES_MAX 64 /* processes whose control group is looked at */
@@ -188,11 +190,17 @@ static void read_throttles(struct host_watch *watch)
 	}
 }
 
+/* There may be ten thousands of threads on the machine, and most of those that submit do so from the beginning. */
+static bool is_time_to_search(const struct host_watch *watch)
+{
+	return watch->looks < SEARCHES_AT_FIRST || watch->looks % SEARCH_EVERY == 0;
+}
+
 /* --- outward --- */
 
 void host_watch__look(struct host_watch *watch)
 {
-	bool any = go_over_threads(watch);
+	bool any = is_time_to_search(watch) && go_over_threads(watch);
 
 	if (watch->looks++ % WAKERS_EVERY == 0) {
 		any = follow_wakers(watch) || any;
