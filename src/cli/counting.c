@@ -268,6 +268,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.no_returns = options->no_returns,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
+		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
 	};
 	struct selection selection = {

@@ -31,6 +31,7 @@ struct collector_options {
 	bool account;			  /* as the BPF object was loaded with */
 	enum stack_mode stack_mode;	  /* as the BPF object was loaded with */
 	size_t max_stacks;		  /* distinct ones that are kept */
+	bool follows_threads;		  /* some stacks in the ring are followed threads', see host/watch.h */
 	struct live_filter live_filter;	  /* of live_site's and of lists of allocations */
 	struct estimate_source estimates; /* of calls that are not seen; without `missed`: there are none */
 };
