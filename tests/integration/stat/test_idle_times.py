@@ -218,7 +218,7 @@ def test_a_set_that_nobody_waits_for(found):
     """Nothing is proved before it can have lasted no longer; then all is."""
     found.check()
     rows = found.idle()
-    assert 0 < len(rows) < 50
+    assert 0 < len(rows) < 60
     assert rows[0][0] - found.busy()[0][0] > 100e6
 
 
