@@ -24,7 +24,7 @@ pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
 SECONDS = 2  # from the first, in which readings break off: the programs end later, and the last reading is whole
 MIX = ("--children", 40, "--threads", 16)
-THREAD_ACCOUNT = 8528  # sizeof(struct thread_account)
+THREAD_ACCOUNT = 8552  # sizeof(struct thread_account)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
 FIRST_KEYS = 64  # src/collect/key_list.c
 FEW = ("--children", 10)  # for whose functions there is room
