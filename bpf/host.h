@@ -162,7 +162,7 @@ static __always_inline u32 kind_in_call(u8 operation)
 	}
 }
 
-/* Of the outermost call that the thread is in; HOST_KINDS: it is in none, by its stack pointer. */
+/* What the thread's outermost call does; HOST_KINDS: it is in no call, by its stack pointer. */
 static __always_inline u32 call_of(const struct thread *thread, u64 sp)
 {
 	const struct call *call = &thread->calls[0];

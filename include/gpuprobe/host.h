@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What threads that submit work to GPUs do with their time: a SITE_HOST of call_sites (gpuprobe/stack.h) for each kind
- * and stack. Time on a CPU is told by samples, time off it by what the scheduler says; kept by bpf/host.h while userspace samples a
+ * and stack. Samples give the time on a CPU, the scheduler's tracepoints the time off it; bpf/host.h keeps both while userspace samples a
  * thread (src/probe/host_watch.h).
  */
 #ifndef GPUPROBE_HOST_H

@@ -48,7 +48,7 @@ struct counting_options {
 	enum api_mode api;
 	bool account;	    /* keep the account of a run; every launch is looked at */
 	bool asks, getters; /* of the account: probe what asks for errors, and getters; see struct selection */
-	/* Of the account: called for each time in which a device had nothing to do; NULL: they are summed up alone */
+	/* With `account`: called for each time in which a device had nothing to do; NULL: these times are only summed up */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
 	bool host;	     /* follow what threads do besides calls: counting__skeleton is for who does, cli/host_side.h */

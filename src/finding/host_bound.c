@@ -19,7 +19,7 @@ enum {
 #define CRITICAL_SHARE 0.5
 #define REASONS_SIZE 160
 
-/* Of the window, the GPU waited, at least or about; SHARE_UNKNOWN: neither is known. */
+/* The share of the window in which the GPU waited: proved, or about; SHARE_UNKNOWN: neither is known. */
 static double waiting_share(const struct verdict *verdict)
 {
 	double share = verdict->idle > 0 ? verdict->idle : SHARE_UNKNOWN;

@@ -34,7 +34,7 @@ struct config {
 	__u32 stack_bytes;   /* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;  /* see struct launch_site_key; a power of two */
 	__u8 rates;	     /* threads' calls are counted, see gpuprobe/rate.h */
-	__u8 idle_records;   /* each idle time of a device is told, RECORD_IDLE */
+	__u8 idle_records;   /* the ring gets each idle time of a device, RECORD_IDLE */
 	__u32 hold_user;     /* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
 	__u64 stack_seed;    /* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;   /* of a SITE_WAIT */
