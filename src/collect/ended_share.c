@@ -110,10 +110,10 @@ static const struct ended *take_next(const struct share *share, struct user *use
 	return &share->ended[user->next++];
 }
 
-static void choose(struct share *share, void (*fn)(size_t index, void *arg), void *arg)
+static void choose(struct share *share, size_t bytes_max, void (*fn)(size_t index, void *arg), void *arg)
 {
 	qsort(share->ended, share->count, sizeof(*share->ended), by_turn);
-	while (share->bytes > ENDED_BYTES_MAX) {
+	while (share->bytes > bytes_max) {
 		struct user *user = largest_user(share);
 		const struct ended *ended = take_next(share, user);
 
@@ -134,18 +134,18 @@ static void clear(struct share *share)
 	free(share->ended);
 }
 
-int ended_share__each_beyond(const struct model *model, void (*fn)(size_t index, void *arg), void *arg)
+int ended_share__each_beyond(const struct model *model, size_t bytes_max, void (*fn)(size_t index, void *arg), void *arg)
 {
 	struct share share = {0};
 	int ret;
 
 	for (size_t i = 0; i < model->process_count; i++)
 		share.bytes += has_left_maps(&model->processes[i]) ? model->processes[i].kept_bytes : 0;
-	if (share.bytes <= ENDED_BYTES_MAX)
+	if (share.bytes <= bytes_max)
 		return 0;
 	ret = gather(&share, model);
 	if (!ret)
-		choose(&share, fn, arg);
+		choose(&share, bytes_max, fn, arg);
 	clear(&share);
 	return ret;
 }

@@ -160,10 +160,10 @@ static void crowd_out(size_t index, void *arg)
 void collector__drop_old_processes(struct collector *collector)
 {
 	struct model *model = &collector->model;
-	size_t kept = 0, ended = 0;
+	size_t kept = 0, ended = 0, bytes_max = collector->options.account ? ENDED_ACCOUNTS_BYTES_MAX : ENDED_BYTES_MAX;
 
 	/* Without memory they stay for now. */
-	ended_share__each_beyond(model, crowd_out, collector);
+	ended_share__each_beyond(model, bytes_max, crowd_out, collector);
 
 	for (size_t i = 0; i < model->process_count; i++)
 		ended += model->processes[i].ended;

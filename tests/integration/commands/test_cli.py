@@ -317,7 +317,7 @@ def test_pid_repeats(gpuprobe):
         for each in holders:
             each.kill()
             each.wait()
-    assert {p["pid"]: p["launches"] for p in result.final["processes"]} == \
+    assert {p["pid"]: p["launches"] for p in result.processes} == \
         {holders[0].pid: 5, holders[1].pid: 5}
 
 

@@ -46,7 +46,7 @@ def drive(probe, layer, major, mode, rows, api=None):
         for one in told:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(one["pid"], signal.SIGKILL)
-    return told, {p["pid"]: p for p in run.final["processes"]}, run.final
+    return told, {p["pid"]: p for p in run.processes}, run.final
 
 
 def show(row, what, passed, decoded):

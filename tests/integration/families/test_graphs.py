@@ -210,8 +210,8 @@ for number in range(6):
             steps.go_on()
         result = steps.running.finish()
     exact.check(result)
-    assert len(result.final["processes"]) == 6
-    assert [p["memory"]["unknown"]["replaced"] for p in result.final["processes"]] == 6 * [0]
+    assert len(result.processes) == 6
+    assert [p["memory"]["unknown"]["replaced"] for p in result.processes] == 6 * [0]
 
 
 def test_captures_that_fail(gpuprobe_by):

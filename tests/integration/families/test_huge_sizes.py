@@ -91,7 +91,7 @@ def test_live_memory(gpuprobe, library, kind):
         process = steps.shows(lambda p: p["memory"][kind]["live_allocations"] == 2)
         assert live(process, kind) == Q + 77
         result = steps.running.finish()
-    final, = result.final["processes"]
+    final, = result.processes
     assert final["memory"]["live_at_exit_bytes"] == (0 if kind == "host" else Q + 77)
 
 

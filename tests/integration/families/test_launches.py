@@ -23,7 +23,7 @@ def test_threads(gpuprobe_by, threads):
 def test_processes(gpuprobe_by, processes):
     result = gpuprobe_by.run(workload("forker"), "--processes", processes, "--launches", 500)
     exact.check(result)
-    assert len(result.final["processes"]) == processes
+    assert len(result.processes) == processes
     assert result.final["totals"]["launches"] == processes * 500
 
 
@@ -52,7 +52,7 @@ def by_function_and_layer(request, tmp_path_factory):
     """), args=["--api", request.param])
     truths = {truth.pid: truth for truth in result.truths}
     return request.param, exact.lost(result.final), {
-        pair: ([p for p in result.final["processes"] if p["pid"] == int(pid)], truths[int(pid)])
+        pair: ([p for p in result.processes if p["pid"] == int(pid)], truths[int(pid)])
         for pair, pid in zip(pairs, pids.read_text().split(), strict=True)}
 
 

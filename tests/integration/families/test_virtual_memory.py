@@ -148,11 +148,11 @@ def test_imports_of_another_process(gpuprobe_by, tmp_path):
         os.wait()
     """), args=ALL)
     assert exact.lost(result.final) == {} and not ready.exists()
-    importer = next(p for p in result.final["processes"] if p["memory"]["imported"]["allocations"])
+    importer = next(p for p in result.processes if p["memory"]["imported"]["allocations"])
     memory = importer["memory"]
     assert memory["imported"] == {**memory["imported"], "allocations": 1, "frees": 0, "live_bytes": 5 * GRAIN}
     assert memory["physical"]["live_bytes"] == 0 and memory["live_at_exit_bytes"] == 0
-    exporter = next(p for p in result.final["processes"] if p["pid"] != importer["pid"])
+    exporter = next(p for p in result.processes if p["pid"] != importer["pid"])
     assert exporter["memory"]["physical"]["live_bytes"] == 5 * GRAIN
 
 
@@ -166,7 +166,7 @@ def test_an_import_that_two_threads_map(gpuprobe, imported):
         need(subprocess.run([{str(imported)!r}, str(file.value), "8000"], pass_fds=[file.value]).returncode)
     """), args=ALL)
     assert exact.lost(result.final) == {}
-    memory = next(p["memory"] for p in result.final["processes"] if p["memory"]["imported"]["allocations"])
+    memory = next(p["memory"] for p in result.processes if p["memory"]["imported"]["allocations"])
     assert memory["imported"] == {**memory["imported"], "allocations": 8000, "frees": 7999, "live_bytes": 64 * GRAIN}
 
 

@@ -24,7 +24,6 @@ pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
 SECONDS = 2  # from the first, in which readings break off: the programs end later, and the last reading is whole
 MIX = ("--children", 40, "--threads", 16)
-THREAD_ACCOUNT = 8552  # sizeof(struct thread_account)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
 FIRST_KEYS = 64  # src/collect/key_list.c
 FEW = ("--children", 10)  # for whose functions there is room
@@ -34,6 +33,14 @@ def build(directory, name):
     library = directory / f"{name}.so"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / f"{name}.c"], check=True)
     return library
+
+
+def size_of(directory, header, name):
+    """sizeof the struct of a header of include/gpuprobe."""
+    program = directory / "size_of"
+    source = f'#include <stdio.h>\n#include "gpuprobe/{header}"\nint main(void) {{ printf("%zu", sizeof(struct {name})); }}\n'
+    subprocess.run(["gcc", "-I", paths.ROOT / "include", "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
+    return int(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
 
 
 def slow(value):
@@ -80,7 +87,7 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
     result = check_times(test_mix.check_mix(gpuprobe, 7, seconds=6, mix=MIX, more=more,
                                             bearable=test_mix.BEARABLE | {"stack_ring_full"},
                                             env=broken(every, UNREAD_SECONDS=SECONDS)))
-    for process in result.final["processes"]:
+    for process in result.processes:
         test_call_sites.check_process(process)
 
 
@@ -94,7 +101,8 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
     go, end = tmp_path / "go", time.monotonic() + 60
     command = [workload("launch"), "--threads", 12, "--launches", 50, "--api", "driver"]
     with gpuprobe.start("sh", "-c", '"$@"; until test -e "$0"; do sleep 0.05; done', go, *command,
-                        base=test_stat_functions.STAT, interval=None, env=ungrown(16 * THREAD_ACCOUNT)) as running:
+                        base=test_stat_functions.STAT, interval=None,
+                        env=ungrown(16 * size_of(tmp_path, "account.h", "thread_account"))) as running:
         while "could not be read whole" not in running.stderr:
             assert time.monotonic() < end, "no reading broke off"
             time.sleep(0.02)

@@ -70,7 +70,7 @@ def run_mix(gpuprobe, library, name, entries):
     assert result.stderr == ""
     wrong = set()
     for truth in result.truths:
-        found = [process for process in result.final["processes"] if process["pid"] == truth.pid]
+        found = [process for process in result.processes if process["pid"] == truth.pid]
         lines = mixtruth.differences(found[0], truth) if len(found) == 1 else ["process: is not there"]
         wrong |= {line.split(":")[0] for line in lines}
     return exact.lost(result.final), wrong

@@ -37,7 +37,7 @@ def run(gpuprobe, made_up, what, args, number=1):
         for number in $(seq {number}); do echo > go$number; done
         wait
     """, args=args, cwd=gpuprobe.directory)
-    processes = result.final["processes"]
+    processes = result.processes
     usual = [process for process in processes if sum(kernel["launches"] for kernel in process["kernels"]) == LAUNCHES
              and process["memory"]["device"]["frees"] == 1]
     assert len(usual) == 1 and len(processes) == number + 1

@@ -212,7 +212,7 @@ def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
         result = running.finish()
     assert result.status == 0
     exact.check(result)
-    assert [p["launches"] for p in result.final["processes"]] == [20] * 3
+    assert [p["launches"] for p in result.processes] == [20] * 3
 
 
 def test_trace_with_both_stopped(tracer, tmp_path):

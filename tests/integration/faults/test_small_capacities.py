@@ -68,8 +68,8 @@ def test_processes(gpuprobe_by, tmp_path):
         sys.exit(any([child.wait() for child in first]))
     """), args=["--max-processes", 2])
     assert exact.lost(result.final).keys() == {"process_table_full"}
-    assert len(result.final["processes"]) == 2
-    for process in result.final["processes"]:
+    assert len(result.processes) == 2
+    for process in result.processes:
         truth, = [t for t in result.truths if t.pid == process["pid"]]
         exact.check_process(process, truth)
         assert (process["launches"], process["memory"]["live_at_exit_bytes"]) == (20, 1000)
@@ -93,7 +93,7 @@ def test_processes_that_are_over_make_room(gpuprobe_by):
             steps.go_on()
         result = steps.running.finish()
     exact.check(result)
-    assert len(result.final["processes"]) == 16
+    assert len(result.processes) == 16
 
 
 def test_streams_with_copies(gpuprobe_by, tmp_path):

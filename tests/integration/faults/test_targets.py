@@ -112,12 +112,12 @@ def test_left_in_a_call(gpuprobe_by, threads, what, how):
     """What was begun and not ended is no call; what comes after it, of whichever program, is counted."""
     result = gpuprobe_by.run(threads, "inside", 40, what, how, workload("launch"), "--launches", 30)
     assert exact.lost(result.final) == {}
-    seen = [(p["comm"], p["launches"], p["ended"]) for p in sorted(result.final["processes"],
+    seen = [(p["comm"], p["launches"], p["ended"]) for p in sorted(result.processes,
                                                                    key=lambda p: p["comm"], reverse=True)]
     # A launch is counted where it begins.
     first = ("threads", (80 if how == "jump" else 40) + (what == "launch"), True)
     assert seen == ([first, ("launch", 30, True)] if how == "exec" else [first])
-    assert all(p["memory"]["live_at_exit_allocations"] == 0 for p in result.final["processes"])
+    assert all(p["memory"]["live_at_exit_allocations"] == 0 for p in result.processes)
 
 
 @pytest.mark.parametrize("what", ["launch", "wait"])
@@ -125,7 +125,7 @@ def test_stat_of_a_call_that_was_left(gpuprobe, threads, what):
     """The account has nobody waiting in a program that another has replaced."""
     result = gpuprobe.run(threads, "inside", 40, what, "exec", workload("launch"), "--launches", 30,
                           base=["stat", "--json"])
-    assert sorted(p["launches"] for p in result.final["processes"]) == [30, 40 + (what == "launch")]
+    assert sorted(p["launches"] for p in result.processes) == [30, 40 + (what == "launch")]
 
 
 HANGS = script("""
@@ -167,7 +167,7 @@ def test_many_killed_in_calls(gpuprobe, tmp_path):
             time.sleep(0.05)
     """), args=["--max-processes", 12], env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"})
     assert exact.lost(result.final) == {}
-    assert [p["launches"] for p in result.final["processes"]] == [7] * 24
+    assert [p["launches"] for p in result.processes] == [7] * 24
 
 
 # --- processes and threads ---
@@ -176,7 +176,7 @@ def test_forks_beside_threads(gpuprobe_by, threads):
     """Children of a process whose threads launch meanwhile are processes of their own."""
     result = gpuprobe_by.run(threads, "fork", 50)
     assert exact.lost(result.final) == {}
-    parent, *children = sorted(result.final["processes"], key=lambda p: p["launches"], reverse=True)
+    parent, *children = sorted(result.processes, key=lambda p: p["launches"], reverse=True)
     truth, = [t for t in result.truths if t.launches()]
     exact.check_process(parent, truth)
     assert len(children) == 50
@@ -188,7 +188,7 @@ def test_500_processes(gpuprobe_by):
     """Of 10 ms each."""
     result = gpuprobe_by.run(workload("forker"), "--processes", 500, "--short-lived", 10, "--pairs", 3, "--launches", 5)
     exact.check(result)
-    assert len(result.final["processes"]) == 500
+    assert len(result.processes) == 500
 
 
 REUSE = """
@@ -213,8 +213,8 @@ REUSE = """
 def test_reused_pid(inside):
     """Ten programs of one pid, one after the other, in less time than a report takes."""
     result = inside.run(*script(REUSE % workload("launch")))
-    assert len({p["pid"] for p in result.final["processes"]}) == 1
-    assert sorted(p["launches"] for p in result.final["processes"]) == list(range(1, 11))
+    assert len({p["pid"] for p in result.processes}) == 1
+    assert sorted(p["launches"] for p in result.processes) == list(range(1, 11))
     assert exact.lost(result.final) == {}
 
 

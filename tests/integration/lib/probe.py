@@ -154,17 +154,24 @@ class Result:
 
     @property
     def process(self):
-        """The only process of the final report."""
-        processes = self.final["processes"]
+        """The only process at the end."""
+        processes = self.processes
         assert len(processes) == 1, f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}"
         return processes[0]
+
+    @property
+    def processes(self):
+        """Those of the final report, and those that had ended and left it: each as the last report shows it that has it."""
+        last = {(p["pid"], p["start_ns"]): p for report in self.reports for p in report["processes"] if p["ended"]}
+        last.update(((p["pid"], p["start_ns"]), p) for p in self.final["processes"])
+        return list(last.values())
 
     def last_seen(self, pid):
         """The process in the last report that shows it: with periodic reports it leaves after its end."""
         return [p for report in self.reports for p in report["processes"] if p["pid"] == pid][-1]
 
     def process_of(self, pid):
-        found = [p for p in self.final["processes"] if p["pid"] == pid]
+        found = [p for p in self.processes if p["pid"] == pid]
         assert len(found) == 1, f"{len(found)} processes with pid {pid}"
         return found[0]
 

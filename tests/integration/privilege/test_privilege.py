@@ -120,7 +120,7 @@ def test_tracefs_takes_sys_admin_and_says_so(links, private, missing_links):
             holder.go()
             result = probe.stop()
     assert result.status == 0, result.stderr
-    assert result.final["processes"][0]["launches"] == 4
+    assert result.processes[0]["launches"] == 4
     said = "gpuprobe: warning: CAP_SYS_ADMIN is kept: probes by tracefs need it\n"
     assert (said in result.stderr) == (links == "perf")
 
@@ -567,7 +567,7 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
             holder.go()
             result = probe.stop()
     assert result.status == 0, result.stderr
-    assert result.final["processes"][0]["launches"] == 4
+    assert result.processes[0]["launches"] == 4
 
 
 @pytest.mark.parametrize("missing, said", [
@@ -682,7 +682,7 @@ def test_a_library_that_a_program_serves_and_does_not_answer(fuse_file, private)
     # Once, though two have it.
     assert result.final["lost"]["library_skipped"] == 1
     # The runtime, of the same process, is seen.
-    assert result.final["processes"][0]["launches"] == 4
+    assert result.processes[0]["launches"] == 4
 
 
 def test_debug_files_that_a_program_serves(fuse_file, private):

@@ -41,7 +41,7 @@ def private():
 
 def launches(result):
     """Launches by process, of the final report."""
-    return sorted(p["launches"] for p in result.final["processes"])
+    return sorted(p["launches"] for p in result.processes)
 
 
 def run(*command, args=QUIET, cwd=None, stdin=subprocess.DEVNULL, **env):
@@ -122,7 +122,7 @@ def test_libraries_that_come_by_other_ways(gpuprobe_by, tmp_path, way):
             assert library.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(4096)) == 0
     """)))
     assert result.final["totals"]["device_memory"]["allocations"] == 3
-    assert not any(process["since_attach"] for process in result.final["processes"])
+    assert not any(process["since_attach"] for process in result.processes)
 
 
 def test_code_made_executable_later(gpuprobe_by, tmp_path):
@@ -233,7 +233,7 @@ def test_forks(gpuprobe_by, private, options):
     result = gpuprobe_by.run(*to_stderr(private / "forker", "--processes", "5", "--launches", "20", "--pairs", "10",
                                         *options))
     # With --exec a process works before and after: two truth files, two processes of one pid.
-    seen = sorted((p["pid"], p["launches"]) for p in result.final["processes"])
+    seen = sorted((p["pid"], p["launches"]) for p in result.processes)
     # The parent writes a truth file too, without calls.
     true = sorted((t.pid, sum(t.launches().values())) for t in result.truths if t.launches())
     assert seen == true

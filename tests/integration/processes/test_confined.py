@@ -158,7 +158,7 @@ def test_a_child_of_command_is_forked(gpuprobe_by, program):
     result = gpuprobe_by.run(*command(program, "fork"), args=("-v",), env=SLEEPS)
     (child,), (true,) = numbers(result, "forked"), numbers(result, "parent")
     forked = result.process_of(child)
-    parent, = [process for process in result.final["processes"] if process["pid"] == forked["ppid"]]
+    parent, = [process for process in result.processes if process["pid"] == forked["ppid"]]
     assert failures(forked, "cuMemAlloc_v2") == 1000 and failures(forked, "cuMemsetD8_v2") == 100
     assert (calls(parent, "cuMemAlloc_v2"), parent["launches"]) == (true, true - 1)  # one allocation is without a launch
     assert calls(parent, "cuCtxSynchronize") == 1
@@ -169,22 +169,22 @@ def test_a_child_of_command_is_forked(gpuprobe_by, program):
 def test_one_after_the_other(gpuprobe_by, program):
     """Programs of a COMMAND that do not run at the same time have probes in turn, and nobody else has."""
     result = gpuprobe_by.run(*command(program, "once", "once", "once"), args=("-v",))
-    assert [calls(process, "cuMemAlloc_v2") for process in result.final["processes"]] == [100] * 3
-    assert not any(process["since_attach"] for process in result.final["processes"])
+    assert [calls(process, "cuMemAlloc_v2") for process in result.processes] == [100] * 3
+    assert not any(process["since_attach"] for process in result.processes)
     assert not shared(result)
 
 
 def test_a_thread_executes_a_program(gpuprobe_by, program):
     """Not the first thread, by which the kernel knows the process: what it executes is a new process for the probes."""
     result = gpuprobe_by.run(*command(program, "exec"), args=("-v",))
-    assert [calls(process, "cuMemAlloc_v2") for process in result.final["processes"]] == [100] * 2
+    assert [calls(process, "cuMemAlloc_v2") for process in result.processes] == [100] * 2
     assert not shared(result)
 
 
 def test_a_child_executes_the_program(gpuprobe_by, program):
     """Both are watched at a time."""
     result = gpuprobe_by.run(*command(program, "spawn"), args=("-v",))
-    assert sorted(calls(process, "cuMemAlloc_v2") for process in result.final["processes"]) == [100, 200]
+    assert sorted(calls(process, "cuMemAlloc_v2") for process in result.processes) == [100, 200]
     assert shared(result) == is_confined(gpuprobe_by)
 
 
@@ -202,7 +202,7 @@ def test_programs_of_one_that_runs(gpuprobe_by, apart, how, true):
             program.go_on()
         program.need_end()
         result = running.finish()
-    assert sorted(calls(process, "cuMemAlloc_v2") for process in result.final["processes"]) == true
+    assert sorted(calls(process, "cuMemAlloc_v2") for process in result.processes) == true
 
 
 def traced_calls(lines, pid, function):
@@ -243,7 +243,7 @@ def test_a_driver_that_is_mapped_after_the_runtime(gpuprobe_by):
     """COMMAND's loader will find it, as is known before: launches are counted by the driver alone, and pay once."""
     with folders.private("static_runtime") as folder:
         result = gpuprobe_by.run(folder / "static_runtime", "--launches", 50, env={"LD_LIBRARY_PATH": str(folder)})
-    process, = result.final["processes"]
+    process, = result.processes
     functions = {function["function"] for function in process["functions"]}
     assert "cudaLaunchKernel" not in functions
     assert process["launches"] == 50

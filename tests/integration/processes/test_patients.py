@@ -62,7 +62,7 @@ def test_who_pays_for_slow_probes(gpuprobe_by, tmp_path):
     """Functions whose first instruction must be single-stepped: their calls are told, with what they cost about."""
     library = small_cuda.compile(tmp_path / "libcuda.so.1", cuCtxSynchronize="sub $8, %rsp\\n add $8, %rsp")
     result = gpuprobe_by.run(*script(CALLS.format(library=str(library))))
-    assert result.final["processes"][0]["slow_probes"] == {"calls": 50, "functions": 1, "most": "cuCtxSynchronize",
+    assert result.processes[0]["slow_probes"] == {"calls": 50, "functions": 1, "most": "cuCtxSynchronize",
                                                            "about_ns": 50 * 14000}
     text = gpuprobe_by.run(*script(CALLS.format(library=str(library))), base=("--metrics-addr", "none", "--display-interval", "0"))
     assert "single-step: 50 calls of cuCtxSynchronize, some 14 us each: 0.00070 secs of its time\n" in text.stdout

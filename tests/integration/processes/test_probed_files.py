@@ -343,7 +343,7 @@ def test_strangers_that_bring_an_unknown_library_together(gpuprobe_by, private):
             for process in together:
                 process.wait()
         result = running.stop()
-    wrong = [(p["pid"], p["launches"]) for p in result.final["processes"]
+    wrong = [(p["pid"], p["launches"]) for p in result.processes
              if p["pid"] in own and p["launches"] != 40 and not p["since_attach"]]
     assert wrong == []
 
@@ -359,11 +359,11 @@ def test_process_in_a_pid_namespace_is_shown_with_the_outer_pid(gpuprobe_by, pri
 def test_command_in_a_pid_namespace(gpuprobe_by, private):
     result = gpuprobe_by.run("unshare", "-pf", "--mount-proc", "sh", "-c", '"$1" --launches 7; "$1" --launches 8', "sh",
                              private / "launch")
-    by_launches = {p["launches"]: p["pid"] for p in result.final["processes"]}
+    by_launches = {p["launches"]: p["pid"] for p in result.processes}
     assert set(by_launches) == {7, 8}
     # The truth files have the pids inside.
     assert not {t.pid for t in result.truths} & set(by_launches.values())
-    assert not any(p["since_attach"] for p in result.final["processes"])
+    assert not any(p["since_attach"] for p in result.processes)
 
 
 @pytest.fixture
@@ -375,7 +375,7 @@ def test_gpuprobe_in_a_pid_namespace(inside, private):
     """It shows the pids of its own namespace."""
     result = inside.run("sh", "-c", '"$1" --launches 7; "$1" --launches 8', "sh", private / "launch")
     exact.check(result)
-    assert all(p["pid"] < 100 for p in result.final["processes"])
+    assert all(p["pid"] < 100 for p in result.processes)
 
 
 def test_gpuprobe_in_a_pid_namespace_sees_nested_ones(inside, private):

@@ -35,7 +35,7 @@ def test_dlopen(gpuprobe_by, name, by):
 def test_forks(gpuprobe_by):
     result = gpuprobe_by.run(workload("forker"), "--processes", 6, "--pairs", 30, "--keep", 2, "--launches", 40)
     exact.check(result)
-    assert len(result.final["processes"]) == 6
+    assert len(result.processes) == 6
     assert result.final["totals"]["launches"] == 240
     assert result.final["totals"]["live_at_exit_allocations"] == 12
 
@@ -44,13 +44,13 @@ def test_exec_makes_another_process_of_the_same_pid(gpuprobe_by):
     result = gpuprobe_by.run(workload("forker"), "--processes", 3, "--launches", 25, "--keep", 2, "--exec")
     assert exact.lost(result.final) == {}
     truths = [truth for truth in result.truths if not truth.idle]
-    assert len(truths) == len(result.final["processes"]) == 6
+    assert len(truths) == len(result.processes) == 6
     for truth in truths:
-        same = [p for p in result.final["processes"] if p["pid"] == truth.pid
+        same = [p for p in result.processes if p["pid"] == truth.pid
                 and exact.launches(p).keys() == truth.launches().keys()]
         assert len(same) == 1
         exact.check_process(same[0], truth)
-    for process in result.final["processes"]:
+    for process in result.processes:
         assert process["ended"] and process["memory"]["live_at_exit_allocations"] == 2
 
 
@@ -59,7 +59,7 @@ def test_short_lives(gpuprobe_by):
     result = gpuprobe_by.run(workload("forker"), "--processes", 40, "--short-lived", 1, "--pairs", 5,
                              "--launches", 10)
     exact.check(result)
-    assert len(result.final["processes"]) == 40
+    assert len(result.processes) == 40
 
 
 def test_children_by_exec(gpuprobe_by):
@@ -72,7 +72,7 @@ def test_children_by_exec(gpuprobe_by):
         wait
     """)
     exact.check(result)
-    assert sorted(p["launches"] for p in result.final["processes"]) == [11, 22, 33, 44]
+    assert sorted(p["launches"] for p in result.processes) == [11, 22, 33, 44]
 
 
 def test_a_fork_after_cuda(gpuprobe_by):
@@ -90,7 +90,7 @@ def test_a_fork_after_cuda(gpuprobe_by):
         assert os.wait()[1] == 0
         need(launch(kernel))
     """), args=["--check-launches"])
-    parent, child = sorted(result.final["processes"], key=lambda p: p["start_ns"])
+    parent, child = sorted(result.processes, key=lambda p: p["start_ns"])
     exact.check_process(parent, result.truth, checked=True)
     assert parent["memory"]["live_at_exit_allocations"] == 1
     assert exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 4, ("driver", "cuLaunchKernel", 3): 1}
@@ -107,7 +107,7 @@ def test_a_process_without_its_first_thread(gpuprobe_by, threads):
 
 def test_exec_by_another_thread(gpuprobe_by, threads):
     result = gpuprobe_by.run(threads, "exec", 123, workload("launch"), "--launches", 45)
-    first, second = sorted(result.final["processes"], key=lambda p: exact.launches(p)["threads"]
+    first, second = sorted(result.processes, key=lambda p: exact.launches(p)["threads"]
                            if "threads" in exact.launches(p) else 0, reverse=True)
     assert first["pid"] == second["pid"] and first["ended"] and second["ended"]
     assert exact.launches(first) == {"threads": 123} and exact.launches(second) == {"kernel_0": 45}
@@ -185,7 +185,7 @@ def test_a_library_in_two_files(gpuprobe_by, tmp_path):
         wait
     """)
     exact.check(result)
-    assert [p["launches"] for p in result.final["processes"]] == [500] * 4
+    assert [p["launches"] for p in result.processes] == [500] * 4
 
 
 def test_one_process_with_both_files(gpuprobe, tmp_path):
@@ -214,7 +214,7 @@ def test_programs_that_stop_with_their_child(gpuprobe_by, wrapper):
     result = gpuprobe_by.run(*wrapper, f"{workload('launch')} --launches 5; {workload('launch')} --launches 6",
                              timeout=60)
     exact.check(result)
-    assert sorted(p["launches"] for p in result.final["processes"]) == [5, 6]
+    assert sorted(p["launches"] for p in result.processes) == [5, 6]
 
 
 def test_no_cuda_at_all(gpuprobe_by):

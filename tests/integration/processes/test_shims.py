@@ -3,9 +3,10 @@
 import pytest
 
 from lib import exact, shim, steady
+from lib.account_runs import Scenario, by_scenario
 from lib.check import Check, holder
 from lib.paths import LIBCUDA, workload
-from lib.probe import environment
+from lib.probe import EXACT, environment
 from lib.steady import Steady
 
 RENAMED = {"cuLaunchKernel": "cuLaunchKernel_ptsz", "cuMemcpyHtoDAsync_v2": "cuMemcpyHtoDAsync_v2_ptsz",
@@ -32,31 +33,47 @@ def truths(truth):
     return (truth.launches(), truth.copies(), truth.memory(), truth.objects(), truth.errors())
 
 
-@pytest.mark.parametrize("program", ["launch", "memory", "copy", "training"])
-def test_each_call_once(gpuprobe_by, shimmed, program):
-    result = gpuprobe_by.run(workload(program), env=shimmed)
-    process = result.process_of(result.truth.pid)
-    assert counts(process) == truths(result.truth)
+PROGRAMS = ("launch", "memory", "copy", "training")
+
+
+@pytest.fixture(scope="module")
+def known():
+    """What tests of this module have run and others look at, too."""
+    return {}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_each_call_once(gpuprobe_by, shimmed, known, program):
+    """All programs under one gpuprobe."""
+    key = gpuprobe_by.links, library_of(shimmed)
+    if key not in known:
+        known[key] = by_scenario(gpuprobe_by, {name: Scenario([workload(name)]) for name in PROGRAMS}, base=EXACT, env=shimmed)
+    process, truth, _ = known[key][program]
+    assert counts(process) == truths(truth)
     assert process["shim"] == {"library": library_of(shimmed), "in_front_of": str(LIBCUDA)}
 
 
 @pytest.mark.parametrize("program", ["memory", "launch"])
-def test_traced_once(tracer_by, shimmed, program):
+def test_traced_once(tracer_by, shimmed, known, program):
     """As many lines as without the shim, of the functions that the program called."""
     devices = {"CUDA_SIM_DEVICES": shimmed["CUDA_SIM_DEVICES"]}
-    alone = tracer_by.run(workload(program), args=["-e", "all"], env=devices)
+    key = "traced", tracer_by.links, program
+    if key not in known:
+        known[key] = tracer_by.run(workload(program), args=["-e", "all"], env=devices).counts
     traced = tracer_by.run(workload(program), args=["-e", "all"], env=shimmed)
-    assert traced.counts == alone.counts and traced.lost == 0
+    assert traced.counts == known[key] and traced.lost == 0
     assert not [line for line in traced.lines if line.get("unfinished")]
 
 
-def test_without_returns(gpuprobe_by, shimmed):
+def test_without_returns(gpuprobe_by, shimmed, known):
     """No record of a call in progress: the outer one is known by its return address."""
     for program in "launch", "memory":
-        alone = gpuprobe_by.run(workload(program), args=["--no-return-probes"], env={"CUDA_SIM_DEVICES": "2"}).process
+        key = "without returns", gpuprobe_by.links, program
+        if key not in known:
+            known[key] = gpuprobe_by.run(workload(program), args=["--no-return-probes"], env={"CUDA_SIM_DEVICES": "2"}).process
         process = gpuprobe_by.run(workload(program), args=["--no-return-probes"], env=shimmed).process
-        assert process["launches"] == alone["launches"]
-        assert process.get("unfollowed") == alone.get("unfollowed")
+        assert process["launches"] == known[key]["launches"]
+        assert process.get("unfollowed") == known[key].get("unfollowed")
 
 
 def test_report_and_check(gpuprobe, shimmed):

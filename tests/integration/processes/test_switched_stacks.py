@@ -25,7 +25,7 @@ def run(gpuprobe, program, *words, env=None):
     result = gpuprobe.run(program, *words, args=args, env=env or SLEEPS, libraries=[program.parent / steady.NAME], status=None)
     if result.status:
         raise Harm(f"{words} ended with {result.status}: {result.stderr}")
-    return result.final["processes"][0]
+    return result.processes[0]
 
 
 def calls(process, function, followed=None):
@@ -68,13 +68,13 @@ def test_cancelled_in_a_call(gpuprobe_by, switching):
     """Without return probes the stack can be unwound, so the thread's clean-up handler runs."""
     result = gpuprobe_by.run(switching, "cancel", args=("--no-return-probes",), env=SLEEPS,
                              libraries=[switching.parent / steady.NAME])
-    assert calls(result.final["processes"][0], "cuCtxSynchronize", followed=False) == 1
+    assert calls(result.processes[0], "cuCtxSynchronize", followed=False) == 1
 
 
 def test_a_program_that_can_switch_stacks(gpuprobe_by, tmp_path):
     """Links that cannot leave a return out follow none of such a program, and say so."""
     result = gpuprobe_by.run(steady.build(tmp_path, "switching"), "stays")
-    process = result.final["processes"][0]
+    process = result.processes[0]
     follows = gpuprobe_by.links == "session"
     assert calls(process, "cuMemAlloc_v2", followed=follows) == calls(process, "cuMemAlloc_v2") == 20
     assert ("may switch stacks inside a call" in result.stderr) == (not follows)

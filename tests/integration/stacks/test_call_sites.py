@@ -57,7 +57,7 @@ def test_all_kinds_of_calls(gpuprobe_by, mode):
     more = ["--stack", mode, "--min-wait", "1ns", "--stack-sample", 4]
     # So many stacks at once that some are not told: their calls count all the same.
     result = check_mix(gpuprobe_by, seed=7, seconds=3, more=more, bearable=BEARABLE | {"stack_ring_full"})
-    for process in result.final["processes"]:
+    for process in result.processes:
         check_process(process)
 
 

@@ -206,7 +206,7 @@ def test_exec(gpuprobe_by, threads):
     result = gpuprobe_by.run(threads, "exec", 123, workload("launch"), "--launches", 45, "--api", "driver", base=STAT)
     assert exact.lost(result.final) == {}
     for truth in result.truths:
-        process, = [p for p in result.final["processes"] if p["comm"] == truth.comm]
+        process, = [p for p in result.processes if p["comm"] == truth.comm]
         check_functions(process, truth, "driver")
         check_classes(process, truth)
 

@@ -185,7 +185,7 @@ def test_processes_have_their_own(gpuprobe):
                 os._exit(0)
             os.wait()
     """))
-    found = sorted(sizes_of(p, *COUNTS).popitem() for p in result.final["processes"] if p["allocation_sizes"])
+    found = sorted(sizes_of(p, *COUNTS).popitem() for p in result.processes if p["allocation_sizes"])
     assert found == [(("cuMemAlloc_v2", "device", 1000 + n), (10 * n, 10 * n, 0, 1)) for n in range(1, 4)]
 
 

@@ -147,6 +147,25 @@ static void test_what_fits_stays(void **state)
 	free(collector.model.processes);
 }
 
+/* A report at the end shows all accounts: there is room for many that are full, and an end to it. */
+static void test_accounts_have_more_room(void **state)
+{
+	const size_t fit = ENDED_ACCOUNTS_BYTES_MAX / SHARE;
+	struct collector collector = {.model.now_ns = NOW, .options.account = true};
+
+	(void)state;
+	collector__expect_reports(&collector);
+	assert_true(fit * SHARE > ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * sizeof(struct thread_account));
+	add_large(&collector.model, fit, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, fit);
+	add_large(&collector.model, 10, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.process_count, fit);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 10);
+	free(collector.model.processes);
+}
+
 /* One that has not left the maps is in use. */
 static void test_what_is_in_the_maps_stays(void **state)
 {
@@ -210,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_unreported),
 		cmocka_unit_test(test_one_user_does_not_crowd_out_another),
 		cmocka_unit_test(test_what_fits_stays),
+		cmocka_unit_test(test_accounts_have_more_room),
 		cmocka_unit_test(test_what_is_in_the_maps_stays),
 		cmocka_unit_test(test_loss_of_what_nobody_was_shown),
 		cmocka_unit_test(test_no_loss_without_pages),
