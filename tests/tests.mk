@@ -57,6 +57,12 @@ $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 
+# The BPF program as functions, compiled with stand-ins for libbpf's headers of helpers, which come first.
+NATIVE_BPF_OBJ := $(patsubst tests/unit/%.c,$(BUILD)/tests/obj/%.o, \
+	$(filter-out tests/unit/bpf/test_%,$(wildcard tests/unit/bpf/*.c tests/unit/bpf/native/*.c)))
+$(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
+$(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): $(NATIVE_BPF_OBJ)
+
 $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
@@ -72,4 +78,4 @@ $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
 
--include $(wildcard $(BUILD)/tests/obj/*/*.d)
+-include $(wildcard $(BUILD)/tests/obj/*/*.d $(BUILD)/tests/obj/*/*/*.d)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel around a BPF program that runs as a function: who calls and when, what can be read of the caller's memory,
+ * and the records that the program has put into its ring.
+ */
+#ifndef NATIVE_MACHINE_H
+#define NATIVE_MACHINE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct task_struct; /* of bpf/kernel.h */
+
+struct machine {
+	__u64 now_ns;		  /* CLOCK_BOOTTIME */
+	struct task_struct *task; /* whose call it is */
+	__u64 cookie;		  /* of the probe site */
+};
+
+extern struct machine machine;
+
+/* As bpf_get_current_pid_tgid. */
+__u64 machine__pid_tgid(void);
+
+/* From now on the program may read that memory, the caller's; what is nowhere told cannot be read. */
+void machine__tell_memory(const void *from, size_t bytes);
+
+/* As bpf_probe_read_user: 0, or -EFAULT. */
+long machine__read(void *to, size_t bytes, const void *from);
+
+/* The ring. A record that was submitted waits until it is taken. */
+void *machine__reserve(size_t bytes);
+void machine__submit(void *record);
+void machine__discard(void *record);
+long machine__output(const void *record, size_t bytes);
+
+/* The oldest record that has not been taken, its bytes at the front; the caller's to give to machine__discard. NULL: there is none. */
+void *machine__take_record(void);
+
+/* Nothing is told any more, no record waits. */
+void machine__clear(void);
+
+#endif
