@@ -329,7 +329,10 @@ static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 
 	return true;
 }
 
-/* The stream ends, or may: what it was given is nobody's any more. */
+/*
+ * The stream ends, or may: what it was given is nobody's any more. A new epoch, so that launches onto one that has its handle
+ * later are not taken for more of the same.
+ */
 static __noinline int loosen_stream(u32 slot, u64 handle)
 {
 	struct process_account *process = process_account_at(slot);
@@ -343,6 +346,7 @@ static __noinline int loosen_stream(u32 slot, u64 handle)
 	worked = record->worked;
 	if (worked < done_epoch(record, slot, handle, false))
 		return 0;
+	next_epoch(slot);
 	/* It may be in the list of either. */
 	queue = queue_at(process, queue_of(record->device));
 	if (queue)
