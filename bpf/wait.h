@@ -21,11 +21,31 @@ static __always_inline void enter_event(struct thread *thread, struct call *call
 	struct event_record *event = bpf_map_lookup_elem(&events, &key);
 
 	call->arg[WAITED_STREAM] = 0;
-	if (!event || is_unsure(event))
+	if (!event || !event->epoch || is_unsure(event))
 		return;
 	call->arg[WAITED_STREAM] = event->stream.stream;
 	call->arg[WAITED_SCOPE] = event->stream.scope;
 	call->arg[WAITED_EPOCH] = event->epoch;
+}
+
+/* The call that has entered records the event: what that stands for nobody knows before it has returned. */
+static __always_inline void event_changes(u32 slot, u64 handle)
+{
+	struct event_key key = {.event = handle, .slot = slot};
+	struct event_record *event = bpf_map_lookup_elem(&events, &key);
+
+	if (event)
+		*(volatile u64 *)&event->epoch = 0;
+}
+
+/* The wait has ended, or the query was answered. Where the event was recorded meanwhile it may have been for that. */
+static __always_inline void leave_event(u32 slot, struct call *call)
+{
+	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
+	const struct event_record *event = bpf_map_lookup_elem(&events, &key);
+
+	if (!event || *(volatile const u64 *)&event->epoch != call->arg[WAITED_EPOCH])
+		call->arg[WAITED_STREAM] = 0;
 }
 
 static __always_inline void enter_stream(struct pt_regs *ctx, const volatile struct function_desc *function,
@@ -51,8 +71,10 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 {
 	call->kind = function->kind;
 	call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_EVENT);
-	if (function->operation == OP_EVENT_RECORD)
+	if (function->operation == OP_EVENT_RECORD) {
 		call->flag = argument(ctx, function, ROLE_FLAGS) & EXTERNAL_EVENT;
+		event_changes(thread->slot, call->arg[WAITED_OBJECT]);
+	}
 	if (function->kind == WAIT_CONTEXT) {
 		call->arg[WAITED_OBJECT] = argument(ctx, function, ROLE_CTX);
 		if (!call->arg[WAITED_OBJECT])
@@ -134,6 +156,8 @@ __noinline int wait_leave(struct thread *thread, struct call *call, s32 result)
 	count_success(thread->slot, call, call->kind, 0, 0);
 	if (call->operation == OP_WAIT)
 		wait_ended(thread->slot);
+	if (call->kind == WAIT_EVENT && call->operation != OP_EVENT_RECORD)
+		leave_event(thread->slot, call);
 	wait_succeeded(thread, call);
 	return 0;
 }

@@ -491,6 +491,57 @@ static void test_waits_that_overlap(void **state)
 	expect_latest(scene, 130, 140);
 }
 
+/* --- events that another thread records at this moment --- */
+
+static struct watched_call of_event(const char *function, enum role role, uint64_t stream)
+{
+	return call_of(function, ROLE_EVENT, E, role, stream);
+}
+
+/* The answer may be about the stream that the event is recorded in now. */
+static void test_a_query_while_the_event_is_recorded(void **state)
+{
+	struct scene *scene = *state;
+	const struct watched_call record = of_event("cuEventRecord", ROLE_STREAM, B);
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	record_event(scene->first, 110, A);
+	watched__enter(scene->second, at(120), &record);
+	make(scene->first, 130, of_event("cuEventQuery", ROLE_COUNT, 0));
+	leave(scene->second, 140);
+	expect_all_to_be_needed(scene, 200);
+}
+
+static void test_an_event_that_is_recorded_during_a_wait(void **state)
+{
+	struct scene *scene = *state;
+	const struct watched_call wait = of_event("cuEventSynchronize", ROLE_COUNT, 0);
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	record_event(scene->first, 110, A);
+	watched__enter(scene->first, at(120), &wait);
+	record_event(scene->second, 125, B);
+	leave(scene->first, 140);
+	expect_all_to_be_needed(scene, 200);
+}
+
+static void test_a_stream_follows_an_event_that_is_recorded(void **state)
+{
+	struct scene *scene = *state;
+	const struct watched_call record = of_event("cuEventRecord", ROLE_STREAM, B);
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	record_event(scene->first, 110, A);
+	watched__enter(scene->second, at(120), &record);
+	follow_event(scene->first, 130, B);
+	leave(scene->second, 140);
+	wait_for(scene->first, 150, B);
+	expect_all_to_be_needed(scene, 200);
+}
+
 /* --- what another thread has at this moment --- */
 
 static void test_the_list_is_taken_at_a_launch(void **state)
@@ -601,6 +652,9 @@ int main(void)
 		IN_SCENE(test_a_launch_around_a_wait),
 		IN_SCENE(test_the_first_of_two_launches_returns_last),
 		IN_SCENE(test_waits_that_overlap),
+		IN_SCENE(test_a_query_while_the_event_is_recorded),
+		IN_SCENE(test_an_event_that_is_recorded_during_a_wait),
+		IN_SCENE(test_a_stream_follows_an_event_that_is_recorded),
 		IN_SCENE(test_the_list_is_taken_at_a_launch),
 		IN_SCENE(test_the_list_is_taken_at_a_wait),
 		IN_SCENE(test_the_list_is_taken_twice),
