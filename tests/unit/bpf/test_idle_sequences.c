@@ -16,6 +16,7 @@
 #define A 0xa000
 #define B 0xb000
 #define E 0xe000
+#define MANY 0x10000 /* and on */
 #define NOT_READY 600
 #define OUT_OF_RESOURCES 701
 
@@ -328,6 +329,20 @@ static void test_own_streams_of_threads(void **state)
 	expect_latest(scene, 225, 300);
 }
 
+static void test_legacy_after_own_streams(void **state)
+{
+	struct scene *scene = *state;
+	const struct watched_call work = call_of("cuLaunchKernel_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
+
+	make(scene->first, 100, work);
+	make(scene->second, 110, work);
+	launch(scene->third, 120, LEGACY);
+	wait_for(scene->third, 130, LEGACY);
+	launch(scene->third, 200, LEGACY);
+	expect_idle(scene, 1);
+	expect_latest(scene, 135, 200);
+}
+
 static void test_a_thread_that_ends_with_work(void **state)
 {
 	struct scene *scene = *state;
@@ -342,6 +357,7 @@ static void test_a_thread_that_ends_with_work(void **state)
 
 /* --- streams that have no place, or are not there any more --- */
 
+/* The one that has no place is waited for, */
 static void test_more_streams_than_the_list_has(void **state)
 {
 	struct scene *scene = *state;
@@ -349,12 +365,31 @@ static void test_more_streams_than_the_list_has(void **state)
 
 	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
 	for (uint64_t i = 0; i <= QUEUE_STREAMS; i++, us += 10)
-		make_stream(scene->first, us, 0x10000 + i, NON_BLOCKING);
+		make_stream(scene->first, us, MANY + 16 * i, NON_BLOCKING);
 	for (uint64_t i = 0; i <= QUEUE_STREAMS; i++, us += 10)
-		launch(scene->first, us, 0x10000 + i);
+		launch(scene->first, us, MANY + 16 * i);
 	for (uint64_t i = 0; i <= QUEUE_STREAMS; i++, us += 10)
-		wait_for(scene->first, us, 0x10000 + i);
+		wait_for(scene->first, us, MANY + 16 * i);
 	expect_all_to_be_needed(scene, us);
+}
+
+/* or the first one is not. */
+static void test_a_stream_of_a_full_list(void **state)
+{
+	struct scene *scene = *state;
+	unsigned int us = 100;
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	for (uint64_t i = 0; i <= QUEUE_STREAMS; i++, us += 10)
+		make_stream(scene->first, us, MANY + 16 * i, NON_BLOCKING);
+	for (uint64_t i = 0; i <= QUEUE_STREAMS; i++, us += 10)
+		launch(scene->first, us, MANY + 16 * i);
+	for (uint64_t i = 1; i <= QUEUE_STREAMS; i++, us += 10)
+		wait_for(scene->first, us, MANY + 16 * i);
+	launch(scene->first, us, A);
+	wait_for(scene->first, us + 10, A);
+	wait_for(scene->first, us + 20, B);
+	expect_all_to_be_needed(scene, us + 50);
 }
 
 static void destroy(struct watched_thread *thread, unsigned int us, uint64_t stream)
@@ -542,6 +577,24 @@ static void test_a_stream_follows_an_event_that_is_recorded(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
+/* Which of the two the stream follows nobody knows. */
+static void test_an_event_is_recorded_while_a_stream_follows_it(void **state)
+{
+	struct scene *scene = *state;
+	const struct watched_call follow = of_event("cuStreamWaitEvent", ROLE_STREAM, B);
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 90, LEGACY);
+	launch(scene->first, 100, A);
+	record_event(scene->first, 110, A);
+	watched__enter(scene->first, at(120), &follow);
+	record_event(scene->second, 125, LEGACY);
+	leave(scene->first, 140);
+	wait_for(scene->first, 150, B);
+	wait_for(scene->first, 160, A);
+	expect_all_to_be_needed(scene, 200);
+}
+
 /* --- what another thread has at this moment --- */
 
 static void test_the_list_is_taken_at_a_launch(void **state)
@@ -642,8 +695,10 @@ int main(void)
 		IN_SCENE(test_legacy_after_a_stream_apart),
 		IN_SCENE(test_a_blocking_stream_beside_another),
 		IN_SCENE(test_own_streams_of_threads),
+		IN_SCENE(test_legacy_after_own_streams),
 		IN_SCENE(test_a_thread_that_ends_with_work),
 		IN_SCENE(test_more_streams_than_the_list_has),
+		IN_SCENE(test_a_stream_of_a_full_list),
 		IN_SCENE(test_a_handle_that_comes_back),
 		IN_SCENE(test_a_handle_that_comes_back_elsewhere),
 		IN_SCENE(test_a_handle_of_a_stream_that_was_done),
@@ -655,6 +710,7 @@ int main(void)
 		IN_SCENE(test_a_query_while_the_event_is_recorded),
 		IN_SCENE(test_an_event_that_is_recorded_during_a_wait),
 		IN_SCENE(test_a_stream_follows_an_event_that_is_recorded),
+		IN_SCENE(test_an_event_is_recorded_while_a_stream_follows_it),
 		IN_SCENE(test_the_list_is_taken_at_a_launch),
 		IN_SCENE(test_the_list_is_taken_at_a_wait),
 		IN_SCENE(test_the_list_is_taken_twice),
