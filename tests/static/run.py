@@ -62,6 +62,8 @@ class Flags:
     def of(self, path):
         if path.startswith("src/") or path.startswith("api/"):
             return self.flags
+        if path.startswith("tests/unit/bpf/"):
+            return ["-Itests/unit/bpf/native", *self.flags, "-Itests/unit", "-Wno-format-nonliteral"]
         if path.startswith("tests/unit/"):
             return [*self.flags, "-Itests/unit", "-Wno-format-nonliteral"]
         if path.startswith("bench/"):

@@ -15,18 +15,27 @@ extern const volatile struct function_desc functions[MAX_FUNCTIONS] __attribute_
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #pragma GCC diagnostic ignored "-Wshadow"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+#endif
 #include "../../../bpf/gpuprobe.bpf.c"
 #pragma GCC diagnostic pop
 
 #define PLACES 64 /* threads at a time */
 #define PROCESSES 4
 
+/* The memory of a constant, which can be written: without the compiler's knowledge, who would leave the writing out. */
+static void *memory_of(const volatile void *constant)
+{
+	uintptr_t address = (uintptr_t)constant;
+
+	barrier_var(address);
+	return (void *)address;
+}
+
 static void set_constants(void)
 {
-	/* Through a pointer that may write: the variables are in memory that can be written. */
-	struct config *settings = (struct config *)(uintptr_t)&config;
-
-	*settings = (struct config){
+	const struct config chosen = {
 		.links = LINKS_MULTI,
 		.launch_sample = 1,
 		.launch_returns = 1,
@@ -38,8 +47,11 @@ static void set_constants(void)
 		.max_allocations = 1 << 20,
 		.pidns_inum = PROGRAM_PIDNS,
 	};
+	struct function_desc *rows = memory_of(functions);
+
+	memcpy(memory_of(&config), &chosen, sizeof(chosen));
 	for (size_t i = 0; i < api_function_count; i++)
-		memcpy((void *)(uintptr_t)&functions[i], &api_functions[i].desc, sizeof(struct function_desc));
+		rows[i] = api_functions[i].desc;
 }
 
 static void size_maps(void)
