@@ -14,6 +14,7 @@
  *   account, account_call   where time goes, if that is asked for
  *   place             a thread's own counters and account
  *   rate              how many calls threads make, if that is asked for
+ *   steps, step_call  what threads submit over and over, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
  *
  * The program exists three times, for three kinds of links, of which
@@ -40,6 +41,7 @@
 #include "object.h"
 #include "place.h"
 #include "rate.h"
+#include "step_call.h"
 #include "take_stack.h"
 #include "virtual.h"
 #include "wait.h"
@@ -286,6 +288,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	note_stack(ctx, thread, call, result);
 	leave_family(thread, call, result);
+	if (config.steps)
+		step_leave(thread, call, result);
 	if (!config.account)
 		return;
 	account_leave(thread, call, result);

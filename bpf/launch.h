@@ -12,6 +12,7 @@
 #include "capture.h"
 #include "name.h"
 #include "shape.h"
+#include "steps.h"
 #include "take_stack.h"
 
 /* call.flag */
@@ -227,6 +228,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	}
 	if (wants_site(SITE_LAUNCH) && !capture)
 		note_launch_of(ctx, thread, handle, where);
+	if (config.steps && !config.account && !capture)
+		step_launch_enter(thread, handle);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);

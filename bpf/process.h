@@ -14,6 +14,7 @@
 #include "open_calls.h"
 #include "place.h"
 #include "rate.h"
+#include "steps.h"
 
 static __always_inline void tell_ended(u32 slot)
 {
@@ -152,6 +153,8 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	abandon_calls();
 	if (config.rates)
 		close_rate();
+	if (config.steps)
+		close_steps();
 	close_place();
 	/* Fires for each thread; the process ends with the last, its memory with that of the last process that has it. */
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
@@ -192,6 +195,8 @@ int process_exec(void *ctx __attribute__((unused)))
 	abandon_calls();
 	if (config.rates)
 		close_rate();
+	if (config.steps)
+		close_steps();
 	close_place();
 	if (config.account)
 		end_targets(tgid, 1);

@@ -121,6 +121,7 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 	process->other_call_ns = 0;
 	process->deaths = 0;
 	process->called = 0;
+	process->step_records = 0;
 	process->captures = 0;
 	process->orders = 0;
 	process->order_count = 0;

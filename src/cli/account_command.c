@@ -135,6 +135,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.idle_time = options->idle_file ? add_idle_time : NULL,
 		.idle_arg = run,
 		.host = options->host,
+		.steps = true,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,

@@ -19,6 +19,7 @@
 #include "collect/private.h"
 #include "collect/shares.h"
 #include "collect/sites.h"
+#include "collect/steps.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
 #include "target/mounts.h"
@@ -233,6 +234,11 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		if (ret)
 			goto fail;
 	}
+	if (options->steps) {
+		ret = steps__new(skeleton, &collector->steps, err);
+		if (ret)
+			goto fail;
+	}
 	if (options->estimates.missed) {
 		ret = -ENOMEM;
 		collector->estimates = estimates__new(&options->estimates, options->max_processes);
@@ -278,6 +284,7 @@ void collector__free(struct collector *collector)
 	own_counts__free(collector->own_counts);
 	open_calls__free(collector->open_calls);
 	account_maps__free(collector->account_maps);
+	steps__free(collector->steps);
 	estimates__free(collector->estimates);
 	free(collector->index_of);
 	free(collector->late);

@@ -23,6 +23,7 @@ struct account_maps;
 struct ended_keys;
 struct open_calls;
 struct own_counts;
+struct steps;
 
 struct late_process {
 	pid_t pid;
@@ -47,6 +48,7 @@ struct collector {
 	struct own_counts *own_counts;
 	struct open_calls *open_calls;
 	struct account_maps *account_maps; /* NULL: no account is kept */
+	struct steps *steps;		   /* NULL: none are looked for */
 	struct estimates *estimates;	   /* NULL: all calls are seen */
 	struct stacks *stacks;		   /* NULL: none are taken */
 	struct stack_maps stack_maps;

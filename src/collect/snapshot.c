@@ -26,6 +26,7 @@
 #include "collect/shapes.h"
 #include "collect/shares.h"
 #include "collect/sites.h"
+#include "collect/steps.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/rate.h"
@@ -439,6 +440,8 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 		ret = sites__read(&reading);
 	if (!ret)
 		ret = finish_processes(collector);
+	if (!ret)
+		ret = steps__read(&reading);
 	if (!ret)
 		ret = account__read(&reading);
 	/* After what calls are counted in, see open_calls.h. */

@@ -8,6 +8,7 @@
 #include "model/account.h"
 #include "model/kernels.h"
 #include "model/sites.h"
+#include "model/steps.h"
 
 void process__clear(struct process *process)
 {
@@ -19,6 +20,8 @@ void process__clear(struct process *process)
 	process->site_table = NULL;
 	account__free(process->account);
 	process->account = NULL;
+	process_steps__free(process->steps);
+	process->steps = NULL;
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
@@ -54,7 +57,7 @@ void process__clear(struct process *process)
 size_t process__bytes(const struct process *p)
 {
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) + site_table__bytes(p->site_table) +
-		       account__bytes(p->account);
+		       account__bytes(p->account) + process_steps__bytes(p->steps);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);

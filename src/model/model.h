@@ -28,6 +28,7 @@ enum section {
 };
 
 struct account;
+struct process_steps;
 
 /* Live are the allocations less those that were never_live or replaced, went with their context, or have been freed. */
 struct memory_totals {
@@ -325,7 +326,8 @@ struct process {
 	size_t open_listed;
 	uint64_t open_count; /* in progress, listed or not */
 
-	struct account *account; /* NULL where none is kept, see model/account.h */
+	struct account *account;     /* NULL where none is kept, see model/account.h */
+	struct process_steps *steps; /* NULL where none are looked for, or no thread submits anything; see model/steps.h */
 
 	/* What the lists above are made from; for model/ and collect/ only. */
 	struct cuda_environment *environment; /* NULL when not known; malloc */

@@ -11,6 +11,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/account.h"
 #include "gpuprobe/rate.h"
+#include "gpuprobe/steps.h"
 #include "gpuprobe/thread_counts.h"
 #include "model/api.h"
 #include "probe/multi_link.h"
@@ -75,6 +76,13 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
 
+/* The same without a look for steps. */
+static void size_step_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+{
+	if (options->steps)
+		bpf_map__set_max_entries(skeleton->maps.step_records, STEP_RECORDS);
+}
+
 /* Puts the numbers of all that a table has room for into its queue of free ones. */
 static int fill_queue(const struct bpf_map *queue, uint32_t count, const char *table, struct error *err)
 {
@@ -92,6 +100,8 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 		ret = fill_queue(skeleton->maps.free_places, THREAD_PLACES, "threads", err);
 	if (!ret && options->rates)
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
+	if (!ret && options->steps)
+		ret = fill_queue(skeleton->maps.free_steps, STEP_RECORDS, "threads' steps", err);
 	return ret || !options->account ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
 }
 
@@ -119,6 +129,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.account = options->account;
 	rodata->config.rates = options->rates;
 	rodata->config.idle_records = options->idle_records;
+	rodata->config.steps = options->steps;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
@@ -231,6 +242,7 @@ int object__load(const struct object_options *options, const struct features *fe
 		bpf_map__set_max_entries(skeleton->maps.holds, HOLDS_PROCESSES);
 	size_stack_maps(skeleton, options);
 	size_account_maps(skeleton, options, features->lazy_maps);
+	size_step_maps(skeleton, options);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
 		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);

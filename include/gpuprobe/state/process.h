@@ -60,11 +60,11 @@ struct process_record {
 	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, the last of any other; [1] captured */
 	__u64 other_failures;
 	__u64 other_calls, other_call_failures, other_call_ns;
-	__u32 orders;	   /* ORDERS_* */
-	__u32 order_count; /* its struct stream_orders */
-	__u32 deaths;	   /* contexts that ended so far, with what lived in them */
-	__u32 called;	   /* a thread of it has called; else it was adopted, see bpf/process.h */
-	__u32 pad;
+	__u32 orders;	    /* ORDERS_* */
+	__u32 order_count;  /* its struct stream_orders */
+	__u32 deaths;	    /* contexts that ended so far, with what lived in them */
+	__u32 called;	    /* a thread of it has called; else it was adopted, see bpf/process.h */
+	__u32 step_records; /* its threads that have one */
 };
 
 /* What `process_of` holds by tgid. */

@@ -100,6 +100,8 @@ struct thread {
 	/* number of its struct thread_counts and struct thread_account plus 1; 0: none yet; NO_PLACE: all were taken */
 	__u32 place;
 	__u32 rate;			  /* as `place`, of its struct thread_rate */
+	__u32 steps;			  /* as `place`, of its struct step_record */
+	__u32 submissions;		  /* until it has that */
 	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct unfollowed_calls unfollowed;

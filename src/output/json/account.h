@@ -22,6 +22,9 @@ void json_totals__write(struct json *j, const struct process_account *totals);
 /* The keys "allocation_sizes", "copy_sizes", "repeated_copies" and "ignored_errors". */
 void json_sizes__write(struct json *j, const struct account *account);
 
+/* The key "steps": of all that was seen so far; null where nothing repeats, as far as is known (model/steps.h). */
+void json_steps__write(struct json *j, const struct process *p);
+
 /* Calls and nanoseconds as an object under `key`. */
 void json_account__key_totals(struct json *j, const char *key, const struct time_totals *totals);
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What repeats in a thread's submissions, see period.h.
+#include "collect/period.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_ANCHORS 3
+#define LEAST_COVER 0.4 /* of the launches: between the first anchor and the latest one */
+#define LATEST_ROUNDS 3 /* so many rounds after the latest anchor it has ended */
+#define OUTSIDE_NOTHING 0.005
+#define OUTSIDE_LITTLE 0.03 /* the rest of a step beside its equal layers is more: 5 % in GPT-2 of 12 */
+#define OUTSIDE_SOME 0.1
+#define OUTSIDE_MOST 0.25
+#define NEARLY_ALL 0.9 /* of rounds */
+#define SHORT_ROUND 4  /* of so many launches and nothing else it is not known to be a step */
+
+/* In the order in which they are preferred: what came before need not be the same for an anchor without a context. */
+static const uint64_t masks[] = {0, 0xffff, UINT64_MAX};
+
+/* A submission. */
+struct place {
+	uint64_t code;
+	uint64_t context; /* masked */
+	uint32_t at;
+};
+
+/* What was submitted before each place, and one past the last. */
+struct sums {
+	uint32_t launches, copies, others; /* others: copies to the device among them, sets not */
+};
+
+/* An anchor that may be it. */
+struct candidate {
+	struct period period;
+	bool copies, acts; /* in nearly all rounds: copies to the device; copies, waits or launches of graphs */
+	bool known;
+};
+
+struct search {
+	const uint64_t *codes;
+	size_t count;
+	uint64_t *contexts;
+	struct sums *sums;
+	struct place *places;
+	const struct step_anchor *known;
+	size_t known_count;
+	struct candidate best;
+	struct candidate longest; /* of those that are worse than what `best` has to be */
+};
+
+int step_anchor__is_at(const struct step_anchor *anchor, uint64_t code, uint64_t context)
+{
+	return code == anchor->code && !((context ^ anchor->before) & anchor->mask);
+}
+
+static bool is_launch(uint64_t code)
+{
+	return !(code & STEP_CODE_OTHER);
+}
+
+static uint8_t operation_of(uint64_t code)
+{
+	return is_launch(code) ? OP_LAUNCH : (uint8_t)(code >> STEP_CODE_OPERATION_SHIFT);
+}
+
+static void sum_up(struct search *search)
+{
+	struct sums sums = {0};
+	uint64_t context = 0;
+
+	for (size_t i = 0; i < search->count; i++) {
+		uint64_t code = search->codes[i];
+
+		search->sums[i] = sums;
+		search->contexts[i] = context;
+		context = step_context(context, code);
+		sums.launches += is_launch(code);
+		sums.copies += code == step_code(OP_COPY, COPY_H2D);
+		sums.others += operation_of(code) == OP_COPY || operation_of(code) == OP_WAIT;
+	}
+	search->sums[search->count] = sums;
+}
+
+static int by_code(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	if (x->context != y->context)
+		return x->context < y->context ? -1 : 1;
+	return x->at < y->at ? -1 : 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* --- one anchor --- */
+
+static uint32_t launches_between(const struct search *search, const struct place *from)
+{
+	return search->sums[from[1].at].launches - search->sums[from[0].at].launches;
+}
+
+/* 0 without memory, too. */
+static uint32_t median_round(const struct search *search, const struct place *places, size_t count)
+{
+	uint32_t *rounds = malloc((count - 1) * sizeof(*rounds)), median = 0;
+
+	if (!rounds)
+		return 0;
+	for (size_t i = 0; i + 1 < count; i++)
+		rounds[i] = launches_between(search, &places[i]);
+	qsort(rounds, count - 1, sizeof(*rounds), by_size);
+	median = rounds[(count - 1) / 2];
+	free(rounds);
+	return median;
+}
+
+static bool is_known(const struct search *search, const struct step_anchor *anchor)
+{
+	for (size_t i = 0; i < search->known_count; i++)
+		if (search->known[i].code == anchor->code && search->known[i].before == anchor->before &&
+		    search->known[i].mask == anchor->mask)
+			return true;
+	return false;
+}
+
+static void judge_rounds(const struct search *search, const struct place *places, size_t count,
+			 struct candidate *candidate)
+{
+	uint64_t outside = 0, copying = 0, acting = 0, usual = candidate->period.launches;
+	uint32_t all = search->sums[places[count - 1].at].launches - search->sums[places[0].at].launches;
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct sums *from = &search->sums[places[i].at], *to = &search->sums[places[i + 1].at];
+		uint64_t launches = to->launches - from->launches;
+
+		outside += launches > usual ? launches - usual : usual - launches;
+		copying += to->copies > from->copies;
+		acting += to->others > from->others;
+	}
+	candidate->period.outside = (double)outside / (double)all;
+	candidate->copies = (double)copying >= NEARLY_ALL * (double)(count - 1);
+	candidate->acts = (double)acting >= NEARLY_ALL * (double)(count - 1);
+}
+
+/* Whether what comes at these places, the same each time, may be an anchor. */
+static bool consider(const struct search *search, const struct place *places, size_t count, uint64_t mask,
+		     struct candidate *candidate)
+{
+	uint32_t all = search->sums[search->count].launches, first, last;
+
+	if (count < LEAST_ANCHORS)
+		return false;
+	first = search->sums[places[0].at].launches;
+	last = search->sums[places[count - 1].at].launches;
+	if ((double)(last - first) < LEAST_COVER * (double)all)
+		return false;
+	*candidate = (struct candidate){.period = {
+						.anchor = {.code = places[0].code, .before = places[0].context, .mask = mask},
+						.first = places[0].at,
+						.last = places[count - 1].at,
+						.count = count,
+					}};
+	candidate->period.launches = candidate->period.anchor.launches = median_round(search, places, count);
+	if (!candidate->period.launches || all - last > LATEST_ROUNDS * candidate->period.launches)
+		return false;
+	judge_rounds(search, places, count, candidate);
+	candidate->known = is_known(search, &candidate->period.anchor);
+	return candidate->period.outside <= OUTSIDE_MOST;
+}
+
+/* --- which --- */
+
+static bool is_step(const struct candidate *candidate)
+{
+	if (candidate->copies)
+		return candidate->period.outside <= OUTSIDE_SOME;
+	if (candidate->acts)
+		return candidate->period.outside <= OUTSIDE_LITTLE;
+	return candidate->period.outside <= OUTSIDE_NOTHING && candidate->period.launches >= SHORT_ROUND;
+}
+
+/* Of two with the same period: what is known, what is the more regular, what needs less before it, what came first. */
+static bool is_better_anchor(const struct candidate *candidate, const struct candidate *other)
+{
+	const struct period *a = &candidate->period, *b = &other->period;
+
+	if (candidate->known != other->known)
+		return candidate->known;
+	if (a->outside + OUTSIDE_NOTHING < b->outside || b->outside + OUTSIDE_NOTHING < a->outside)
+		return a->outside < b->outside;
+	if (a->anchor.mask != b->anchor.mask)
+		return a->anchor.mask < b->anchor.mask;
+	return a->first < b->first;
+}
+
+static void keep_shortest(struct candidate *best, const struct candidate *candidate)
+{
+	if (!best->period.launches || candidate->period.launches < best->period.launches ||
+	    (candidate->period.launches == best->period.launches && is_better_anchor(candidate, best)))
+		*best = *candidate;
+}
+
+static void keep_longest(struct candidate *best, const struct candidate *candidate)
+{
+	if (candidate->period.launches > best->period.launches ||
+	    (candidate->period.launches == best->period.launches && is_better_anchor(candidate, best)))
+		*best = *candidate;
+}
+
+static void look_at(struct search *search, const struct place *places, size_t count, uint64_t mask)
+{
+	struct candidate candidate;
+
+	if (!consider(search, places, count, mask, &candidate))
+		return;
+	if (is_step(&candidate))
+		keep_shortest(&search->best, &candidate);
+	else
+		keep_longest(&search->longest, &candidate);
+}
+
+static void look_at_all(struct search *search, uint64_t mask)
+{
+	size_t begin = 0;
+
+	for (size_t i = 0; i < search->count; i++)
+		search->places[i] = (struct place){search->codes[i], search->contexts[i] & mask, (uint32_t)i};
+	qsort(search->places, search->count, sizeof(*search->places), by_code);
+	for (size_t i = 1; i <= search->count; i++) {
+		const struct place *a = &search->places[begin], *b = &search->places[i];
+
+		if (i < search->count && a->code == b->code && a->context == b->context)
+			continue;
+		look_at(search, a, i - begin, mask);
+		begin = i;
+	}
+}
+
+int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known, size_t known_count,
+		 struct period *out)
+{
+	struct search search = {.codes = codes, .count = count, .known = known, .known_count = known_count};
+	int ret = -ENOMEM;
+
+	*out = (struct period){0};
+	search.contexts = malloc((count + 1) * sizeof(*search.contexts));
+	search.sums = malloc((count + 1) * sizeof(*search.sums));
+	search.places = malloc((count + 1) * sizeof(*search.places));
+	if (!search.contexts || !search.sums || !search.places)
+		goto out;
+	sum_up(&search);
+	for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
+		look_at_all(&search, masks[i]);
+	*out = search.best.period.launches ? search.best.period : search.longest.period;
+	ret = 0;
+out:
+	free(search.contexts);
+	free(search.sums);
+	free(search.places);
+	return ret;
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What threads submit over and over, see steps.h.
+#include "collect/steps.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collect/period.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/steps.h"
+
+#define SEARCHES 8	  /* at a reading: each takes some milliseconds */
+#define SEARCH_LEAST 12	  /* submissions */
+#define SEARCH_AGAIN 1.25 /* times as many since the latest search that found nothing */
+#define VERIFY_AGAIN 4	  /* times as many since an anchor was found in a short beginning */
+#define LOST_ROUNDS 4	  /* that the launches since the latest anchor would make: it has been lost */
+#define COPY_TRIES 16
+
+/* What is known of a record, from reading to reading. */
+struct record_state {
+	struct step_thread *thread; /* the model's; NULL: of no thread */
+	uint64_t start_ns;
+	uint32_t serial;	/* of the latest anchor, also those of earlier threads */
+	uint64_t searched;	/* submissions at the latest search */
+	struct step_phase base; /* the current phase without what the record has */
+	/* Steps before BPF had the anchor */
+	bool walking;
+	uint64_t walked; /* submissions that were looked at */
+	uint64_t context;
+	uint64_t begin_ns; /* of the step in progress there; 0: none */
+	struct step_sums sums;
+};
+
+/* The latest submissions, oldest first: those from `from` to `to`. */
+struct history {
+	uint64_t codes[STEP_HISTORY];
+	uint32_t stamps[STEP_HISTORY];
+	uint64_t from, to;
+};
+
+struct steps {
+	struct step_record *shared; /* the BPF map, mapped */
+	size_t bytes;
+	const struct bpf_map *free;
+	struct record_state states[STEP_RECORDS];
+	struct step_record copy; /* of one, without its history */
+	struct history history;	 /* of the same */
+	size_t searches;	 /* at this reading */
+};
+
+int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct error *err)
+{
+	struct steps *steps = calloc(1, sizeof(*steps));
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	if (!steps)
+		return error__set(err, -ENOMEM, "out of memory");
+	steps->bytes = (STEP_RECORDS * sizeof(struct step_record) + page - 1) / page * page;
+	memory = mmap(NULL, steps->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.step_records), 0);
+	if (memory == MAP_FAILED) {
+		free(steps);
+		return error__set(err, -errno, "cannot map step_records: %s", strerror(errno));
+	}
+	steps->shared = memory;
+	steps->free = skeleton->maps.free_steps;
+	*out = steps;
+	return 0;
+}
+
+void steps__free(struct steps *steps)
+{
+	if (!steps)
+		return;
+	munmap(steps->shared, steps->bytes);
+	free(steps);
+}
+
+/* --- copies of what threads write --- */
+
+/* All but the history, as it was at one moment; false where the thread was too busy with it. */
+static bool copy_record(const struct step_record *shared, struct step_record *copy)
+{
+	for (int i = 0; i < COPY_TRIES; i++) {
+		uint64_t before = __atomic_load_n(&shared->changing, __ATOMIC_ACQUIRE);
+
+		memcpy(copy, shared, offsetof(struct step_record, codes));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(before & 1) && __atomic_load_n(&shared->changing, __ATOMIC_RELAXED) == before)
+			return true;
+	}
+	return false;
+}
+
+/* What is overwritten meanwhile is left out. */
+static void copy_history(const struct step_record *shared, uint64_t from, struct history *history)
+{
+	uint64_t oldest;
+
+	history->to = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
+	oldest = history->to > STEP_HISTORY ? history->to - STEP_HISTORY : 0;
+	history->from = from > oldest ? from : oldest;
+	for (uint64_t i = history->from; i < history->to; i++) {
+		history->codes[i - history->from] = shared->codes[i % STEP_HISTORY];
+		history->stamps[i - history->from] = shared->stamps[i % STEP_HISTORY];
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	oldest = __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1;
+	oldest = oldest > STEP_HISTORY ? oldest - STEP_HISTORY : 0;
+	if (oldest <= history->from)
+		return;
+	oldest = oldest < history->to ? oldest : history->to;
+	memmove(history->codes, history->codes + (oldest - history->from), (history->to - oldest) * sizeof(*history->codes));
+	memmove(history->stamps, history->stamps + (oldest - history->from),
+		(history->to - oldest) * sizeof(*history->stamps));
+	history->from = oldest;
+}
+
+/* A stamp tells the lower bits of a time that is not after `now_ns`. */
+static uint64_t time_of(uint32_t stamp, uint64_t now_ns)
+{
+	uint64_t now = now_ns >> STEP_STAMP_SHIFT, time = (now & ~(uint64_t)UINT32_MAX) | stamp;
+
+	if (time > now && time > UINT32_MAX)
+		time -= (uint64_t)UINT32_MAX + 1;
+	return time << STEP_STAMP_SHIFT;
+}
+
+/* --- steps from before BPF had the anchor --- */
+
+static void note_code(struct step_sums *sums, uint64_t code)
+{
+	uint8_t operation = (uint8_t)(code >> STEP_CODE_OPERATION_SHIFT);
+
+	if (!(code & STEP_CODE_OTHER))
+		sums->launches++;
+	else if (operation == OP_COPY)
+		sums->copies[step_direction_of((uint8_t)code)]++;
+	else if (operation == OP_WAIT)
+		sums->waits++;
+}
+
+static void add_listed(struct step_phase *phase, const struct step_sums *sums)
+{
+	phase->listed++;
+	phase->listed_sums.launches += sums->launches;
+	phase->listed_sums.waits += sums->waits;
+	for (int i = 0; i < STEP_DIRECTIONS; i++)
+		phase->listed_sums.copies[i] += sums->copies[i];
+}
+
+static void end_walked_step(struct record_state *state, uint64_t at_ns)
+{
+	struct step_phase *phase = &state->base;
+	uint64_t launches = state->sums.launches, usual = phase->anchor.launches;
+
+	if (state->begin_ns && 2 * launches >= usual && 2 * launches <= 3 * usual) {
+		step_phase__add(phase, state->begin_ns, at_ns - state->begin_ns);
+		add_listed(phase, &state->sums);
+	} else if (state->begin_ns) {
+		phase->irregular++;
+		phase->irregular_ns += at_ns - state->begin_ns;
+	}
+	state->begin_ns = at_ns;
+	state->sums = (struct step_sums){0};
+}
+
+/* Goes on through the history up to submission `to`. */
+static void walk(const struct steps *steps, struct record_state *state, uint64_t to)
+{
+	const struct history *history = &steps->history;
+
+	if (state->walked < history->from) {
+		state->walked = history->from;
+		state->context = 0;
+		state->begin_ns = 0;
+	}
+	for (; state->walked < to && state->walked < history->to; state->walked++) {
+		uint64_t at = state->walked - history->from, code = history->codes[at];
+
+		note_code(&state->sums, code);
+		if (step_anchor__is_at(&state->base.anchor, code, state->context))
+			end_walked_step(state, time_of(history->stamps[at], steps->copy.latest_ns));
+		state->context = step_context(state->context, code);
+	}
+}
+
+/* BPF counts from its first anchor on. */
+static void walk_on(struct steps *steps, const struct step_record *shared, struct record_state *state)
+{
+	const struct step_record *record = &steps->copy;
+	bool counts = record->anchor.serial == state->serial && record->from;
+	/* What one submission more or less is told by needs those before it. */
+	uint64_t from = state->walked > STEP_CONTEXT ? state->walked - STEP_CONTEXT : 0;
+
+	if (!state->walking)
+		return;
+	copy_history(shared, from, &steps->history);
+	walk(steps, state, counts ? record->from : UINT64_MAX);
+	state->walking = !counts;
+}
+
+/* --- anchors --- */
+
+static bool is_same_anchor(const struct step_anchor *a, const struct step_anchor *b)
+{
+	return a->code == b->code && a->mask == b->mask && a->before == b->before;
+}
+
+/* The thread's phase with that anchor; the one of least time makes room for a new one. */
+static size_t find_phase(struct step_thread *thread, const struct step_anchor *anchor)
+{
+	size_t least = thread->phase_count ? (thread->current + 1) % thread->phase_count : 0;
+
+	for (size_t i = 0; i < thread->phase_count; i++)
+		if (is_same_anchor(&thread->phases[i].anchor, anchor))
+			return i;
+	if (thread->phase_count < STEP_PHASES) {
+		least = thread->phase_count++;
+	} else {
+		for (size_t i = 0; i < thread->phase_count; i++)
+			if (i != thread->current && thread->phases[i].ns < thread->phases[least].ns)
+				least = i;
+	}
+	thread->phases[least] = (struct step_phase){.anchor = *anchor};
+	return least;
+}
+
+/* What is launched from the anchor before the latest one to that. Without memory it is not known. */
+static void keep_round(const struct history *history, const struct period *period, struct step_thread *thread)
+{
+	uint64_t context = 0;
+	size_t from = 0, to = 0, length = 0, count = (size_t)(history->to - history->from);
+	uint64_t *round;
+
+	for (size_t i = 0; i < count && i <= period->last; i++) {
+		if (step_anchor__is_at(&period->anchor, history->codes[i], context)) {
+			from = to;
+			to = i;
+		}
+		context = step_context(context, history->codes[i]);
+	}
+	round = malloc((to - from + 1) * sizeof(*round));
+	if (!round)
+		return;
+	for (size_t i = from + 1; i <= to; i++)
+		if (!(history->codes[i] & STEP_CODE_OTHER))
+			round[length++] = history->codes[i];
+	free(thread->round);
+	thread->round = round;
+	thread->round_length = length;
+}
+
+/* From now on BPF counts by that anchor, once the thread submits more. */
+static void take_anchor(struct steps *steps, struct step_record *shared, struct record_state *state,
+			const struct period *period)
+{
+	struct step_thread *thread = state->thread;
+
+	thread->current = find_phase(thread, &period->anchor);
+	thread->phases[thread->current].anchor.launches = period->launches;
+	keep_round(&steps->history, period, thread);
+	state->base = thread->phases[thread->current];
+	state->serial++;
+	state->walking = true;
+	state->walked = steps->history.from + period->first;
+	state->begin_ns = 0;
+	state->sums = (struct step_sums){0};
+	/* The context of the first is as good as known: it is the anchor. */
+	state->context = period->anchor.before;
+	walk(steps, state, UINT64_MAX);
+	shared->wanted = period->anchor;
+	__atomic_store_n(&shared->wanted.serial, state->serial, __ATOMIC_RELEASE);
+}
+
+static size_t list_known(const struct step_thread *thread, struct step_anchor *known)
+{
+	for (size_t i = 0; i < thread->phase_count; i++)
+		known[i] = thread->phases[i].anchor;
+	return thread->phase_count;
+}
+
+/* Looks for the period of what was submitted since `from`. An anchor that is in use already stays. */
+static int search(struct steps *steps, struct step_record *shared, struct record_state *state, uint64_t from)
+{
+	struct step_anchor known[STEP_PHASES];
+	struct step_thread *thread = state->thread;
+	const struct history *history = &steps->history;
+	struct period period;
+	int ret;
+
+	if (steps->searches++ >= SEARCHES)
+		return 0;
+	copy_history(shared, from, &steps->history);
+	state->searched = history->to;
+	ret = period__find(history->codes, (size_t)(history->to - history->from), known, list_known(thread, known), &period);
+	if (ret || !period.launches)
+		return ret;
+	if (state->serial && thread->phase_count && is_same_anchor(&state->base.anchor, &period.anchor))
+		return 0;
+	if (thread->phase_count && period.launches == state->base.anchor.launches && !from)
+		return 0;
+	take_anchor(steps, shared, state, &period);
+	return 0;
+}
+
+static bool is_lost(const struct step_record *record, const struct record_state *state)
+{
+	uint64_t usual = state->base.anchor.launches;
+
+	if (record->anchor.serial != state->serial || !record->begin_ns)
+		return record->totals.launches - state->base.listed_sums.launches > LOST_ROUNDS * usual &&
+		       record->count > state->walked + LOST_ROUNDS * usual;
+	return record->totals.launches - record->own_launches > LOST_ROUNDS * usual;
+}
+
+/* `last`: there is no later reading of this thread. */
+static int look_for_anchor(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
+{
+	const struct step_record *record = &steps->copy;
+	const struct step_thread *thread = state->thread;
+
+	if (record->count < SEARCH_LEAST || record->count == state->searched)
+		return 0;
+	if (!thread->phase_count) {
+		if (!last && (double)record->count < SEARCH_AGAIN * (double)state->searched &&
+		    record->count < state->searched + STEP_HISTORY / 2)
+			return 0;
+		return search(steps, shared, state, 0);
+	}
+	if (is_lost(record, state)) {
+		if (!last && record->count < state->searched + LOST_ROUNDS * state->base.anchor.launches)
+			return 0;
+		return search(steps, shared, state, record->latest ? record->latest : state->walked);
+	}
+	if (record->count < VERIFY_AGAIN * state->searched || state->searched > STEP_HISTORY)
+		return 0;
+	return search(steps, shared, state, 0);
+}
+
+/* --- a thread --- */
+
+static void begin_thread(const struct step_record *record, struct record_state *state, struct step_thread *thread)
+{
+	*state = (struct record_state){.thread = thread, .start_ns = record->start_ns, .serial = record->anchor.serial};
+	thread->tid = record->tid;
+	thread->start_ns = record->start_ns;
+	memcpy(thread->comm, record->comm, sizeof(thread->comm) - 1);
+}
+
+static void show_phase(const struct step_record *record, const struct record_state *state)
+{
+	struct step_phase *phase = &state->thread->phases[state->thread->current];
+
+	if (!state->thread->phase_count)
+		return;
+	*phase = state->base;
+	if (record->anchor.serial == state->serial)
+		step_phase__add_record(phase, record);
+}
+
+static int update_thread(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
+{
+	struct step_thread *thread = state->thread;
+	const struct step_record *record = &steps->copy;
+	int ret;
+
+	thread->ended_ns = record->ended_ns;
+	thread->submissions = record->count;
+	thread->totals = record->totals;
+	walk_on(steps, shared, state);
+	show_phase(record, state);
+	ret = look_for_anchor(steps, shared, state, last);
+	show_phase(record, state);
+	return ret;
+}
+
+static void give_back(struct steps *steps, uint32_t number)
+{
+	struct step_record *shared = &steps->shared[number];
+
+	memset(shared, 0, offsetof(struct step_record, codes));
+	steps->states[number] = (struct record_state){0};
+	bpf_map__update_elem(steps->free, NULL, 0, &number, sizeof(number), 0);
+}
+
+static struct process_steps *steps_of(struct process *process)
+{
+	if (!process->steps)
+		process->steps = process_steps__new();
+	return process->steps;
+}
+
+static int read_record(const struct reading *reading, struct steps *steps, uint32_t number)
+{
+	struct record_state *state = &steps->states[number];
+	struct step_record *shared = &steps->shared[number];
+	uint64_t start_ns = __atomic_load_n(&shared->start_ns, __ATOMIC_ACQUIRE);
+	struct process *process = start_ns ? collector__process_at(reading->collector, shared->slot) : NULL;
+	bool over;
+	int ret = 0;
+
+	if (!process)
+		return 0;
+	if (!steps_of(process))
+		return -ENOMEM;
+	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) || reading__dooms(reading, process);
+	if (!copy_record(shared, &steps->copy) && !over)
+		return 0;
+	if (!state->thread) {
+		struct step_thread *thread = process_steps__add(process->steps);
+
+		if (thread)
+			begin_thread(&steps->copy, state, thread);
+	}
+	if (state->thread)
+		ret = update_thread(steps, shared, state, over || process->ended || reading->collector->model.final);
+	if (!ret && over)
+		give_back(steps, number);
+	return ret;
+}
+
+/* --- helpers --- */
+
+static bool has_more(const struct steps *steps, uint32_t one, uint32_t other)
+{
+	return steps->states[one].thread->totals.launches > steps->states[other].thread->totals.launches;
+}
+
+/* The other threads of the record's process, those first that launch most. */
+static void choose_helpers(struct steps *steps, uint32_t number)
+{
+	uint32_t chosen[STEP_HELPERS];
+	size_t count = 0;
+
+	for (uint32_t other = 0; other < STEP_RECORDS; other++) {
+		size_t at = count;
+
+		if (other == number || !steps->states[other].thread || steps->shared[other].slot != steps->shared[number].slot)
+			continue;
+		if (count < STEP_HELPERS)
+			count++;
+		else if (!has_more(steps, other, chosen[--at]))
+			continue;
+		for (; at && has_more(steps, other, chosen[at - 1]); at--)
+			chosen[at] = chosen[at - 1];
+		chosen[at] = other;
+	}
+	for (size_t i = 0; i < STEP_HELPERS; i++)
+		steps->shared[number].helpers[i] = i < count ? chosen[i] + 1 : 0;
+}
+
+int steps__read(struct reading *reading)
+{
+	struct steps *steps = reading->collector->steps;
+	int ret = 0;
+
+	if (!steps)
+		return 0;
+	steps->searches = 0;
+	for (uint32_t number = 0; number < STEP_RECORDS && !ret; number++)
+		ret = read_record(reading, steps, number);
+	for (uint32_t number = 0; number < STEP_RECORDS && !ret; number++)
+		if (steps->states[number].thread)
+			choose_helpers(steps, number);
+	return ret;
+}

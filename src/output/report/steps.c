@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Steps as text, see steps.h.
+#include "output/report/steps.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "model/steps.h"
+#include "output/report/line.h"
+#include "output/words.h"
+
+#define SLOW_SHOWN 3
+#define SLOW_LEAST 1.5 /* times the median: below it there is nothing slow about a step */
+
+static uint64_t submissions_of(const struct process *process)
+{
+	uint64_t submissions = 0;
+
+	for (size_t i = 0; process->steps && i < process->steps->count; i++)
+		submissions += process->steps->threads[i]->submissions;
+	return submissions;
+}
+
+/* "377", or "376.9" where steps differ. */
+static void print_number(FILE *out, double number)
+{
+	uint64_t whole = (uint64_t)(number + 0.5);
+	double rest = number - (double)whole;
+
+	if (number >= 1000 || (rest < 0.005 && rest > -0.005))
+		fputs(quantity__count(whole).text, out);
+	else
+		fprintf(out, number < 10 ? "%.2f" : "%.1f", number);
+}
+
+static void print_steps(FILE *out, const struct step_summary *summary)
+{
+	fprintf(out, "%s step%s of %s (p99 %s), ", quantity__count(summary->phase->steps).text,
+		report_line__plural(summary->phase->steps), quantity__time((double)summary->p50_ns).text,
+		quantity__time((double)summary->p99_ns).text);
+	print_number(out, summary->launches);
+	fputs(summary->launches == 1 ? " launch each" : " launches each", out);
+}
+
+bool report_steps__knows(const struct process *process)
+{
+	struct step_summary summary;
+
+	step_summary__draw(process, &summary);
+	return summary.thread || submissions_of(process) >= STEPS_LEAST_SUBMISSIONS;
+}
+
+void report_steps__line(FILE *out, const struct process *process)
+{
+	struct step_summary summary;
+
+	step_summary__draw(process, &summary);
+	if (summary.thread)
+		print_steps(out, &summary);
+	else
+		fputs("no steps: nothing that it submits repeats", out);
+}
+
+/* --- the section --- */
+
+static void print_part(FILE *out, const char **comma, double number, const char *one, const char *many)
+{
+	if (number < 0.005)
+		return;
+	fputs(*comma, out);
+	print_number(out, number);
+	fprintf(out, " %s", number == 1 ? one : many);
+	*comma = ", ";
+}
+
+static void print_copies(FILE *out, const char **comma, const struct step_summary *summary)
+{
+	static const char *const ones[] = {"copy to the device", "copy to the host", "other copy"};
+	static const char *const names[] = {"copies to the device", "copies to the host", "other copies"};
+
+	for (int i = 0; i < STEP_DIRECTIONS; i++) {
+		print_part(out, comma, summary->copies[i], ones[i], names[i]);
+		if (summary->bytes[i] > 0)
+			fprintf(out, " (%s)", quantity__bytes(summary->bytes[i]).text);
+	}
+}
+
+static void print_content(FILE *out, const struct step_summary *summary)
+{
+	const char *comma = REPORT_INDENT "in each: ";
+	double inside = 0;
+
+	print_part(out, &comma, summary->launches, "launch", "launches");
+	print_copies(out, &comma, summary);
+	print_part(out, &comma, summary->waits, "wait", "waits");
+	if (summary->inside_ns[TIME_WAIT] > 0)
+		fprintf(out, " (%s)", quantity__time(summary->inside_ns[TIME_WAIT]).text);
+	print_part(out, &comma, summary->allocations, "allocation", "allocations");
+	print_part(out, &comma, summary->frees, "free", "frees");
+	for (int i = 0; i < TIME_CLASSES; i++)
+		inside += summary->inside_ns[i];
+	if (summary->sums_known)
+		fprintf(out, "%s%s inside CUDA calls", comma, quantity__time(inside).text);
+	fputc('\n', out);
+}
+
+/* "        slow: 95.1 ms at 12.3 s, of it 20.3 ms more than usual outside CUDA calls" */
+static void print_slow(FILE *out, const struct model *model, const struct step_summary *summary,
+		       const struct slow_step *step)
+{
+	uint64_t ns;
+	enum step_excess excess = step_summary__excess(summary, step, &ns);
+
+	fprintf(out, REPORT_INDENT "slow: %s, begun %s before this report", quantity__time((double)step->ns).text,
+		quantity__time(model->now_ns > step->begin_ns ? (double)(model->now_ns - step->begin_ns) : 0).text);
+	if (excess != STEP_EXCESS_UNKNOWN)
+		fprintf(out, ", of it %s more than usual ", quantity__time((double)ns).text);
+	if (excess == STEP_EXCESS_OUTSIDE)
+		fputs("outside CUDA calls", out);
+	else if (excess != STEP_EXCESS_UNKNOWN)
+		fprintf(out, "in calls of class %s", words__time_class(excess - STEP_EXCESS_INSIDE));
+	fputc('\n', out);
+}
+
+static void print_thread(FILE *out, const struct step_summary *summary)
+{
+	const struct step_phase *phase = summary->phase;
+
+	fprintf(out, REPORT_INDENT "from thread %d (", summary->thread->tid);
+	escape__text(out, summary->thread->comm);
+	fprintf(out, "); longest %s", quantity__time((double)phase->max_ns).text);
+	if (phase->irregular)
+		fprintf(out, "; beside them %s of other content, %s", quantity__count(phase->irregular).text,
+			quantity__time((double)phase->irregular_ns).text);
+	fputc('\n', out);
+}
+
+void report_steps__print(FILE *out, const struct model *model, const struct process *process)
+{
+	struct step_summary summary;
+
+	if (!report_steps__knows(process))
+		return;
+	step_summary__draw(process, &summary);
+	fputs("\n    ", out);
+	report_steps__line(out, process);
+	fputc('\n', out);
+	if (!summary.thread)
+		return;
+	print_thread(out, &summary);
+	print_content(out, &summary);
+	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns > SLOW_LEAST * (double)summary.p50_ns; i++)
+		print_slow(out, model, &summary, &summary.phase->slowest[i]);
+}
