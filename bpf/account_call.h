@@ -14,8 +14,75 @@
 #include "launch.h"
 #include "memory.h"
 
+/* --- the start --- */
+
+static __always_inline void note_start_sums(struct start_sums *sums, const struct thread_account *account)
+{
+	for (u32 i = 0; i < TIME_CLASSES; i++)
+		sums->inside[i] = account->time[i].ns;
+	__builtin_memcpy(sums->setup, account->setup, sizeof(sums->setup));
+	__builtin_memcpy(sums->setup_inside, account->setup_inside, sizeof(sums->setup_inside));
+	sums->loads = account->loads;
+	sums->uploads = account->uploads;
+}
+
+/* A thread's first launch has returned. The first of the process's threads notes what it has done until then. */
+static __noinline int note_first_launch(struct thread *thread, struct thread_account *account, u64 end_ns)
+{
+	struct process_account *process = thread ? process_account_at(thread->slot) : NULL;
+
+	if (!process || !account || process->launched_tid ||
+	    __sync_val_compare_and_swap(&process->launched_tid, 0, account->tid))
+		return 0;
+	note_start_sums(&process->launched, account);
+	*(volatile u64 *)&process->launched_ns = end_ns;
+	return 0;
+}
+
+static __always_inline bool is_in_setup(const struct thread *thread)
+{
+	for (u32 i = 0; i < CALL_DEPTH && i < thread->depth; i++)
+		if (setup_class_of(thread->calls[i].operation, thread->calls[i].kind) < SETUP_CLASSES)
+			return true;
+	return false;
+}
+
+/* A call that sets CUDA up. */
+static __noinline int account_setup(struct thread *thread, const struct call *call, struct thread_account *account)
+{
+	u32 class, outer;
+
+	if (!thread || !call || !account || is_in_setup(thread))
+		return 0;
+	class = setup_class_of(call->operation, call->kind);
+	outer = time_class_of(thread->depth ? thread->calls[0].operation : call->operation);
+	barrier_var(class);
+	barrier_var(outer);
+	if (class >= SETUP_CLASSES || outer >= TIME_CLASSES)
+		return 0;
+	account->setup[class] += call->end_ns - call->start_ns;
+	account->setup_inside[outer] += call->end_ns - call->start_ns;
+	if (call->operation == OP_CREATE && class == SETUP_MODULE)
+		account->loads++;
+	return 0;
+}
+
+static __always_inline void account_upload(struct upload_sums *uploads, const struct call *call)
+{
+	if (call->operation != OP_COPY || call->kind != COPY_H2D || call->arg[COPY_FLAGS] & TALLY_CAPTURED)
+		return;
+	uploads->calls++;
+	uploads->bytes += call->arg[COPY_BYTES];
+	uploads->ns += call->end_ns - call->start_ns;
+	if (call->arg[COPY_FLAGS] & TALLY_PAGEABLE)
+		uploads->pageable_bytes += call->arg[COPY_BYTES];
+}
+
+/* --- launches and waits --- */
+
 /* Launches that are executed; `handle` is the kernel's or the executable graph's. */
-static __always_inline void account_launch(struct thread_account *account, const struct call *call, u64 handle)
+static __always_inline void account_launch(struct thread *thread, struct thread_account *account, const struct call *call,
+					   u64 handle)
 {
 	u64 gap = 0, ns = call->end_ns - call->start_ns, before_ns = launched_before(account);
 	u32 bucket;
@@ -34,7 +101,8 @@ static __always_inline void account_launch(struct thread_account *account, const
 	}
 	account->sequence[account->sequence_count & (SEQUENCE_KEPT - 1)] = handle;
 	account->sequence_count++;
-	account->launches++;
+	if (!account->launches++)
+		note_first_launch(thread, account, call->end_ns);
 	account->launches_since_wait++;
 	account->launched_ns = call->end_ns;
 	account->others = 0;
@@ -88,12 +156,16 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	account->latest_ns = call->end_ns;
 	if (!thread->depth)
 		account_error(account, call, result);
+	if (setup_class_of(call->operation, call->kind) < SETUP_CLASSES)
+		account_setup(thread, call, account);
 	if (call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE])
-		account_launch(account, call, call->arg[LAUNCH_HANDLE]);
+		account_launch(thread, account, call, call->arg[LAUNCH_HANDLE]);
 	else if (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE])
-		account_launch(account, call, call->arg[RUN_EXEC]);
+		account_launch(thread, account, call, call->arg[RUN_EXEC]);
 	else if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
 		account->others++;
+	if (!result)
+		account_upload(&account->uploads, call);
 	if (call->operation == OP_WAIT && !result)
 		account_wait(account, ns, call->end_ns);
 	return 0;

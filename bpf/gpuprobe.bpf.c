@@ -193,6 +193,9 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_HOST_FUNCTION:
 		host_function_enter(ctx, function, thread, call);
 		break;
+	case OP_ASK:
+		call->kind = function->kind;
+		break;
 	case OP_LAUNCH_LIST:
 		launch_list_enter(ctx, function, thread, call);
 		break;

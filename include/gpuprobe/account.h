@@ -62,6 +62,53 @@ struct time_totals {
 	__u64 ns;
 };
 
+/* What sets CUDA up, once as a rule: where the time of a start goes. Wherever it is called, but not inside another of these. */
+enum setup_class {
+	SETUP_INIT = 0, /* cuInit */
+	SETUP_CONTEXT,	/* contexts are made, retained, made current, ended */
+	SETUP_MODULE,	/* modules and libraries are loaded, kernels looked up in them */
+	SETUP_GRAPH,	/* captures, graphs built and instantiated */
+	SETUP_CLASSES,
+};
+
+static inline enum setup_class setup_class_of(__u8 operation, __u8 kind)
+{
+	switch (operation) {
+	case OP_ASK:
+		return kind == ASK_START ? SETUP_INIT : SETUP_CLASSES;
+	case OP_CONTEXT:
+		return SETUP_CONTEXT;
+	case OP_GET_KERNEL:
+		return SETUP_MODULE;
+	case OP_CAPTURE:
+	case OP_GRAPH:
+		return SETUP_GRAPH;
+	case OP_CREATE:
+		if (kind == OBJECT_CONTEXT)
+			return SETUP_CONTEXT;
+		if (kind == OBJECT_MODULE || kind == OBJECT_LIBRARY)
+			return SETUP_MODULE;
+		return kind == OBJECT_GRAPH || kind == OBJECT_GRAPH_EXEC ? SETUP_GRAPH : SETUP_CLASSES;
+	default:
+		return SETUP_CLASSES;
+	}
+}
+
+/* Copies from the host to devices, that succeeded and were not captured. */
+struct upload_sums {
+	__u64 calls, bytes, ns;
+	__u64 pageable_bytes; /* of memory that is known not to be pinned */
+};
+
+/* Where a thread's time inside CUDA calls has gone so far. */
+struct start_sums {
+	__u64 inside[TIME_CLASSES];	  /* outermost calls */
+	__u64 setup[SETUP_CLASSES];	  /* of these, or inside them */
+	__u64 setup_inside[TIME_CLASSES]; /* all of `setup`, by the outermost call that it is in */
+	__u64 loads;			  /* modules and libraries */
+	struct upload_sums uploads;
+};
+
 /* Of a process and a row of the API: every call that was seen to return, failed ones too; nested ones of the same act not. */
 struct duration_key {
 	__u32 slot;
@@ -104,6 +151,10 @@ struct thread_account {
 	__u64 ended_ns;	 /* 0: it lives */
 	char comm[16];
 	struct time_totals time[TIME_CLASSES]; /* outermost calls, failed ones too */
+
+	/* As struct start_sums has them */
+	__u64 setup[SETUP_CLASSES], setup_inside[TIME_CLASSES], loads;
+	struct upload_sums uploads;
 
 	/* Launches, of kernels and of graphs, captured ones not */
 	__u64 launches;
@@ -305,9 +356,13 @@ struct process_account {
 	__u32 submitter_lock, submitter_count;
 	__u64 unlisted_submitters; /* that have yet to come to the list */
 	__u32 submitters[SUBMITTERS];
-	__u64 strange_tid; /* the only thread that has submitted work to a context that is not known; ~0: there are several; 0: none has */
-	__u32 unproven;	   /* the returns of some submissions are not seen: the queues prove nothing */
-	__u32 one_device;  /* userspace knows that the process uses no other: contexts that are not known are of one */
+	__u64 strange_tid;  /* the only thread that has submitted work to a context that is not known; ~0: there are several; 0: none has */
+	__u32 unproven;	    /* the returns of some submissions are not seen: the queues prove nothing */
+	__u32 one_device;   /* userspace knows that the process uses no other: contexts that are not known are of one */
+	__u64 launched_ns;  /* the return of the first launch; 0: there was none */
+	__s32 launched_tid; /* whose that was, as thread_account.tid */
+	__u32 pad;
+	struct start_sums launched; /* what that thread had done then */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

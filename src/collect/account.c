@@ -342,9 +342,12 @@ static int finish_process(struct reading *reading, struct process *process)
 		.now_ns = process->ended ? process->ended_ns : collector->model.now_ns,
 		.over = process->ended || collector->model.final,
 	};
+	int ret;
 
 	finish(process);
-	return collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
+	start__follow(process, span.now_ns);
+	ret = collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
+	return ret ? ret : steady__follow(process, span.now_ns);
 }
 
 /* --- stacks --- */

@@ -67,6 +67,7 @@ struct finding_kind {
 	const char *id; /* "alloc-churn" */
 	enum finding_severity severity;
 	unsigned int needs; /* NEEDS_* */
+	bool steady;	    /* judged by the steady time alone, where that is known (model/steady.h) */
 	unsigned int every; /* 1 << enum rate_family, of which it must know every call: not where they are sampled */
 	const char *title;  /* what is wrong, a few words: "the same memory is allocated and freed again and again" */
 	const char *advice; /* one paragraph */

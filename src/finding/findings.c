@@ -7,6 +7,7 @@
 #include "finding/finding.h"
 #include "finding/history.h"
 #include "finding/threshold.h"
+#include "model/account.h"
 
 struct findings {
 	struct findings_options options;
@@ -130,6 +131,37 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
 }
 
+/* So much of it there must be that shares of it tell something; of a program that has just begun to be steady all counts. */
+#define STEADY_LEAST_NS 1000000000ull
+
+static bool is_steady(const struct finding_input *input, const struct process *process)
+{
+	uint64_t since_ns = steady__since_ns(process), to_ns = process->ended ? process->ended_ns : input->model->now_ns;
+
+	return since_ns && to_ns > since_ns + STEADY_LEAST_NS;
+}
+
+/* Of its steady time, as if it had been watched from there on. */
+static int draw_steady(const struct finding_input *input, const struct process *process, struct finding_list *list)
+{
+	struct finding_input since = *input;
+	struct process view;
+	int ret = steady__view(process, &view);
+
+	if (ret)
+		return ret;
+	since.began_ns = steady__since_ns(process);
+	ret = input->kind->draw(&since, &view, list);
+	steady__clear_view(&view);
+	return ret;
+}
+
+static int draw_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
+{
+	return input->kind->steady && is_steady(input, process) ? draw_steady(input, process, list) :
+								  input->kind->draw(input, process, list);
+}
+
 static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
 		     struct finding_list *list)
 {
@@ -151,7 +183,7 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 			pass_over(kind, list);
 			continue;
 		}
-		ret = kind->draw(&input, process, list);
+		ret = draw_process(&input, process, list);
 		failed = failed ? failed : ret;
 	}
 	if (!kind->draw_all)

@@ -24,6 +24,7 @@ void account__free(struct account *account)
 	free(account->repeats);
 	free(account->ignored);
 	free(account->stacks);
+	steady_base__free(account->base);
 	free(account);
 }
 

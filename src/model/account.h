@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "gpuprobe/account.h"
+#include "model/start.h"
+#include "model/steady.h"
 
 /* Threads that have ended stay in the list up to this many; the rest are summed up. */
 #define ACCOUNT_ENDED_KEPT 256
@@ -81,6 +83,8 @@ struct account {
 	struct account_ignored *ignored; /* most first; what is pending in threads that went on with launches included */
 	size_t ignored_count;
 	struct process_account totals;
+	struct start_record start;
+	struct steady_base *base;     /* NULL: it is not known since when the process is steady */
 	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
 
 	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */

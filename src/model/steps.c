@@ -9,6 +9,7 @@
 #include "model/model.h"
 
 #define OF_ALL_LAUNCHES 0.1 /* a thread that launches less of its process's does not make its steps */
+#define STEADY_TIMES 2	    /* the median, at most */
 #define AS_MANY 1.2	    /* steps that differ by less are the same ones, of several threads */
 
 struct process_steps *process_steps__new(void)
@@ -87,6 +88,10 @@ void step_phase__add(struct step_phase *phase, uint64_t begin_ns, uint64_t ns)
 		phase->max_ns = ns;
 	note_span(phase, begin_ns, begin_ns + ns);
 	keep_slow(phase, &step);
+	if (phase->first_count == STEP_FIRSTS || phase->summed)
+		return;
+	phase->first[phase->first_count].begin_ns = begin_ns;
+	phase->first[phase->first_count++].ns = ns;
 }
 
 static void add_sums(struct step_sums *sums, const struct step_sums *more)
@@ -115,6 +120,16 @@ void step_phase__add_record(struct step_phase *phase, const struct step_record *
 	for (size_t i = 0; i < STEP_SLOWEST; i++)
 		keep_slow(phase, &record->slowest[i]);
 	note_span(phase, record->first_ns, record->begin_ns);
+}
+
+uint64_t step_phase__steady_ns(const struct step_phase *phase)
+{
+	uint64_t most = STEADY_TIMES * account__percentile(phase->buckets, 0.5, phase->max_ns);
+
+	for (size_t i = 0; i + 1 < phase->first_count; i++)
+		if (phase->first[i].ns <= most && phase->first[i + 1].ns <= most)
+			return phase->first[i].begin_ns;
+	return phase->first_count ? phase->first[phase->first_count - 1].begin_ns : phase->first_ns;
 }
 
 const struct step_phase *step_thread__main_phase(const struct step_thread *thread)

@@ -16,6 +16,7 @@
 
 #include "gpuprobe/steps.h"
 
+#define STEP_FIRSTS 32	     /* steps at the begin of a phase that are kept one by one */
 #define STEP_PHASES 4	     /* of a thread that are told apart */
 #define STEP_THREADS_KEPT 32 /* of a process, those that have ended included */
 
@@ -33,6 +34,11 @@ struct step_phase {
 	uint64_t listed;			/* beside them: of which the thread's launches, copies and waits are known, no more */
 	struct step_sums listed_sums;		/* of these */
 	struct slow_step slowest[STEP_SLOWEST]; /* slowest first; ns 0: no more. Without launches: no sums are known */
+	/* The first, of those whose sums are not known; BPF counts later ones */
+	struct {
+		uint64_t begin_ns, ns;
+	} first[STEP_FIRSTS];
+	size_t first_count;
 };
 
 struct step_thread {
@@ -69,6 +75,12 @@ void step_phase__add(struct step_phase *phase, uint64_t begin_ns, uint64_t ns);
 
 /* Adds what a record has counted since it took the phase's anchor. */
 void step_phase__add_record(struct step_phase *phase, const struct step_record *record);
+
+/*
+ * When the phase's steps began to last as long as they do: modules that are loaded, kernels that are tried make the
+ * first ones of a program last longer. The begin of the first of two steps that last at most twice the median.
+ */
+uint64_t step_phase__steady_ns(const struct step_phase *phase);
 
 /* The phase in which a thread spent most time in steps; NULL: it has none. */
 const struct step_phase *step_thread__main_phase(const struct step_thread *thread);

@@ -211,6 +211,26 @@ const char *words__time_class(enum time_class class)
 	return class < TIME_CLASSES ? names[class] : "unknown";
 }
 
+const char *words__start_part(enum start_part part)
+{
+	static const char *const names[START_PARTS] = {
+		[START_BEFORE] = "before CUDA",
+		[START_DRIVER] = "driver",
+		[START_CONTEXT] = "context",
+		[START_MODULES] = "modules",
+		[START_GRAPHS] = "graphs",
+		[START_MEMORY] = "memory",
+		[START_COPIES] = "copies",
+		[START_LAUNCHES] = "launches",
+		[START_WAITS] = "waits",
+		[START_CALLS] = "other calls",
+		[START_HOST] = "outside calls",
+		[START_REST] = "not told apart",
+	};
+
+	return part < START_PARTS ? names[part] : "unknown";
+}
+
 const char *words__implicit_wait(enum implicit_wait wait)
 {
 	static const char *const names[IMPLICIT_WAITS] = {

@@ -8,6 +8,7 @@
 
 #include "gpuprobe/account.h"
 #include "model/model.h"
+#include "model/start.h"
 
 const char *words__memory_kind(enum memory_kind kind); /* "device" */
 const char *words__copy_kind(enum copy_kind kind);     /* "H2D" */
@@ -23,6 +24,7 @@ const char *words__wait_scope(enum wait_scope scope); /* "stream" */
 const char *words__host_kind(unsigned int kind);
 const char *words__site_kind(enum site_kind kind);	   /* "allocation" */
 const char *words__time_class(enum time_class class);	   /* "launch" */
+const char *words__start_part(enum start_part part);	   /* "before CUDA" */
 const char *words__implicit_wait(enum implicit_wait wait); /* "copy" */
 const char *words__copy_host(enum copy_host host);	   /* "pinned" */
 const char *words__layer(enum layer layer);		   /* "driver" */

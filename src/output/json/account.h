@@ -22,6 +22,9 @@ void json_totals__write(struct json *j, const struct process_account *totals);
 /* The keys "allocation_sizes", "copy_sizes", "repeated_copies" and "ignored_errors". */
 void json_sizes__write(struct json *j, const struct account *account);
 
+/* The key "start" (model/start.h); `began_ns`: when the probes were in. */
+void json_start__write(struct json *j, const struct process *p, uint64_t began_ns);
+
 /* The key "steps": of all that was seen so far; null where nothing repeats, as far as is known (model/steps.h). */
 void json_steps__write(struct json *j, const struct process *p);
 

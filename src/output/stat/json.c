@@ -19,6 +19,7 @@ static void write_account(struct json *j, const struct stat_report *report, cons
 	json_threads__write(j, p, report->began_ns, now_ns);
 	json_totals__write(j, &account->totals);
 	json_steps__write(j, p);
+	json_start__write(j, p, report->began_ns);
 	json__key_u64(j, "peak_bytes", account->peak_bytes);
 	json__key(j, "inflight_at_exit");
 	json__object_begin(j);

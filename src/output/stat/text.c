@@ -9,6 +9,7 @@
 #include "output/report/open_calls.h"
 #include "output/report/sampling.h"
 #include "output/report/sites.h"
+#include "output/report/start.h"
 #include "output/report/steps.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
@@ -18,6 +19,7 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 {
 	fputc('\n', out);
 	report_line__process(out, p);
+	report_start__print(out, p, report->began_ns);
 	report_steps__print(out, report->model, p);
 	stat_threads__print(out, report, p);
 	stat_launches__print(out, report, p);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The start of a process, see start.h.
+#include "model/start.h"
+
+#include "model/account.h"
+#include "model/model.h"
+#include "model/steps.h"
+
+#define OVER_NS 5000000000ull /* so long after the first steady step no other one will be the first */
+
+static const struct thread_account *find_thread(const struct account *account, int32_t tid)
+{
+	for (size_t i = 0; i < account->thread_count; i++)
+		if (account->threads[i].tid == tid)
+			return &account->threads[i];
+	return NULL;
+}
+
+static uint64_t steady_of(const struct process *process)
+{
+	struct step_summary steps;
+
+	step_summary__draw(process, &steps);
+	return steps.phase ? step_phase__steady_ns(steps.phase) : 0;
+}
+
+/* --- readings --- */
+
+static void read_thread(const struct thread_account *thread, struct start_sums *sums)
+{
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		sums->inside[i] = thread->time[i].ns;
+		sums->setup_inside[i] = thread->setup_inside[i];
+	}
+	for (int i = 0; i < SETUP_CLASSES; i++)
+		sums->setup[i] = thread->setup[i];
+	sums->loads = thread->loads;
+	sums->uploads = thread->uploads;
+}
+
+static void thin_out(struct start_record *record)
+{
+	if (record->count < START_READINGS)
+		return;
+	for (size_t i = 0; i < START_READINGS / 2; i++)
+		record->readings[i] = record->readings[2 * i];
+	record->count = START_READINGS / 2;
+}
+
+void start__follow(struct process *process, uint64_t now_ns)
+{
+	struct account *account = process->account;
+	const struct thread_account *thread = find_thread(account, account->totals.launched_tid);
+	uint64_t steady_ns = steady_of(process);
+	struct start_reading *reading;
+
+	if (!thread || (steady_ns && now_ns > steady_ns + OVER_NS))
+		return;
+	thin_out(&account->start);
+	reading = &account->start.readings[account->start.count++];
+	*reading = (struct start_reading){.ns = now_ns};
+	read_thread(thread, &reading->sums);
+}
+
+/* --- what follows --- */
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The parts up to `read_ns`, when the sums were read, and the rest up to `end_ns`. */
+static void divide(const struct process_start *start, const struct start_sums *sums, uint64_t read_ns, uint64_t end_ns,
+		   uint64_t parts[START_PARTS])
+{
+	static const enum start_part of_class[TIME_CLASSES] = {
+		[TIME_LAUNCH] = START_LAUNCHES,
+		[TIME_MEMORY] = START_MEMORY,
+		[TIME_COPY] = START_COPIES,
+		[TIME_WAIT] = START_WAITS,
+		[TIME_OTHER] = START_CALLS,
+	};
+	uint64_t inside = 0;
+
+	for (int i = 0; i < TIME_CLASSES; i++) {
+		parts[of_class[i]] = less(sums->inside[i], sums->setup_inside[i]);
+		inside += sums->inside[i];
+	}
+	parts[START_DRIVER] = sums->setup[SETUP_INIT];
+	parts[START_CONTEXT] = sums->setup[SETUP_CONTEXT];
+	parts[START_MODULES] = sums->setup[SETUP_MODULE];
+	parts[START_GRAPHS] = sums->setup[SETUP_GRAPH];
+	parts[START_BEFORE] = less(start->called_ns, start->begin_ns);
+	parts[START_HOST] = less(less(read_ns, start->called_ns), inside);
+	parts[START_REST] = less(end_ns, read_ns);
+}
+
+/* The latest before the first steady step; NULL: there was none after the first launch. */
+static const struct start_reading *reading_before(const struct process *process, const struct process_start *start)
+{
+	const struct start_record *record = &process->account->start;
+	const struct start_reading *latest = NULL;
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->readings[i].ns <= start->steady_ns && record->readings[i].ns > start->launched_ns)
+			latest = &record->readings[i];
+	return latest;
+}
+
+static uint64_t first_call(const struct account *account)
+{
+	uint64_t first_ns = 0;
+
+	for (size_t i = 0; i < account->thread_count; i++)
+		if (!first_ns || account->threads[i].first_ns < first_ns)
+			first_ns = account->threads[i].first_ns;
+	return first_ns;
+}
+
+void start__draw(const struct process *process, uint64_t began_ns, struct process_start *start)
+{
+	const struct account *account = process->account;
+	const struct start_reading *reading;
+	uint64_t steady_ns = steady_of(process);
+
+	*start = (struct process_start){
+		.from_begin = !process->since_attach,
+		.begin_ns = process->start_ns > began_ns ? process->start_ns : began_ns,
+		.called_ns = first_call(account),
+		.launched_ns = account->totals.launched_ns,
+		.tid = account->totals.launched_tid,
+	};
+	if (!start->launched_ns)
+		return;
+	divide(start, &account->totals.launched, start->launched_ns, start->launched_ns, start->to_launch);
+	start->loads = account->totals.launched.loads;
+	start->uploads = account->totals.launched.uploads;
+	if (steady_ns <= start->launched_ns)
+		return;
+	start->steady_ns = steady_ns;
+	reading = reading_before(process, start);
+	if (!reading) {
+		divide(start, &account->totals.launched, start->launched_ns, steady_ns, start->to_steady);
+		return;
+	}
+	divide(start, &reading->sums, reading->ns, steady_ns, start->to_steady);
+	start->loads = reading->sums.loads;
+	start->uploads = reading->sums.uploads;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What was counted in the steady time of a process, see steady.h.
+#include "model/steady.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/account.h"
+#include "model/model.h"
+#include "model/steps.h"
+
+/* A list as it was, in the order of its keys. */
+struct kept_list {
+	void *items;
+	size_t count;
+};
+
+struct steady_base {
+	uint64_t ns;
+	struct step_anchor anchor; /* of the steps */
+	struct kept_list threads, functions, sizes, copies, repeats, totals;
+	struct process_account shared;
+	struct covered_totals covered[COPY_KINDS];
+};
+
+/* --- keys --- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct thread_account *x = a, *y = b;
+	int order = compare((uint64_t)x->tid, (uint64_t)y->tid);
+
+	return order ? order : compare(x->first_ns, y->first_ns);
+}
+
+static int by_row(const void *a, const void *b)
+{
+	return compare(((const struct account_function *)a)->row, ((const struct account_function *)b)->row);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct size_key));
+}
+
+static int by_copies(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct copy_size_key));
+}
+
+static int by_repeat(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct repeat_key));
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct function_totals *x = a, *y = b;
+	int order = compare(x->row, y->row);
+
+	order = order ? order : compare(x->flags, y->flags);
+	order = order ? order : compare(x->kind, y->kind);
+	return order ? order : compare(x->device, y->device);
+}
+
+/* --- the base --- */
+
+static bool keep(struct kept_list *list, const void *items, size_t count, size_t size,
+		 int (*order)(const void *a, const void *b))
+{
+	list->items = malloc(count * size + 1);
+	if (!list->items)
+		return false;
+	list->count = count;
+	if (!count)
+		return true;
+	memcpy(list->items, items, count * size);
+	qsort(list->items, count, size, order);
+	return true;
+}
+
+static const void *find(const struct kept_list *list, const void *item, size_t size,
+			int (*order)(const void *a, const void *b))
+{
+	return list->count ? bsearch(item, list->items, list->count, size, order) : NULL;
+}
+
+void steady_base__free(struct steady_base *base)
+{
+	if (!base)
+		return;
+	free(base->threads.items);
+	free(base->functions.items);
+	free(base->sizes.items);
+	free(base->copies.items);
+	free(base->repeats.items);
+	free(base->totals.items);
+	free(base);
+}
+
+static bool keep_all(struct steady_base *base, const struct process *process)
+{
+	const struct account *account = process->account;
+
+	base->shared = account->totals;
+	memcpy(base->covered, process->covered, sizeof(base->covered));
+	return keep(&base->threads, account->threads, account->thread_count, sizeof(*account->threads), by_thread) &&
+	       keep(&base->functions, account->functions, account->function_count, sizeof(*account->functions), by_row) &&
+	       keep(&base->sizes, account->sizes, account->size_count, sizeof(*account->sizes), by_size) &&
+	       keep(&base->copies, account->copies, account->copy_count, sizeof(*account->copies), by_copies) &&
+	       keep(&base->repeats, account->repeats, account->repeat_count, sizeof(*account->repeats), by_repeat) &&
+	       keep(&base->totals, process->functions, process->function_count, sizeof(*process->functions), by_function);
+}
+
+static bool is_same(const struct step_anchor *a, const struct step_anchor *b)
+{
+	return a->code == b->code && a->before == b->before && a->mask == b->mask;
+}
+
+int steady__follow(struct process *process, uint64_t now_ns)
+{
+	struct account *account = process->account;
+	struct step_summary steps;
+	struct steady_base *base;
+
+	step_summary__draw(process, &steps);
+	if (!steps.phase || process->ended || (account->base && is_same(&account->base->anchor, &steps.phase->anchor)))
+		return 0;
+	base = calloc(1, sizeof(*base));
+	if (!base || !keep_all(base, process)) {
+		steady_base__free(base);
+		return -ENOMEM;
+	}
+	base->ns = now_ns;
+	base->anchor = steps.phase->anchor;
+	steady_base__free(account->base);
+	account->base = base;
+	return 0;
+}
+
+uint64_t steady__since_ns(const struct process *process)
+{
+	return process->account && process->account->base ? process->account->base->ns : 0;
+}
+
+/* --- what came after --- */
+
+static void subtract(uint64_t *from, uint64_t less)
+{
+	*from = *from > less ? *from - less : 0;
+}
+
+static void subtract_all(uint64_t *from, const uint64_t *less, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		subtract(&from[i], less[i]);
+}
+
+static void subtract_totals(struct time_totals *from, const struct time_totals *less, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		subtract((uint64_t *)&from[i].calls, less[i].calls);
+		subtract((uint64_t *)&from[i].ns, less[i].ns);
+	}
+}
+
+#define SUBTRACT(from, less, member) subtract((uint64_t *)&(from)->member, (less)->member)
+#define SUBTRACT_TIME(from, less, member) subtract_totals(&(from)->member, &(less)->member, 1)
+#define SUBTRACT_TIMES(from, less, member, count) subtract_totals((from)->member, (less)->member, count)
+
+static void subtract_waits(struct thread_account *thread, const struct thread_account *before)
+{
+	SUBTRACT_TIME(thread, before, single_waits);
+	SUBTRACT_TIME(thread, before, bare_waits);
+	SUBTRACT_TIME(thread, before, batch_waits);
+	SUBTRACT_TIMES(thread, before, implicit, IMPLICIT_WAITS);
+	SUBTRACT_TIME(thread, before, legacy_waits);
+	SUBTRACT(thread, before, idle_gaps);
+	SUBTRACT(thread, before, idle_ns);
+	SUBTRACT(thread, before, idle_inside_ns);
+}
+
+static void subtract_launches(struct thread_account *thread, const struct thread_account *before)
+{
+	SUBTRACT(thread, before, launches);
+	SUBTRACT(thread, before, gap_count);
+	SUBTRACT(thread, before, gap_ns);
+	SUBTRACT_TIME(thread, before, chained);
+	SUBTRACT(thread, before, chained_gap_ns);
+	SUBTRACT(thread, before, legacy_launches);
+	SUBTRACT(thread, before, legacy_behind);
+	SUBTRACT(thread, before, legacy_crossings);
+	subtract_all((uint64_t *)thread->gaps, (const uint64_t *)before->gaps, TIME_BUCKETS);
+}
+
+static void take_thread(struct thread_account *thread, const struct steady_base *base)
+{
+	const struct thread_account *before = find(&base->threads, thread, sizeof(*thread), by_thread);
+
+	if (!before)
+		return;
+	SUBTRACT_TIMES(thread, before, time, TIME_CLASSES);
+	subtract_launches(thread, before);
+	subtract_waits(thread, before);
+	/* The longest may have been before. */
+	if (!thread->idle_gaps)
+		thread->idle_max_ns = thread->idle_stack = 0;
+	thread->first_ns = base->ns;
+}
+
+static void take_function(struct account_function *function, const struct steady_base *base)
+{
+	const struct account_function *before = find(&base->functions, function, sizeof(*function), by_row);
+
+	if (!before)
+		return;
+	SUBTRACT(function, before, time.calls);
+	SUBTRACT(function, before, time.ns);
+	SUBTRACT(function, before, time.unfinished_ns);
+	subtract_all((uint64_t *)function->time.buckets, (const uint64_t *)before->time.buckets, TIME_BUCKETS);
+	SUBTRACT(function, before, missed);
+	SUBTRACT(function, before, missed_ns);
+}
+
+static void take_size(struct account_size *size, const struct steady_base *base)
+{
+	const struct account_size *before = find(&base->sizes, size, sizeof(*size), by_size);
+	struct size_record *record = &size->record;
+
+	if (!before)
+		return;
+	SUBTRACT(record, &before->record, allocations);
+	SUBTRACT(record, &before->record, allocation_ns);
+	SUBTRACT(record, &before->record, frees);
+	SUBTRACT(record, &before->record, free_ns);
+	/* The first one of the process is not among them: none stands out. */
+	record->first_took_ns = record->allocations ? record->allocation_ns / record->allocations : 0;
+}
+
+static void take_copies(struct account_copies *copies, const struct steady_base *base)
+{
+	const struct account_copies *before = find(&base->copies, copies, sizeof(*copies), by_copies);
+
+	if (!before)
+		return;
+	subtract_all((uint64_t *)copies->record.calls, (const uint64_t *)before->record.calls, COPY_SIZES);
+	subtract_all((uint64_t *)copies->record.bytes, (const uint64_t *)before->record.bytes, COPY_SIZES);
+	subtract_all((uint64_t *)copies->record.ns, (const uint64_t *)before->record.ns, COPY_SIZES);
+}
+
+static void take_repeat(struct account_repeat *repeat, const struct steady_base *base)
+{
+	const struct account_repeat *before = find(&base->repeats, repeat, sizeof(*repeat), by_repeat);
+
+	if (!before)
+		return;
+	SUBTRACT(&repeat->record, &before->record, copies);
+	SUBTRACT(&repeat->record, &before->record, repeats);
+	SUBTRACT(&repeat->record, &before->record, repeat_ns);
+}
+
+static void take_totals(struct function_totals *totals, const struct steady_base *base)
+{
+	const struct function_totals *before = find(&base->totals, totals, sizeof(*totals), by_function);
+
+	if (!before)
+		return;
+	SUBTRACT(totals, before, calls);
+	SUBTRACT(totals, before, failures);
+	SUBTRACT(totals, before, bytes);
+	SUBTRACT(totals, before, ns);
+	SUBTRACT(totals, before, other_ns);
+}
+
+static void take_process(struct process *view, const struct steady_base *base)
+{
+	struct process_account *shared = &view->account->totals;
+
+	subtract_totals(shared->repeats, base->shared.repeats, 2);
+	subtract_all((uint64_t *)shared->repeat_bytes, (const uint64_t *)base->shared.repeat_bytes, 2);
+	SUBTRACT_TIME(shared, &base->shared, asks);
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		SUBTRACT(&view->covered[kind], &base->covered[kind], calls);
+		SUBTRACT(&view->covered[kind], &base->covered[kind], bytes);
+		SUBTRACT(&view->covered[kind], &base->covered[kind], ns);
+	}
+}
+
+/* --- the view --- */
+
+static int by_function_time(const void *a, const void *b)
+{
+	return compare(account_function__ns(b), account_function__ns(a));
+}
+
+static int by_size_time(const void *a, const void *b)
+{
+	const struct size_record *x = &((const struct account_size *)a)->record, *y = &((const struct account_size *)b)->record;
+
+	return compare(y->allocation_ns + y->free_ns, x->allocation_ns + x->free_ns);
+}
+
+static int by_repeat_time(const void *a, const void *b)
+{
+	return compare(((const struct account_repeat *)b)->record.repeat_ns,
+		       ((const struct account_repeat *)a)->record.repeat_ns);
+}
+
+static void sort(void *items, size_t count, size_t size, int (*order)(const void *a, const void *b))
+{
+	if (count)
+		qsort(items, count, size, order);
+}
+
+static bool copy(void *items, size_t count, size_t size, void **out)
+{
+	*out = malloc(count * size + 1);
+	if (*out && count)
+		memcpy(*out, items, count * size);
+	return *out;
+}
+
+/* What is not changed in the view stays the process's. */
+static bool copy_lists(const struct process *process, struct process *view)
+{
+	const struct account *from = process->account;
+	struct account *to = view->account;
+
+	return copy(from->threads, from->thread_count, sizeof(*from->threads), (void **)&to->threads) &&
+	       copy(from->functions, from->function_count, sizeof(*from->functions), (void **)&to->functions) &&
+	       copy(from->sizes, from->size_count, sizeof(*from->sizes), (void **)&to->sizes) &&
+	       copy(from->copies, from->copy_count, sizeof(*from->copies), (void **)&to->copies) &&
+	       copy(from->repeats, from->repeat_count, sizeof(*from->repeats), (void **)&to->repeats) &&
+	       copy(process->functions, process->function_count, sizeof(*process->functions), (void **)&view->functions);
+}
+
+static void take_lists(struct process *view, const struct steady_base *base)
+{
+	struct account *account = view->account;
+
+	for (size_t i = 0; i < account->thread_count; i++)
+		take_thread(&account->threads[i], base);
+	for (size_t i = 0; i < account->function_count; i++)
+		take_function(&account->functions[i], base);
+	for (size_t i = 0; i < account->size_count; i++)
+		take_size(&account->sizes[i], base);
+	for (size_t i = 0; i < account->copy_count; i++)
+		take_copies(&account->copies[i], base);
+	for (size_t i = 0; i < account->repeat_count; i++)
+		take_repeat(&account->repeats[i], base);
+	for (size_t i = 0; i < view->function_count; i++)
+		take_totals(&view->functions[i], base);
+	sort(account->functions, account->function_count, sizeof(*account->functions), by_function_time);
+	sort(account->sizes, account->size_count, sizeof(*account->sizes), by_size_time);
+	sort(account->repeats, account->repeat_count, sizeof(*account->repeats), by_repeat_time);
+}
+
+int steady__view(const struct process *process, struct process *view)
+{
+	*view = *process;
+	view->functions = NULL;
+	view->account = malloc(sizeof(*view->account));
+	if (!view->account)
+		return -ENOMEM;
+	*view->account = *process->account;
+	view->account->threads = NULL;
+	view->account->functions = NULL;
+	view->account->sizes = NULL;
+	view->account->copies = NULL;
+	view->account->repeats = NULL;
+	if (!copy_lists(process, view)) {
+		steady__clear_view(view);
+		return -ENOMEM;
+	}
+	take_lists(view, process->account->base);
+	take_process(view, process->account->base);
+	return 0;
+}
+
+void steady__clear_view(struct process *view)
+{
+	free(view->functions);
+	if (!view->account)
+		return;
+	free(view->account->threads);
+	free(view->account->functions);
+	free(view->account->sizes);
+	free(view->account->copies);
+	free(view->account->repeats);
+	free(view->account);
+}

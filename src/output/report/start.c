@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The start of a process as text, see start.h.
+#include "output/report/start.h"
+
+#include "base/quantity.h"
+#include "model/account.h"
+#include "output/report/line.h"
+#include "output/words.h"
+
+#define PART_SHARE 0.01 /* parts that are less of the start are left out */
+
+static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
+{
+	const char *comma = REPORT_INDENT;
+	uint64_t all = 0;
+
+	for (int i = 0; i < START_PARTS; i++)
+		all += parts[i];
+	for (int i = 0; i < START_PARTS; i++) {
+		if ((double)parts[i] < PART_SHARE * (double)all)
+			continue;
+		fprintf(out, "%s%s %s", comma, words__start_part(i), quantity__time((double)parts[i]).text);
+		comma = ", ";
+	}
+	fputc('\n', out);
+}
+
+static void print_amounts(FILE *out, const struct process_start *start)
+{
+	const struct upload_sums *uploads = &start->uploads;
+
+	if (!start->loads && !uploads->bytes)
+		return;
+	fputs(REPORT_INDENT, out);
+	if (start->loads)
+		fprintf(out, "%s load%s of modules and libraries", quantity__count(start->loads).text,
+			report_line__plural(start->loads));
+	if (uploads->bytes)
+		fprintf(out, "%s%s copied to devices", start->loads ? ", " : "", quantity__bytes((double)uploads->bytes).text);
+	if (uploads->bytes && uploads->ns)
+		fprintf(out, " (%s inside the calls)",
+			quantity__bandwidth((double)uploads->bytes * 1e9 / (double)uploads->ns).text);
+	fputc('\n', out);
+}
+
+void report_start__print(FILE *out, const struct process *process, uint64_t began_ns)
+{
+	struct process_start start;
+
+	if (!process->account)
+		return;
+	start__draw(process, began_ns, &start);
+	if (!start.launched_ns || (!start.from_begin && !start.steady_ns))
+		return;
+	fprintf(out, "\n    the start, from %s: %s to the first launch", start.from_begin ? "its begin" : "attach",
+		quantity__time((double)(start.launched_ns - start.begin_ns)).text);
+	if (start.steady_ns)
+		fprintf(out, ", %s to the first steady step", quantity__time((double)(start.steady_ns - start.begin_ns)).text);
+	fputc('\n', out);
+	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch);
+	print_amounts(out, &start);
+}
