@@ -10,6 +10,7 @@
 #include "account.h"
 #include "account_copy.h"
 #include "account_error.h"
+#include "account_file.h"
 #include "account_size.h"
 #include "launch.h"
 #include "memory.h"
@@ -184,6 +185,8 @@ __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 		account_size(slot, call);
 	if (call->operation == OP_ALLOC && call->kind == MEMORY_MANAGED)
 		account->managed = 1;
+	if (call->operation == OP_COPY && !result)
+		note_mapped_copy(slot, call);
 	if (call->operation == OP_COPY || call->operation == OP_SET)
 		account_copy(slot, call, result);
 	else if (queues_use(call))

@@ -272,6 +272,23 @@ struct repeat_record {
 	__u32 pad;
 };
 
+#define MAPPED_LEAST_BYTES (1u << 20) /* smaller copies are not looked at */
+#define MAPPED_NAME 64
+
+/* Copies to devices straight from a mapped file, that succeeded; shared memory is none. */
+struct mapped_copy_key {
+	__u64 inode;
+	__u32 device; /* of the file system, as the kernel has it */
+	__u32 slot;
+};
+
+struct mapped_copy_record {
+	__u64 calls, bytes;
+	__u64 ns;		/* inside the calls */
+	__u64 stack;		/* id of where the latest was made; 0: not taken */
+	char name[MAPPED_NAME]; /* of the file, without its directory; cut off. The process's choice */
+};
+
 /* Errors that the program did not ask about, but made launches after. */
 struct ignored_key {
 	__u32 slot;

@@ -40,6 +40,7 @@
 	X(SIZE_MAP_FULL, "size_map_full", "allocations of sizes that had no room in a table") \
 	X(COPY_SIZE_MAP_FULL, "copy_size_map_full", "copies whose size had no room in a table") \
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
+	X(MAPPED_COPY_MAP_FULL, "mapped_copy_map_full", "copies from mapped files that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
 	X(HANDED_OVER, "handed_over", "calls that lasted 5 s and more while probes went from one process to all: their return was not seen") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \

@@ -13,7 +13,7 @@
 
 #define STEP_RECORDS 64		 /* threads that have one at a time */
 #define STEP_RECORDS_EACH 16	 /* of these, those of one process */
-#define STEP_FIRST 8		 /* a thread that has submitted so much gets one */
+#define STEP_FIRST 4		 /* a thread that has submitted so much gets one */
 #define STEP_HISTORY 16384	 /* codes that are kept: three periods of 5,000 submissions; a power of two */
 #define STEP_STAMP_SHIFT 10	 /* their times are in units of 1,024 ns */
 #define STEP_SLOWEST 8		 /* steps that are kept one by one */

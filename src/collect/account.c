@@ -373,6 +373,8 @@ static int find_stacks(const struct collector *collector, struct account *accoun
 		ret = add_stack(collector, account, account->threads[i].idle_stack);
 	for (size_t i = 0; i < account->ignored_count && !ret; i++)
 		ret = add_stack(collector, account, account->ignored[i].record.stack);
+	for (size_t i = 0; i < account->mapped_count && !ret; i++)
+		ret = add_stack(collector, account, account->mapped[i].record.stack);
 	return ret;
 }
 

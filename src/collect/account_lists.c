@@ -74,6 +74,20 @@ static int take_ignored(const struct sweep *sweep, const void *key, const void *
 	return ret ? ret : (int)sweep__of_process(sweep, ignored.key.slot);
 }
 
+static int take_mapped(const struct sweep *sweep, const void *key, const void *value)
+{
+	struct account_mapped mapped = {.key = *(const struct mapped_copy_key *)key,
+					.record = *(const struct mapped_copy_record *)value};
+	struct account *account = account_of(sweep, mapped.key.slot);
+	int ret;
+
+	if (!account)
+		return 0;
+	mapped.record.name[MAPPED_NAME - 1] = '\0';
+	ret = growing_list__append((void **)&account->mapped, &account->mapped_count, &mapped, sizeof(mapped));
+	return ret ? ret : (int)sweep__of_process(sweep, mapped.key.slot);
+}
+
 int account_lists__read(struct reading *reading)
 {
 	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
@@ -85,6 +99,7 @@ int account_lists__read(struct reading *reading)
 		{skeleton->maps.copy_sizes, take_copies},
 		{skeleton->maps.repeats, take_repeat},
 		{skeleton->maps.ignored, take_ignored},
+		{skeleton->maps.mapped_copies, take_mapped},
 	};
 	int ret = 0;
 
@@ -107,6 +122,7 @@ void account_lists__clear(struct account *account)
 	account->copy_count = 0;
 	account->repeat_count = 0;
 	account->ignored_count = 0;
+	account->mapped_count = 0;
 }
 
 static struct account_ignored *find_ignored(struct account *account, const struct ignored_key *key)
@@ -182,6 +198,14 @@ static int compare_ignored(const void *a, const void *b)
 	return order ? order : memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
+static int compare_mapped(const void *a, const void *b)
+{
+	const struct account_mapped *x = a, *y = b;
+	int order = more(x->record.bytes, y->record.bytes);
+
+	return order ? order : memcmp(&x->key, &y->key, sizeof(x->key));
+}
+
 static void sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b))
 {
 	if (count)
@@ -194,4 +218,5 @@ void account_lists__sort(struct account *account)
 	sort(account->copies, account->copy_count, sizeof(*account->copies), compare_copies);
 	sort(account->repeats, account->repeat_count, sizeof(*account->repeats), compare_repeats);
 	sort(account->ignored, account->ignored_count, sizeof(*account->ignored), compare_ignored);
+	sort(account->mapped, account->mapped_count, sizeof(*account->mapped), compare_mapped);
 }

@@ -131,8 +131,8 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
 }
 
-/* So much of it there must be that shares of it tell something; of a program that has just begun to be steady all counts. */
-#define STEADY_LEAST_NS 1000000000ull
+/* So much of it there must be that it tells something: of a program that has just begun to be steady all counts. */
+#define STEADY_LEAST_NS 3000000000ull
 
 static bool is_steady(const struct finding_input *input, const struct process *process)
 {

@@ -395,6 +395,43 @@ const struct finding_kind finding_kinds[] = {
 		.draw = host_bound__draw,
 	},
 	{
+		.id = "cold-start",
+		.severity = SEVERITY_INFO,
+		.needs = NEEDS_ACCOUNT,
+		.title = "the program takes long to start",
+		.advice = "Where loads of modules or first launches take long, code is compiled for the GPU at each start "
+			  "(PTX): build for its architecture (-gencode, TORCH_CUDA_ARCH_LIST), keep the compiled code (a "
+			  "CUDA_CACHE_PATH that outlives the container, CUDA_CACHE_MAXSIZE; TRITON_CACHE_DIR and "
+			  "TORCHINDUCTOR_CACHE_DIR; jax_compilation_cache_dir), and leave CUDA_MODULE_LOADING at LAZY. "
+			  "Contexts are made faster in persistence mode (nvidia-smi -pm 1) and with only the GPUs in "
+			  "CUDA_VISIBLE_DEVICES that are used. Copy weights from pinned memory, in large pieces, and read "
+			  "files ahead. Capture graphs for fewer sizes. Time before the first CUDA call is the program's own: "
+			  "python3 -X importtime tells which imports take it.",
+		.cost = "the part of the start that stands out, or all of it",
+		.thresholds = {
+			{"part", 5e9, UNIT_NS, "least time of one part, other than imports, to stand out"},
+			{"start", 60e9, UNIT_NS, "least time to the first steady step, where no part stands out"},
+		},
+		.draw = cold_start__draw,
+	},
+	{
+		.id = "mapped-file-copies",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_ACCOUNT,
+		.title = "slow copies straight from mapped files",
+		.advice = "A copy from a mapped file waits for each of its pages. Have the file read ahead "
+			  "(posix_fadvise with POSIX_FADV_WILLNEED, madvise with MADV_POPULATE_READ, vmtouch), or read it in large "
+			  "pieces, in several threads, into pinned memory and copy from there while the next piece is read; "
+			  "GPUDirect Storage (cuFile, kvikio) reads into the GPU's memory. In PyTorch: "
+			  "torch.load without mmap=True, or the files on a local disk.",
+		.cost = "copies from mapped files",
+		.thresholds = {
+			{"time", 2e9, UNIT_NS, "least time in such copies of 1 MiB and more"},
+			{"rate", 2e9, UNIT_BYTES_PER_SECOND, "most bytes a second: above it the files are in memory"},
+		},
+		.draw = mapped_file_copies__draw,
+	},
+	{
 		.id = "default-stream",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,

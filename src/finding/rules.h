@@ -60,6 +60,12 @@ int idle_gaps__draw(const struct finding_input *input, const struct process *pro
 /* host_bound.c */
 int host_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
+/* cold_start.c */
+int cold_start__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
+/* mapped_file_copies.c */
+int mapped_file_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
 /* default_stream.c */
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 

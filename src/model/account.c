@@ -23,6 +23,7 @@ void account__free(struct account *account)
 	free(account->copies);
 	free(account->repeats);
 	free(account->ignored);
+	free(account->mapped);
 	free(account->stacks);
 	steady_base__free(account->base);
 	free(account);
@@ -36,7 +37,7 @@ size_t account__bytes(const struct account *account)
 		return 0;
 	return sizeof(*a) + a->function_count * sizeof(*a->functions) + a->thread_count * sizeof(*a->threads) +
 	       a->missed_count * sizeof(*a->missed) + a->size_count * sizeof(*a->sizes) + a->copy_count * sizeof(*a->copies) +
-	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) +
+	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) + a->mapped_count * sizeof(*a->mapped) +
 	       a->stack_count * sizeof(*a->stacks);
 }
 

@@ -53,6 +53,12 @@ struct account_ignored {
 	struct ignored_record record;
 };
 
+/* The key's slot says nothing. */
+struct account_mapped {
+	struct mapped_copy_key key;
+	struct mapped_copy_record record;
+};
+
 /* What an id of a stack in the account stands for. */
 struct account_stack {
 	uint64_t id;
@@ -80,6 +86,8 @@ struct account {
 	size_t copy_count;
 	struct account_repeat *repeats; /* most time first; those copied again for nothing */
 	size_t repeat_count;
+	struct account_mapped *mapped; /* most bytes first */
+	size_t mapped_count;
 	struct account_ignored *ignored; /* most first; what is pending in threads that went on with launches included */
 	size_t ignored_count;
 	struct process_account totals;

@@ -72,6 +72,7 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
 	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
 	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
+	bpf_map__set_max_entries(skeleton->maps.mapped_copies, 1024);
 	/* Filled beforehand in any case: of a map that forgets. */
 	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
@@ -191,7 +192,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
 		skeleton->maps.devices, skeleton->maps.call_sites, skeleton->maps.launch_sites,
 		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
-		skeleton->maps.ignored, skeleton->maps.copy_targets, skeleton->maps.stream_orders};
+		skeleton->maps.ignored, skeleton->maps.mapped_copies, skeleton->maps.copy_targets, skeleton->maps.stream_orders};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);

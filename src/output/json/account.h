@@ -19,7 +19,7 @@ void json_durations__write(struct json *j, const struct process *p);
 /* The key "account": what is summed up over a process's threads. */
 void json_totals__write(struct json *j, const struct process_account *totals);
 
-/* The keys "allocation_sizes", "copy_sizes", "repeated_copies" and "ignored_errors". */
+/* The keys "allocation_sizes", "copy_sizes", "repeated_copies", "ignored_errors" and "mapped_file_copies". */
 void json_sizes__write(struct json *j, const struct account *account);
 
 /* The key "start" (model/start.h); `began_ns`: when the probes were in. */

@@ -68,6 +68,16 @@ static void write_repeat(struct json *j, const struct account_repeat *repeat)
 	json__object_end(j);
 }
 
+static void write_mapped(struct json *j, const struct mapped_copy_record *record)
+{
+	json__object_begin(j);
+	json__key_string(j, "file", record->name);
+	json__key_u64(j, "calls", record->calls);
+	json__key_u64(j, "bytes", record->bytes);
+	json__key_u64(j, "ns", record->ns);
+	json__object_end(j);
+}
+
 static void write_ignored(struct json *j, const struct account_ignored *ignored)
 {
 	const struct api_function *function = &api_functions[ignored->key.row];
@@ -103,5 +113,10 @@ void json_sizes__write(struct json *j, const struct account *account)
 	json__array_begin(j);
 	for (size_t i = 0; i < account->ignored_count; i++)
 		write_ignored(j, &account->ignored[i]);
+	json__array_end(j);
+	json__key(j, "mapped_file_copies");
+	json__array_begin(j);
+	for (size_t i = 0; i < account->mapped_count; i++)
+		write_mapped(j, &account->mapped[i].record);
 	json__array_end(j);
 }

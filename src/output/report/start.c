@@ -2,11 +2,13 @@
 // The start of a process as text, see start.h.
 #include "output/report/start.h"
 
+#include "base/escape.h"
 #include "base/quantity.h"
 #include "model/account.h"
 #include "output/report/line.h"
 #include "output/words.h"
 
+#define FILES_SHOWN 3
 #define PART_SHARE 0.01 /* parts that are less of the start are left out */
 
 static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
@@ -43,6 +45,23 @@ static void print_amounts(FILE *out, const struct process_start *start)
 	fputc('\n', out);
 }
 
+/* Of the whole time that was watched. */
+static void print_files(FILE *out, const struct account *account)
+{
+	for (size_t i = 0; i < account->mapped_count && i < FILES_SHOWN; i++) {
+		const struct mapped_copy_record *record = &account->mapped[i].record;
+
+		fprintf(out, REPORT_INDENT "%s straight from the mapped file ", quantity__bytes((double)record->bytes).text);
+		escape__text(out, record->name);
+		if (record->ns)
+			fprintf(out, ", %s", quantity__bandwidth((double)record->bytes * 1e9 / (double)record->ns).text);
+		fputc('\n', out);
+	}
+	if (account->mapped_count > FILES_SHOWN)
+		fprintf(out, REPORT_INDENT "... and %zu more file%s\n", account->mapped_count - FILES_SHOWN,
+			report_line__plural(account->mapped_count - FILES_SHOWN));
+}
+
 void report_start__print(FILE *out, const struct process *process, uint64_t began_ns)
 {
 	struct process_start start;
@@ -59,4 +78,5 @@ void report_start__print(FILE *out, const struct process *process, uint64_t bega
 	fputc('\n', out);
 	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch);
 	print_amounts(out, &start);
+	print_files(out, process->account);
 }

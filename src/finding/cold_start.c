@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A start that takes long: because of one part of it that is CUDA's or the program's use of it, or altogether,
+ * where the program was watched for a while after that. Sound programs in PyTorch took 15 to 20 s to their
+ * first launch, nearly all of it before their first CUDA call, and 1 to 2 s in each other part.
+ */
+#include <errno.h>
+
+#include "base/quantity.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+#include "model/account.h"
+
+enum {
+	LEAST_PART,
+	LEAST_START,
+};
+
+#define WATCHED_SINCE_NS 10000000000ull /* what is watched for less after its start is watched for that */
+
+struct cold_start {
+	struct process_start times;
+	const uint64_t *parts;
+	uint64_t ns; /* all of it */
+	int worst;   /* the part that stands out; START_PARTS: none */
+};
+
+/* What stands out is more than what a sound program needs: its imports and its own work are not compared with that. */
+static bool may_stand_out(int part)
+{
+	return part != START_BEFORE && part != START_HOST && part != START_REST && part != START_WAITS;
+}
+
+static bool look_at(const struct finding_input *input, const struct process *process, struct cold_start *start)
+{
+	const struct process_start *times = &start->times;
+
+	start__draw(process, input->began_ns, &start->times);
+	if (!times->from_begin || !times->launched_ns)
+		return false;
+	start->parts = times->steady_ns ? times->to_steady : times->to_launch;
+	start->ns = (times->steady_ns ? times->steady_ns : times->launched_ns) - times->begin_ns;
+	start->worst = START_PARTS;
+	for (int i = 0; i < START_PARTS; i++)
+		if (may_stand_out(i) && (double)start->parts[i] >= input->thresholds[LEAST_PART] &&
+		    (start->worst == START_PARTS || start->parts[i] > start->parts[start->worst]))
+			start->worst = i;
+	return true;
+}
+
+static bool is_long(const struct finding_input *input, const struct process *process, const struct cold_start *start)
+{
+	uint64_t to_ns = process->ended ? process->ended_ns : input->model->now_ns;
+
+	return start->times.steady_ns && (double)start->ns >= input->thresholds[LEAST_START] &&
+	       to_ns > start->times.steady_ns + WATCHED_SINCE_NS;
+}
+
+static const char *words_of(int part)
+{
+	static const char *const words[START_PARTS + 1] = {
+		[START_BEFORE] = "before the first CUDA call",
+		[START_DRIVER] = "initialisation of the driver",
+		[START_CONTEXT] = "contexts",
+		[START_MODULES] = "loads of modules",
+		[START_GRAPHS] = "captures and graphs",
+		[START_MEMORY] = "allocations",
+		[START_COPIES] = "copies",
+		[START_LAUNCHES] = "first launches of kernels",
+		[START_WAITS] = "waits",
+		[START_CALLS] = "other CUDA calls",
+		[START_HOST] = "outside CUDA calls",
+		[START_REST] = "not told apart",
+		[START_PARTS] = "all of it",
+	};
+
+	return words[part];
+}
+
+static int largest_part(const struct cold_start *start)
+{
+	int largest = 0;
+
+	for (int i = 1; i < START_PARTS; i++)
+		if (start->parts[i] > start->parts[largest])
+			largest = i;
+	return largest;
+}
+
+static void number(struct finding *finding, const struct cold_start *start)
+{
+	const struct process_start *times = &start->times;
+
+	finding__number(finding, "start_ns", (double)start->ns, UNIT_NS);
+	finding__number(finding, "before_cuda_ns", (double)start->parts[START_BEFORE], UNIT_NS);
+	finding__number(finding, "context_ns", (double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT]), UNIT_NS);
+	finding__number(finding, "modules_ns", (double)start->parts[START_MODULES], UNIT_NS);
+	finding__number(finding, "loads", (double)times->loads, UNIT_COUNT);
+	finding__number(finding, "graphs_ns", (double)start->parts[START_GRAPHS], UNIT_NS);
+	finding__number(finding, "launches_ns", (double)start->parts[START_LAUNCHES], UNIT_NS);
+	finding__number(finding, "copies_ns", (double)start->parts[START_COPIES], UNIT_NS);
+	finding__number(finding, "uploaded", (double)times->uploads.bytes, UNIT_BYTES);
+	finding__number(finding, "outside_ns", (double)start->parts[START_HOST], UNIT_NS);
+}
+
+static int tell(struct finding *finding, const struct cold_start *start)
+{
+	const struct process_start *times = &start->times;
+	int largest = start->worst < START_PARTS ? start->worst : largest_part(start);
+
+	number(finding, start);
+	if (finding__subject(finding, "%s", words_of(largest)))
+		return -ENOMEM;
+	return finding__evidence(finding,
+				 "%s passed to the first %s, of it %s before the first CUDA call, %s in contexts, %s in %s "
+				 "loads of modules, %s in first launches, %s in captures, %s in copies (%s)",
+				 quantity__time((double)start->ns).text, times->steady_ns ? "steady step" : "launch",
+				 quantity__time((double)start->parts[START_BEFORE]).text,
+				 quantity__time((double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT])).text,
+				 quantity__time((double)start->parts[START_MODULES]).text, quantity__count(times->loads).text,
+				 quantity__time((double)start->parts[START_LAUNCHES]).text,
+				 quantity__time((double)start->parts[START_GRAPHS]).text,
+				 quantity__time((double)start->parts[START_COPIES]).text,
+				 quantity__bytes((double)times->uploads.bytes).text);
+}
+
+int cold_start__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	struct cold_start start;
+	struct finding *finding;
+
+	if (!look_at(input, process, &start) || (start.worst == START_PARTS && !is_long(input, process, &start)))
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, start.worst < START_PARTS ? start.parts[start.worst] : start.ns,
+		      where__watched_ns(input, process));
+	return tell(finding, &start);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Copies to the GPU straight from mapped files that are slow: each page of the file is fetched when the
+ * copy gets to it, mostly from a disk. Files that are in memory already are copied about as fast as other pageable memory.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/quantity.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+#include "model/account.h"
+
+enum {
+	LEAST_TIME,
+	MOST_RATE,
+};
+
+static double rate_of(const struct mapped_copy_record *record)
+{
+	return record->ns ? (double)record->bytes * 1e9 / (double)record->ns : 0;
+}
+
+static struct mapped_copy_record sum_up(const struct account *account)
+{
+	struct mapped_copy_record sum = {0};
+
+	for (size_t i = 0; i < account->mapped_count; i++) {
+		sum.calls += account->mapped[i].record.calls;
+		sum.bytes += account->mapped[i].record.bytes;
+		sum.ns += account->mapped[i].record.ns;
+	}
+	return sum;
+}
+
+static int tell(struct finding *finding, const struct account *account, const struct mapped_copy_record *sum)
+{
+	const struct mapped_copy_record *largest = &account->mapped[0].record;
+	char others[64] = "";
+
+	if (account->mapped_count > 1)
+		snprintf(others, sizeof(others), " and %s other file%s", quantity__count(account->mapped_count - 1).text,
+			 account->mapped_count > 2 ? "s" : "");
+	if (finding__subject(finding, "%s%s", largest->name, others))
+		return -ENOMEM;
+	finding__number(finding, "files", (double)account->mapped_count, UNIT_COUNT);
+	finding__number(finding, "copies", (double)sum->calls, UNIT_COUNT);
+	finding__number(finding, "bytes", (double)sum->bytes, UNIT_BYTES);
+	finding__number(finding, "rate", rate_of(sum), UNIT_BYTES_PER_SECOND);
+	return finding__evidence(finding, "%s copies of %s in all went straight from mapped files, at %s; %s of %s",
+				 quantity__count(sum->calls).text, quantity__bytes((double)sum->bytes).text,
+				 quantity__bandwidth(rate_of(sum)).text, quantity__bytes((double)largest->bytes).text,
+				 largest->name);
+}
+
+int mapped_file_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	struct mapped_copy_record sum = sum_up(process->account);
+	struct finding *finding;
+
+	if ((double)sum.ns < input->thresholds[LEAST_TIME] || rate_of(&sum) > input->thresholds[MOST_RATE])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, sum.ns, where__watched_ns(input, process));
+	finding->stack = account__stack(process->account, process->account->mapped[0].record.stack);
+	return tell(finding, process->account, &sum);
+}
