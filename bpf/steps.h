@@ -222,6 +222,19 @@ __noinline int change_anchor(struct step_record *record)
 
 /* --- submissions --- */
 
+/* Userspace is to look before what is kept is overwritten. Where the ring is full it looks at its next reading. */
+static __noinline int tell_steps(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return 0;
+	record->type = RECORD_STEPS;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
 static __always_inline void put_step_code(struct step_record *record, u64 code)
 {
 	u32 at = record->count & (STEP_HISTORY - 1);
@@ -235,6 +248,8 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 	/* Once it is whole */
 	barrier();
 	record->count++;
+	if (!(record->count & (STEP_HISTORY / 2 - 1)) && !record->wanted.serial)
+		tell_steps(record->slot);
 	if (code == record->anchor.code && !((record->context ^ record->anchor.before) & record->anchor.mask))
 		end_step(record, ns);
 	record->context = step_context(record->context, code);

@@ -14,6 +14,7 @@
 #include "cli/samples.h"
 #include "cli/subcommand.h"
 #include "finding/finding.h"
+#include "gpuprobe/steps.h"
 #include "model/growth.h"
 #include "output/findings.h"
 #include "output/stat/stat.h"
@@ -135,7 +136,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.idle_time = options->idle_file ? add_idle_time : NULL,
 		.idle_arg = run,
 		.host = options->host,
-		.steps = true,
+		.steps = STEP_RECORDS,
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,

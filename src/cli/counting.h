@@ -52,7 +52,7 @@ struct counting_options {
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
 	bool host;	     /* follow what threads do besides calls: counting__skeleton is for who does, cli/host_side.h */
-	bool steps;	     /* look for the steps that threads repeat */
+	uint32_t steps;	     /* look for the steps that so many threads repeat, at most STEP_RECORDS; 0: none */
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */
 	struct counting_limits limits;

@@ -22,6 +22,8 @@
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
 #define ESTIMATE_PERIOD 1.0	  /* seconds, about, between readings of the maps for estimates */
 
+#define STEP_THREADS_WATCHED 16 /* each has a record of some 200 KiB */
+
 struct monitor {
 	const struct options *options;
 	const struct log *log;
@@ -173,6 +175,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.api = options->api,
 		.check_launches = options->check_launches,
 		.no_returns = options->no_returns,
+		.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,
 		.max_overhead = options->max_overhead,
 		.limits = options->limits,
 		.top = options->top,

@@ -109,6 +109,9 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_PROCESS:
 		collector->has_fresh = true;
 		break;
+	case RECORD_STEPS:
+		collector->has_steps = true;
+		break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
 			collector->hooks.process_ended(collector->hooks.arg);
@@ -320,6 +323,8 @@ static void consume_until(struct collector *collector, uint64_t until_ns)
 		take_notices(collector);
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
+	if (collector->has_steps)
+		steps__look(collector);
 	mounts__forget();
 }
 

@@ -59,6 +59,7 @@ struct collector {
 	size_t reaped;	    /* processes, by the latest reaping */
 	uint64_t paged_ns;  /* of the latest page */
 	bool has_fresh;	    /* a process has made its first call since */
+	bool has_steps;	    /* a thread has submitted much, and no step of it is known */
 	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
 	uint64_t attached_ns;
 	struct late_process *late;

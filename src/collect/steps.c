@@ -13,11 +13,12 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/steps.h"
 
-#define SEARCHES 8	  /* at a reading: each takes some milliseconds */
-#define SEARCH_LEAST 12	  /* submissions */
-#define SEARCH_AGAIN 1.25 /* times as many since the latest search that found nothing */
-#define VERIFY_AGAIN 4	  /* times as many since an anchor was found in a short beginning */
-#define LOST_ROUNDS 4	  /* that the launches since the latest anchor would make: it has been lost */
+#define SEARCHES 8	/* at a reading: each takes some milliseconds */
+#define SEARCH_LEAST 12 /* submissions */
+#define MOST_FAILURES 2 /* a search that finds nothing is followed by one after 1, 2, then 4 readings */
+#define VERIFY_AGAIN 4	/* times as many since an anchor was found in a short beginning */
+#define WRONG_STEPS 16	/* more irregular steps than regular ones: it is the wrong anchor */
+#define LOST_ROUNDS 4	/* that the launches since the latest anchor would make: it has been lost */
 #define COPY_TRIES 16
 
 /* What is known of a record, from reading to reading. */
@@ -26,6 +27,8 @@ struct record_state {
 	uint64_t start_ns;
 	uint32_t serial;	/* of the latest anchor, also those of earlier threads */
 	uint64_t searched;	/* submissions at the latest search */
+	uint64_t next_reading;	/* of the next search that finds nothing, maybe */
+	unsigned int failures;	/* searches that have found nothing, since one has found something */
 	struct step_phase base; /* the current phase without what the record has */
 	/* Steps before BPF had the anchor */
 	bool walking;
@@ -45,10 +48,12 @@ struct history {
 struct steps {
 	struct step_record *shared; /* the BPF map, mapped */
 	size_t bytes;
+	uint32_t count; /* of records */
 	const struct bpf_map *free;
 	struct record_state states[STEP_RECORDS];
 	struct step_record copy; /* of one, without its history */
 	struct history history;	 /* of the same */
+	uint64_t reading;	 /* its number */
 	size_t searches;	 /* at this reading */
 };
 
@@ -60,7 +65,8 @@ int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct e
 
 	if (!steps)
 		return error__set(err, -ENOMEM, "out of memory");
-	steps->bytes = (STEP_RECORDS * sizeof(struct step_record) + page - 1) / page * page;
+	steps->count = bpf_map__max_entries(skeleton->maps.step_records);
+	steps->bytes = (steps->count * sizeof(struct step_record) + page - 1) / page * page;
 	memory = mmap(NULL, steps->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.step_records), 0);
 	if (memory == MAP_FAILED) {
 		free(steps);
@@ -284,6 +290,14 @@ static size_t list_known(const struct step_thread *thread, struct step_anchor *k
 	return thread->phase_count;
 }
 
+/* Such a search takes some milliseconds: one after the other in vain come more and more rarely. */
+static void note_failure(const struct steps *steps, struct record_state *state)
+{
+	state->next_reading = steps->reading + (1u << state->failures);
+	if (state->failures < MOST_FAILURES)
+		state->failures++;
+}
+
 /* Looks for the period of what was submitted since `from`. An anchor that is in use already stays. */
 static int search(struct steps *steps, struct step_record *shared, struct record_state *state, uint64_t from)
 {
@@ -297,49 +311,54 @@ static int search(struct steps *steps, struct step_record *shared, struct record
 		return 0;
 	copy_history(shared, from, &steps->history);
 	state->searched = history->to;
+	note_failure(steps, state);
 	ret = period__find(history->codes, (size_t)(history->to - history->from), known, list_known(thread, known), &period);
 	if (ret || !period.launches)
 		return ret;
-	if (state->serial && thread->phase_count && is_same_anchor(&state->base.anchor, &period.anchor))
+	if (thread->phase_count && !from && period.launches == state->base.anchor.launches)
 		return 0;
-	if (thread->phase_count && period.launches == state->base.anchor.launches && !from)
+	if (thread->phase_count && is_same_anchor(&state->base.anchor, &period.anchor))
 		return 0;
+	state->failures = 0;
 	take_anchor(steps, shared, state, &period);
 	return 0;
 }
 
+/* Launches go on, and the anchor does not come any more. */
 static bool is_lost(const struct step_record *record, const struct record_state *state)
 {
 	uint64_t usual = state->base.anchor.launches;
 
 	if (record->anchor.serial != state->serial || !record->begin_ns)
-		return record->totals.launches - state->base.listed_sums.launches > LOST_ROUNDS * usual &&
-		       record->count > state->walked + LOST_ROUNDS * usual;
+		return state->sums.launches > LOST_ROUNDS * usual;
 	return record->totals.launches - record->own_launches > LOST_ROUNDS * usual;
+}
+
+/* It comes, but at other times than it should. */
+static bool is_wrong(const struct step_record *record, const struct record_state *state)
+{
+	return record->anchor.serial == state->serial && record->irregular > record->steps + WRONG_STEPS;
+}
+
+/* It was found in so short a beginning that what it tells may be a part of a step. */
+static bool is_early(const struct step_record *record, const struct record_state *state)
+{
+	return record->count >= VERIFY_AGAIN * state->searched && state->searched <= STEP_HISTORY;
 }
 
 /* `last`: there is no later reading of this thread. */
 static int look_for_anchor(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
 {
 	const struct step_record *record = &steps->copy;
-	const struct step_thread *thread = state->thread;
 
-	if (record->count < SEARCH_LEAST || record->count == state->searched)
+	if (record->count < SEARCH_LEAST || record->count == state->searched ||
+	    (!last && steps->reading < state->next_reading && record->count < 2 * state->searched))
 		return 0;
-	if (!thread->phase_count) {
-		if (!last && (double)record->count < SEARCH_AGAIN * (double)state->searched &&
-		    record->count < state->searched + STEP_HISTORY / 2)
-			return 0;
+	if (!state->thread->phase_count || is_early(record, state) || is_wrong(record, state))
 		return search(steps, shared, state, 0);
-	}
-	if (is_lost(record, state)) {
-		if (!last && record->count < state->searched + LOST_ROUNDS * state->base.anchor.launches)
-			return 0;
+	if (is_lost(record, state))
 		return search(steps, shared, state, record->latest ? record->latest : state->walked);
-	}
-	if (record->count < VERIFY_AGAIN * state->searched || state->searched > STEP_HISTORY)
-		return 0;
-	return search(steps, shared, state, 0);
+	return 0;
 }
 
 /* --- a thread --- */
@@ -437,7 +456,7 @@ static void choose_helpers(struct steps *steps, uint32_t number)
 	uint32_t chosen[STEP_HELPERS];
 	size_t count = 0;
 
-	for (uint32_t other = 0; other < STEP_RECORDS; other++) {
+	for (uint32_t other = 0; other < steps->count; other++) {
 		size_t at = count;
 
 		if (other == number || !steps->states[other].thread || steps->shared[other].slot != steps->shared[number].slot)
@@ -462,10 +481,23 @@ int steps__read(struct reading *reading)
 	if (!steps)
 		return 0;
 	steps->searches = 0;
-	for (uint32_t number = 0; number < STEP_RECORDS && !ret; number++)
+	steps->reading++;
+	for (uint32_t number = 0; number < steps->count && !ret; number++)
 		ret = read_record(reading, steps, number);
-	for (uint32_t number = 0; number < STEP_RECORDS && !ret; number++)
+	for (uint32_t number = 0; number < steps->count && !ret; number++)
 		if (steps->states[number].thread)
 			choose_helpers(steps, number);
 	return ret;
+}
+
+void steps__look(struct collector *collector)
+{
+	const struct reading reading = {.collector = collector};
+	struct steps *steps = collector->steps;
+
+	collector->has_steps = false;
+	steps->searches = 0;
+	for (uint32_t number = 0; number < steps->count; number++)
+		if (!steps->shared[number].wanted.serial && !steps->shared[number].ended_ns)
+			read_record(&reading, steps, number);
 }

@@ -25,4 +25,10 @@ void steps__free(struct steps *steps);
  */
 int steps__read(struct reading *reading);
 
+/*
+ * A thread has submitted much, and no step of it is known: looks at those of which that is so, before what they have submitted
+ * is overwritten. What fails for want of memory is done at the next reading.
+ */
+void steps__look(struct collector *collector);
+
 #endif

@@ -81,7 +81,7 @@ static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object
 static void size_step_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
 {
 	if (options->steps)
-		bpf_map__set_max_entries(skeleton->maps.step_records, STEP_RECORDS);
+		bpf_map__set_max_entries(skeleton->maps.step_records, options->steps);
 }
 
 /* Puts the numbers of all that a table has room for into its queue of free ones. */
@@ -102,7 +102,7 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 	if (!ret && options->rates)
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
 	if (!ret && options->steps)
-		ret = fill_queue(skeleton->maps.free_steps, STEP_RECORDS, "threads' steps", err);
+		ret = fill_queue(skeleton->maps.free_steps, options->steps, "threads' steps", err);
 	return ret || !options->account ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
 }
 
@@ -130,7 +130,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.account = options->account;
 	rodata->config.rates = options->rates;
 	rodata->config.idle_records = options->idle_records;
-	rodata->config.steps = options->steps;
+	rodata->config.steps = options->steps > 0;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;

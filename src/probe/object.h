@@ -26,7 +26,7 @@ struct object_options {
 	bool account;	     /* keep the account of a run, gpuprobe/account.h; the return of every launch is looked at */
 	bool host;	     /* what threads do besides calls is followed, gpuprobe/host.h */
 	bool idle_records;   /* tell each idle time of a device, RECORD_IDLE */
-	bool steps;	     /* look for what threads submit over and over, gpuprobe/steps.h */
+	uint32_t steps;	     /* look for what so many threads submit over and over, gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
 	bool rates;	     /* count the calls of threads, gpuprobe/rate.h */
 	bool sites_alone;    /* only the programs of probe sites: nobody's life is followed */
 	enum stack_mode stack_mode;

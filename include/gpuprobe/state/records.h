@@ -29,6 +29,7 @@ enum record_type {
 	RECORD_PROCESS,		  /* struct record: a process has made its first call */
 	RECORD_UNFINISHED,	  /* struct record_unfinished: a thread has ended inside a call */
 	RECORD_IDLE,		  /* struct record_idle: a device had nothing to do; where config.idle_records is set */
+	RECORD_STEPS,		  /* struct record: half of what is kept of a thread's submissions is new, and no step is known */
 };
 
 struct record {

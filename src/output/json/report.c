@@ -4,6 +4,7 @@
 
 #include "output/findings.h"
 #include "output/json/functions.h"
+#include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
 #include "output/words.h"
@@ -63,6 +64,8 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json_process__write_lost(j, p);
 	if (sections & SECTION_LAUNCH)
 		json_launch__write(j, model, p);
+	if (sections & SECTION_LAUNCH && !model->no_returns)
+		json_steps__write(j, p);
 	if (sections & SECTION_COPY) {
 		json_copy__write(j, p);
 		json_wait__write(j, p);

@@ -100,6 +100,8 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 		err = launch_series__write(&page, metrics->kernels);
 	if (err)
 		goto out;
+	if (model->sections & SECTION_LAUNCH && !model->no_returns)
+		step_series__write(&page);
 	if (model->sections & SECTION_COPY) {
 		copy_series__write(&page);
 		wait_series__write(&page);

@@ -18,6 +18,7 @@ int launch_series__write(struct metrics_page *page, struct kernel_series *series
 void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
 void wait_series__write(struct metrics_page *page);
+void step_series__write(struct metrics_page *page);
 /* Calls in progress. */
 void open_series__write(struct metrics_page *page);
 void object_series__write(struct metrics_page *page);

@@ -9,6 +9,7 @@
 #include "model/slow_calls.h"
 #include "output/report/line.h"
 #include "output/report/sampling.h"
+#include "output/report/steps.h"
 #include "output/report/totals.h"
 
 static void print_identity(FILE *out, const struct process *p)
@@ -145,6 +146,15 @@ static void print_device(FILE *out, unsigned int sections, const struct process 
 	fputc('\n', out);
 }
 
+static void print_steps(FILE *out, const struct process *p)
+{
+	if (!report_steps__knows(p))
+		return;
+	fputs(REPORT_INDENT, out);
+	report_steps__line(out, p);
+	fputc('\n', out);
+}
+
 void report_process__print(FILE *out, const struct model *model)
 {
 	bool first = true;
@@ -159,6 +169,7 @@ void report_process__print(FILE *out, const struct model *model)
 		first = false;
 		report_line__process(out, p);
 		print_identity(out, p);
+		print_steps(out, p);
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
 		for (size_t k = 0; k < p->device_count; k++)
