@@ -427,7 +427,7 @@ const struct finding_kind finding_kinds[] = {
 		.cost = "copies from mapped files",
 		.thresholds = {
 			{"time", 2e9, UNIT_NS, "least time in such copies of 1 MiB and more"},
-			{"rate", 2e9, UNIT_BYTES_PER_SECOND, "most bytes a second: above it the files are in memory"},
+			{"rate", 2147483648, UNIT_BYTES_PER_SECOND, "most bytes a second: above it the files are in memory"},
 		},
 		.draw = mapped_file_copies__draw,
 	},

@@ -2,12 +2,18 @@
 // Faults of copying: too small, from pageable memory, for nothing.
 #include "faults.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #define SMALL 4096
 #define BATCH 256
 #define LARGE (4u << 20)
 #define RESULT (1u << 20)
 #define REPEATED (256u << 10)
 #define REPEATS 2
+#define WEIGHTS (2u << 20)
 
 static void to_device(struct run *run, void *to, const void *from, size_t bytes)
 {
@@ -85,6 +91,41 @@ static void redundant_copies(struct run *run)
 	run__close(run);
 }
 
+/* A file in the current directory that is gone with the program. */
+static void *map_file(size_t bytes)
+{
+	char path[] = "mapped-XXXXXX";
+	int fd = mkstemp(path);
+	void *memory;
+
+	if (fd < 0 || unlink(path) || ftruncate(fd, (off_t)bytes))
+		give_up("no file can be made in the current directory");
+	memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (memory == MAP_FAILED)
+		give_up("the file cannot be mapped");
+	return memory;
+}
+
+/* Weights are copied straight from a mapped file; fixed: from pinned memory, into which they are read. */
+static void mapped_file_copies(struct run *run)
+{
+	void *device = device_memory(WEIGHTS), *file = map_file(WEIGHTS);
+	void *pinned = run->fixed ? pinned_memory(WEIGHTS) : NULL;
+
+	while (run__goes_on(run)) {
+		if (pinned)
+			memcpy(pinned, file, WEIGHTS);
+		to_device(run, device, pinned ? pinned : file, WEIGHTS);
+		run__step(run);
+	}
+	munmap(file, WEIGHTS);
+	if (pinned)
+		NEED(cudaFreeHost(pinned));
+	NEED(cudaFree(device));
+	run__close(run);
+}
+
 const struct fault copy_faults[] = {
 	{ "small-copies", small_copies, "256 copies of 4 KiB each step; fixed: one of all", false,
 	  .environment = "CUDA_SIM_LATENCY=cuMemcpyHtoDAsync_v2=60us" },
@@ -93,5 +134,9 @@ const struct fault copy_faults[] = {
 	{ "redundant-copies", redundant_copies,
 	  "inputs copied three times, results twice; fixed: once", false,
 	  .environment = "CUDA_SIM_LATENCY=cuMemcpyHtoDAsync_v2=500us,cuMemcpyDtoHAsync_v2=500us" },
+	{ "mapped-file-copies", mapped_file_copies,
+	  "2 MiB of a mapped file each step; fixed: read into pinned memory", false,
+	  .environment = "CUDA_SIM_LATENCY=cuMemcpyHtoDAsync_v2=100ms",
+	  .options = "--threshold mapped-file-copies=500ms" },
 	{ 0 },
 };

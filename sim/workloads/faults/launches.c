@@ -2,6 +2,8 @@
 // Faults of launching: too many short ones, graphs that are made anew.
 #include "faults.h"
 
+#define LOADS 4
+
 #define ROUNDS 100	/* of all kernels between two waits */
 #define GRAPH_ROUNDS 8
 
@@ -65,6 +67,16 @@ static void graph_recapture(struct run *run)
 	run__close(run);
 }
 
+/* Four modules more are loaded before the first step; fixed: none. */
+static void cold_start(struct run *run)
+{
+	for (int i = 0; i < LOADS && !run->fixed; i++)
+		kernels__load(API_RUNTIME, "more", 1, 0);
+	while (run__goes_on(run))
+		run__step(run);
+	run__close(run);
+}
+
 const struct fault launch_faults[] = {
 	{ "launch-bound", launch_bound, "12 kernels back to back, for ever; fixed: a graph of them", false,
 	  .environment = "CUDA_SIM_LATENCY=cuLaunchKernel=18us,cuGraphLaunch=18us",
@@ -72,5 +84,8 @@ const struct fault launch_faults[] = {
 	{ "graph-recapture", graph_recapture, "a graph captured and instantiated each step; fixed: once", false,
 	  .environment = "CUDA_SIM_LATENCY=cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,"
 			 "cuGraphExecDestroy=30us" },
+	{ "cold-start", cold_start, "loads five modules at the start; fixed: one", false,
+	  .environment = "CUDA_SIM_LATENCY=cuLibraryLoadData=200ms",
+	  .options = "--threshold cold-start=500ms" },
 	{ 0 },
 };

@@ -115,6 +115,10 @@ FAULTS = [
           cost=time_in("cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
                        "cuGraphExecDestroy", "cuGraphDestroy"),
           env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
+    Fault("cold-start", cost=time_in("cuLibraryLoadData"), env={"CUDA_SIM_LATENCY": "cuLibraryLoadData=200ms"},
+          options=("--threshold", "cold-start=500ms"), seconds=2),
+    Fault("mapped-file-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
+          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100ms"}, options=("--threshold", "mapped-file-copies=500ms")),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
     # Judged is the second half.
     Fault("host-bound", env={"CUDA_SIM_ASYNC": "60ms"}, seconds=4,

@@ -39,6 +39,8 @@ FAMILIES = {
     "gpuprobe_graph_launches_unsized": ("counter", set(), "launches"),
     "gpuprobe_captured_launches": ("counter", set(), "launches"),
     "gpuprobe_host_functions": ("counter", set(), "launches"),
+    "gpuprobe_step_seconds": ("gauge", {"percentile"}, "launches"),
+    "gpuprobe_step_launches": ("gauge", set(), "launches"),
     "gpuprobe_first_launches": ("counter", set(), "launches"),
     "gpuprobe_first_launch_seconds": ("counter", set(), "launches"),
     "gpuprobe_copies": ("counter", {"kind", "mode"}, "copies"),
