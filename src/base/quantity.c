@@ -44,6 +44,8 @@ struct quantity quantity__bytes(double bytes)
 	return quantity;
 }
 
+#define LONG_NS (119.5 * (double)NS_PER_S)
+
 static struct quantity long_time(double seconds)
 {
 	struct quantity quantity;
@@ -57,17 +59,47 @@ static struct quantity long_time(double seconds)
 	return quantity;
 }
 
-struct quantity quantity__time(double ns)
+static const char *const time_units[] = {"ns", "us", "ms", "s"};
+
+/* The unit that a time is told in. */
+static size_t time_unit(double ns)
 {
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	struct quantity quantity;
 	size_t unit = 0;
 
-	if (ns >= 119.5 * (double)NS_PER_S)
-		return long_time(fmin(ns, 1e19) / (double)NS_PER_S);
-	for (; ns >= 999.5 && unit + 1 < COUNT(units); unit++)
+	for (; ns >= 999.5 && unit + 1 < COUNT(time_units); unit++)
 		ns /= 1000;
-	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", unit && ns < 99.95 ? 1 : 0, ns, units[unit]);
+	return unit;
+}
+
+static int time_digits(double number, size_t unit)
+{
+	return unit && number < 99.95 ? 1 : 0;
+}
+
+struct quantity quantity__time(double ns)
+{
+	size_t unit = time_unit(ns);
+	double number = ns / pow(1000, (double)unit);
+	struct quantity quantity;
+
+	if (ns >= LONG_NS)
+		return long_time(fmin(ns, 1e19) / (double)NS_PER_S);
+	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", time_digits(number, unit), number, time_units[unit]);
+	return quantity;
+}
+
+struct quantity quantity__time_of(double ns, double of_ns)
+{
+	size_t unit = time_unit(of_ns);
+	double scale = pow(1000, (double)unit), of = of_ns / scale;
+	struct quantity quantity;
+
+	if (of_ns >= LONG_NS)
+		snprintf(quantity.text, sizeof(quantity.text), "%.0f of %.0f s", fmin(ns, 1e13) / (double)NS_PER_S,
+			 fmin(of_ns, 1e13) / (double)NS_PER_S);
+	else
+		snprintf(quantity.text, sizeof(quantity.text), "%.*f of %.*f %s", time_digits(of, unit), fmin(ns, 1e13) / scale,
+			 time_digits(of, unit), of, time_units[unit]);
 	return quantity;
 }
 

@@ -19,6 +19,7 @@
 #include "gpuprobe/thread_counts.h"
 #include "model/account.h"
 #include "model/devices.h"
+#include "model/steady.h"
 #include "stack/stacks.h"
 
 /* A BPF map, mapped. */
@@ -336,7 +337,7 @@ static int begin_ended(struct reading *reading, struct process *process)
 
 static int finish_process(struct reading *reading, struct process *process)
 {
-	const struct collector *collector = reading->collector;
+	struct collector *collector = reading->collector;
 	const struct account_span span = {
 		.began_ns = collector->attached_ns,
 		.now_ns = process->ended ? process->ended_ns : collector->model.now_ns,
@@ -347,7 +348,7 @@ static int finish_process(struct reading *reading, struct process *process)
 	finish(process);
 	start__follow(process, span.now_ns);
 	ret = collector->estimates ? estimates__apply_account(collector->estimates, process, &span) : 0;
-	return ret ? ret : steady__follow(process, span.now_ns);
+	return ret ? ret : steady__follow(&collector->model, process);
 }
 
 /* --- stacks --- */

@@ -9,6 +9,7 @@
 
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
+#include "model/steady.h"
 #include "stack/stacks.h"
 
 int sites__open(struct collector *collector, struct error *err)
@@ -136,6 +137,12 @@ int sites__read(struct reading *reading)
 	return ret;
 }
 
+static int list_process(const struct collector *collector, struct process *process)
+{
+	return site_table__list(process->site_table, process, steady__mark(process, collector->model.now_ns), find_stack,
+				collector->stacks);
+}
+
 int sites__list(const struct reading *reading)
 {
 	struct collector *collector = reading->collector;
@@ -153,7 +160,6 @@ int sites__list(const struct reading *reading)
 	model->stacks_unwound = counts.unwound;
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].site_table)
-			ret = site_table__list(model->processes[i].site_table, &model->processes[i], find_stack,
-					       collector->stacks);
+			ret = list_process(collector, &model->processes[i]);
 	return ret;
 }

@@ -68,6 +68,7 @@ struct finding_kind {
 	enum finding_severity severity;
 	unsigned int needs; /* NEEDS_* */
 	bool steady;	    /* judged by the steady time alone, where that is known (model/steady.h) */
+	bool whole;	    /* with `steady`: it is given all of the process, and takes the steady time by itself */
 	unsigned int every; /* 1 << enum rate_family, of which it must know every call: not where they are sampled */
 	const char *title;  /* what is wrong, a few words: "the same memory is allocated and freed again and again" */
 	const char *advice; /* one paragraph */
@@ -115,7 +116,10 @@ struct finding {
 	size_t number_count;
 	bool has_cost;
 	uint64_t cost_ns;
-	double share; /* of the watched time of the process, or of the thread's from its first call to its latest where there is one */
+	double share;	  /* of the watched time of the process, or of the thread's from its first call to its latest where there is one */
+	bool steady;	  /* all of it is of the steady time (model/steady.h) */
+	double a_step_ns; /* the cost in a usual step; 0: nothing repeats, or it is not of the steady time */
+	uint64_t step_ns; /* the step */
 	bool has_saving;
 	uint64_t saving_ns;
 	const char *assumption;	   /* under which; static; NULL without has_saving */

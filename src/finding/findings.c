@@ -6,8 +6,10 @@
 
 #include "finding/finding.h"
 #include "finding/history.h"
+#include "finding/step_cost.h"
 #include "finding/threshold.h"
 #include "model/account.h"
+#include "model/steady.h"
 
 struct findings {
 	struct findings_options options;
@@ -131,35 +133,50 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
 }
 
-/* So much of it there must be that it tells something: of a program that has just begun to be steady all counts. */
-#define STEADY_LEAST_NS 3000000000ull
-
-static bool is_steady(const struct finding_input *input, const struct process *process)
-{
-	uint64_t since_ns = steady__since_ns(process), to_ns = process->ended ? process->ended_ns : input->model->now_ns;
-
-	return since_ns && to_ns > since_ns + STEADY_LEAST_NS;
-}
-
 /* Of its steady time, as if it had been watched from there on. */
-static int draw_steady(const struct finding_input *input, const struct process *process, struct finding_list *list)
+static int draw_steady(const struct finding_input *input, const struct process *process, uint64_t since_ns,
+		       struct finding_list *list)
 {
 	struct finding_input since = *input;
 	struct process view;
-	int ret = steady__view(process, &view);
+	int ret = steady__view(process, input->model->now_ns, &view);
 
 	if (ret)
 		return ret;
-	since.began_ns = steady__since_ns(process);
-	ret = input->kind->draw(&since, &view, list);
+	since.began_ns = since_ns;
+	ret = input->kind->draw(&since, input->kind->whole ? process : &view, list);
 	steady__clear_view(&view);
 	return ret;
 }
 
+/* What those behind the first `before` cost in a step. */
+static void tell_steps(const struct finding_input *input, const struct process *process, struct finding_list *list,
+		       size_t before)
+{
+	const struct step_cost cost = step_cost__of(process, input->model->now_ns);
+
+	for (size_t i = before; i < list->count; i++) {
+		struct finding *finding = &list->items[i];
+
+		finding->steady = true;
+		if (!finding->has_cost)
+			continue;
+		finding->step_ns = cost.step_ns;
+		finding->a_step_ns = step_cost__ns(&cost, finding->cost_ns);
+	}
+}
+
 static int draw_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
 {
-	return input->kind->steady && is_steady(input, process) ? draw_steady(input, process, list) :
-								  input->kind->draw(input, process, list);
+	uint64_t since_ns = input->kind->steady ? steady__since_ns(process, input->model->now_ns) : 0;
+	size_t before = list->count;
+	int ret;
+
+	if (!since_ns)
+		return input->kind->draw(input, process, list);
+	ret = draw_steady(input, process, since_ns, list);
+	tell_steps(input, process, list, before);
+	return ret;
 }
 
 static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,

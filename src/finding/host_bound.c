@@ -86,7 +86,7 @@ static int add(const struct finding_input *input, const struct process *process,
 
 	if (!finding)
 		return -ENOMEM;
-	ret = host_reasons__of(process, &reasons);
+	ret = host_reasons__of(process, input->model->now_ns, &reasons);
 	if (ret)
 		return ret;
 	if (share >= CRITICAL_SHARE)
@@ -105,7 +105,7 @@ int host_bound__draw(const struct finding_input *input, const struct process *pr
 	struct verdict verdict;
 	double share;
 
-	verdict__judge(input->state, input->model, process, &verdict);
+	verdict__judge(process, input->model->now_ns, &verdict);
 	share = waiting_share(&verdict);
 	if (verdict.kind != VERDICT_HOST_BOUND || (double)verdict.window_ns < input->thresholds[LEAST_WINDOW] ||
 	    (share != SHARE_UNKNOWN && share < input->thresholds[LEAST_SHARE]))

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/steady.h"
+
 /* --- the program's own line --- */
 
 static bool is_library_file(const char *file)
@@ -138,6 +140,7 @@ static void merge(struct host_reason *into, const struct host_reason *other)
 {
 	into->ns += other->ns;
 	into->times += other->times;
+	into->calls += other->calls;
 	/* The line of most of it; one without a line says nothing. */
 	if (into->line && (!other->line || other->stack_ns <= into->stack_ns))
 		return;
@@ -167,14 +170,14 @@ static void merge_all(struct host_reasons *reasons)
 }
 
 /* Most of the times in which threads could run and did not are the control group's doing. */
-static bool is_throttled(const struct process *process)
+static bool is_throttled(const struct process *process, uint64_t now_ns)
 {
 	uint64_t ready_ns = 0;
 
 	for (size_t i = 0; i < process->site_count; i++)
 		if (process->sites[i].kind == SITE_HOST && process->sites[i].row == HOST_READY)
-			ready_ns += process->sites[i].amount;
-	return process->throttled_known && process->throttled_ns > ready_ns / 2;
+			ready_ns += process->sites[i].amount - process->sites[i].early_amount;
+	return process->throttled_known && steady__throttled_ns(process, now_ns) > ready_ns / 2;
 }
 
 /* Python's queues between threads are locks: who waits in one waits for whoever fills or empties it. */
@@ -197,23 +200,39 @@ static uint8_t kind_of(const struct call_site *site, bool throttled)
 	return site->row == HOST_LOCK && is_in_queue(site->stack) ? HOST_QUEUE : (uint8_t)site->row;
 }
 
+/* Off the CPU each time is one block. Samples and preemptions say nothing of how often something is done. */
+static bool counts_blocks(uint8_t kind)
+{
+	return kind >= HOST_LOCK && kind != HOST_READY && kind != HOST_THROTTLED;
+}
+
 static void add(struct host_reasons *reasons, const struct call_site *site, bool throttled)
 {
+	uint64_t ns = site->amount - site->early_amount, times = site->calls - site->early_calls;
+	uint8_t kind = kind_of(site, throttled);
+
 	reasons->items[reasons->count++] = (struct host_reason){
-		.kind = kind_of(site, throttled),
-		.ns = site->amount,
-		.times = site->calls,
+		.kind = kind,
+		.ns = ns,
+		.times = times,
+		.calls = counts_blocks(kind) ? times : 0,
 		.stack = site->stack,
-		.stack_ns = site->stack ? site->amount : 0,
+		.stack_ns = site->stack ? ns : 0,
 		.line = host_reasons__line(site->stack),
 	};
-	reasons->ns += site->amount;
-	reasons->known_ns += site->stack ? site->amount : 0;
+	reasons->ns += ns;
+	reasons->known_ns += site->stack ? ns : 0;
 }
 
 static bool is_of_submitters(const struct call_site *site)
 {
-	return site->kind == SITE_HOST && site->row != HOST_TEAM && site->row != HOST_HOLDER;
+	return site->kind == SITE_HOST && site->row != HOST_TEAM && site->row != HOST_HOLDER &&
+	       site->calls > site->early_calls;
+}
+
+static uint64_t later_ns(const struct call_site *site)
+{
+	return site->amount - site->early_amount;
 }
 
 /* Where whoever has the GIL most spends its time. */
@@ -225,7 +244,7 @@ static const struct stack *find_holder(const struct process *process)
 		const struct call_site *site = &process->sites[i];
 
 		if (site->kind == SITE_HOST && site->row == HOST_HOLDER && host_reasons__line(site->stack) &&
-		    (!most || site->amount > most->amount))
+		    site->calls > site->early_calls && (!most || later_ns(site) > later_ns(most)))
 			most = site;
 	}
 	return most ? most->stack : NULL;
@@ -240,11 +259,26 @@ static void name_holder(struct host_reasons *reasons, const struct process *proc
 			reasons->items[i].holder = holder;
 }
 
-int host_reasons__of(const struct process *process, struct host_reasons *out)
+/* Of waits and copies the calls are counted by themselves, where their stacks are taken. */
+static void count_calls(struct host_reason *reason, const struct process *process)
 {
-	bool throttled = is_throttled(process);
+	enum site_kind kind = reason->kind == HOST_IN_WAIT ? SITE_WAIT : SITE_COPY;
 
-	*out = (struct host_reasons){0};
+	if (!reason->line || (reason->kind != HOST_IN_WAIT && reason->kind != HOST_IN_COPY))
+		return;
+	for (size_t i = 0; i < process->site_count; i++) {
+		const struct call_site *site = &process->sites[i];
+
+		if (site->kind == kind && !compare_lines(host_reasons__line(site->stack), reason->line))
+			reason->calls += site->calls - site->early_calls;
+	}
+}
+
+int host_reasons__of(const struct process *process, uint64_t now_ns, struct host_reasons *out)
+{
+	bool throttled = is_throttled(process, now_ns);
+
+	*out = (struct host_reasons){.cost = step_cost__of(process, now_ns)};
 	out->items = calloc(process->site_count + 1, sizeof(*out->items));
 	if (!out->items)
 		return -ENOMEM;
@@ -253,6 +287,8 @@ int host_reasons__of(const struct process *process, struct host_reasons *out)
 			add(out, &process->sites[i], throttled);
 	merge_all(out);
 	name_holder(out, process);
+	for (size_t i = 0; i < out->count; i++)
+		count_calls(&out->items[i], process);
 	return 0;
 }
 

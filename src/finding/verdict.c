@@ -2,9 +2,8 @@
 // Who waits for whom, see verdict.h. The figures behind the thresholds are in docs/diagnosis.md.
 #include "finding/verdict.h"
 
-#include "finding/history.h"
+#include "model/steady.h"
 
-#define LEAST_WINDOW_NS 1000000000ull /* less says nothing of how it goes on */
 /* Idle for so much of the time, the GPU waits for the process, whatever the process waits for. */
 #define LEAST_IDLE 0.3
 /* Held up for so much of the time, the process waits for the GPU. */
@@ -69,36 +68,21 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 	return verdict->busy <= MOST_BUSY ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
 }
 
-/* Without the start: of a process that was seen from there the second half of what it has had since its first work. */
-static uint64_t steady_from(const struct load_history *history, const struct model *model, const struct process *process)
+void verdict__judge(const struct process *process, uint64_t now_ns, struct verdict *verdict)
 {
-	uint64_t first = load_history__first_ns(history, process);
-	uint64_t end = process->ended_ns ? process->ended_ns : model->now_ns;
-
-	if (!first || process->since_attach || end < first)
-		return first;
-	return first + (end - first) / 2;
-}
-
-void verdict__judge(const struct findings *state, const struct model *model, const struct process *process,
-		    struct verdict *verdict)
-{
-	const struct load_history *history = findings__history(state)->loads;
-	uint64_t from_ns = steady_from(history, model, process);
 	struct load window;
 
 	*verdict = (struct verdict){.device = -1, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN};
-	if (!from_ns || !load_history__window(history, model, process, from_ns, &window))
+	if (!steady__load(process, now_ns, &window))
 		return;
 	verdict->window_ns = window.ns;
-	verdict->from_ns = (process->ended_ns ? process->ended_ns : model->now_ns) - window.ns;
+	verdict->from_ns = steady__since_ns(process, now_ns);
 	verdict->launches = window.launches;
 	verdict->held = share_of(window.held_ns, window.ns);
 	if (window.busy_readings)
 		verdict->busy = (double)window.busy_percent / (double)window.busy_readings / 100;
 	find_idle(&window, verdict);
-	if (window.ns >= LEAST_WINDOW_NS)
-		verdict->kind = kind_of(&window, verdict);
+	verdict->kind = kind_of(&window, verdict);
 }
 
 const char *verdict__word(enum verdict_kind kind)

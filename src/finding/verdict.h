@@ -9,8 +9,7 @@
 
 #include <stdint.h>
 
-#include "finding/finding.h"
-#include "finding/load.h"
+#include "model/load.h"
 
 enum verdict_kind {
 	VERDICT_UNKNOWN = 0, /* the evidence decides nothing */
@@ -24,7 +23,7 @@ enum verdict_kind {
 
 struct verdict {
 	enum verdict_kind kind;
-	uint64_t from_ns, window_ns; /* the time that was judged, without the start; 0: none */
+	uint64_t from_ns, window_ns; /* the time that was judged; 0: it is not known to be steady, or not for long enough */
 	uint64_t launches;	     /* in it */
 	int device;		     /* the GPU with the least idle time; ACCOUNT_DEVICES - 1: its number is not known; -1: none has had work */
 	double idle;		     /* of the window: proved to have been idle; SHARE_UNKNOWN: nothing can be proved */
@@ -32,9 +31,8 @@ struct verdict {
 	double busy;		     /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
 };
 
-/* Judges the process's steady time. */
-void verdict__judge(const struct findings *state, const struct model *model, const struct process *process,
-		    struct verdict *verdict);
+/* Judges the process's steady time (model/steady.h) as of `now_ns`. */
+void verdict__judge(const struct process *process, uint64_t now_ns, struct verdict *verdict);
 
 /* "host-bound", "GPU-bound", "no work", "not known": as JSON has them. */
 const char *verdict__word(enum verdict_kind kind);

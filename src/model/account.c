@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "model/steady.h"
 
 struct account *account__new(void)
 {
@@ -25,7 +26,7 @@ void account__free(struct account *account)
 	free(account->ignored);
 	free(account->mapped);
 	free(account->stacks);
-	steady_base__free(account->base);
+	steady__free(account->steady);
 	free(account);
 }
 
@@ -38,7 +39,7 @@ size_t account__bytes(const struct account *account)
 	return sizeof(*a) + a->function_count * sizeof(*a->functions) + a->thread_count * sizeof(*a->threads) +
 	       a->missed_count * sizeof(*a->missed) + a->size_count * sizeof(*a->sizes) + a->copy_count * sizeof(*a->copies) +
 	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) + a->mapped_count * sizeof(*a->mapped) +
-	       a->stack_count * sizeof(*a->stacks);
+	       a->stack_count * sizeof(*a->stacks) + steady__bytes(a->steady);
 }
 
 /* The nearest rank: of two times the median is the less. 0.99 of 100 must stay 99, though 0.99 is none of a double's numbers. */

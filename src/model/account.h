@@ -12,13 +12,13 @@
 
 #include "gpuprobe/account.h"
 #include "model/start.h"
-#include "model/steady.h"
 
 /* Threads that have ended stay in the list up to this many; the rest are summed up. */
 #define ACCOUNT_ENDED_KEPT 256
 
 struct process;
 struct stack;
+struct steady;
 
 struct account_function {
 	uint16_t row; /* in api_functions */
@@ -92,7 +92,7 @@ struct account {
 	size_t ignored_count;
 	struct process_account totals;
 	struct start_record start;
-	struct steady_base *base;     /* NULL: it is not known since when the process is steady */
+	struct steady *steady;	      /* NULL: it has had no work */
 	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
 
 	struct account_stack *stacks; /* of the ids above that are known; rewritten by each reading */

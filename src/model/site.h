@@ -13,6 +13,8 @@
 #include "gpuprobe/stack.h"
 #include "model/stack.h"
 
+#define SITE_MARKS 4 /* moments that sites may be counted from, see model/sites.h */
+
 struct call_site {
 	const struct stack *stack; /* NULL: could not be taken or kept */
 	uint8_t kind;		   /* enum site_kind */
@@ -21,7 +23,8 @@ struct call_site {
 	const char *kernel;	   /* of SITE_LAUNCH: its full name, NULL while unknown; the process's kernel table's */
 	const char *kernel_short;
 	uint64_t calls;
-	uint64_t amount; /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY, SITE_HOST: nanoseconds */
+	uint64_t amount;		    /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY, SITE_HOST: nanoseconds */
+	uint64_t early_calls, early_amount; /* of these: before the steady time (model/steady.h), where that is known */
 };
 
 /* Live memory of all kinds that are counted as memory of devices (memory_kind__is_device), by site. */

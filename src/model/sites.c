@@ -10,11 +10,16 @@
 #include "base/table.h"
 #include "model/account.h"
 
+struct site_sum {
+	uint64_t calls, amount;
+};
+
 struct site_count {
 	struct call_site_key key;
 	uint64_t calls, amount;		      /* as the map tells */
 	uint64_t folded_calls, folded_amount; /* what is in the maps no more */
 	uint64_t waiting;		      /* launches without a stack of their own */
+	struct site_sum marks[SITE_MARKS];
 	int retired;
 	UT_hash_handle hh;
 };
@@ -80,6 +85,20 @@ size_t site_table__bytes(const struct site_table *table)
 		return 0;
 	return sizeof(*table) + table->wait_count * sizeof(*table->waits) + HASH_COUNT(table->counts) * sizeof(*table->counts) +
 	       HASH_COUNT(table->kernels) * sizeof(*table->kernels) + HASH_COUNT(table->live) * sizeof(*table->live);
+}
+
+static struct site_sum sum_of(const struct site_count *count)
+{
+	return (struct site_sum){
+		.calls = count->calls + count->waiting + count->folded_calls,
+		.amount = saturate__sum(count->amount, count->folded_amount),
+	};
+}
+
+void site_table__mark(struct site_table *table, int mark)
+{
+	for (struct site_count *count = table->counts; count; count = count->hh.next)
+		count->marks[mark] = sum_of(count);
 }
 
 void site_table__begin(struct site_table *table, bool with_live)
@@ -149,6 +168,10 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
 		return -ENOMEM;
 	into->folded_calls += count->calls + count->folded_calls;
 	saturate__add(&into->folded_amount, saturate__sum(count->amount, count->folded_amount));
+	for (int i = 0; i < SITE_MARKS; i++) {
+		into->marks[i].calls += count->marks[i].calls;
+		saturate__add(&into->marks[i].amount, count->marks[i].amount);
+	}
 	HASH_DEL(table->counts, count);
 	free(count);
 	return 0;
@@ -246,8 +269,9 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 
 /* --- lists --- */
 
-static struct call_site site_of(const struct site_table *table, const struct site_count *count)
+static struct call_site site_of(const struct site_table *table, const struct site_count *count, int mark)
 {
+	const struct site_sum sum = sum_of(count), early = mark < 0 ? (struct site_sum){0} : count->marks[mark];
 	struct kernel_key key = {
 		.handle = count->key.what,
 		.slot = count->key.slot,
@@ -255,8 +279,11 @@ static struct call_site site_of(const struct site_table *table, const struct sit
 	};
 	struct call_site site = {
 		.kind = count->key.kind,
-		.calls = count->calls + count->waiting + count->folded_calls,
-		.amount = saturate__sum(count->amount, count->folded_amount),
+		.calls = sum.calls,
+		.amount = sum.amount,
+		/* Launches that wait for a stack may be another site's by now. */
+		.early_calls = early.calls < sum.calls ? early.calls : sum.calls,
+		.early_amount = early.amount < sum.amount ? early.amount : sum.amount,
 	};
 	const struct site_kernel *kernel;
 
@@ -323,6 +350,8 @@ static size_t merge_sites(struct call_site *sites, size_t count)
 		if (used && !by_identity(&sites[used - 1], &sites[i])) {
 			sites[used - 1].calls += sites[i].calls;
 			saturate__add(&sites[used - 1].amount, sites[i].amount);
+			sites[used - 1].early_calls += sites[i].early_calls;
+			saturate__add(&sites[used - 1].early_amount, sites[i].early_amount);
 		} else {
 			sites[used++] = sites[i];
 		}
@@ -332,7 +361,7 @@ static size_t merge_sites(struct call_site *sites, size_t count)
 	return used;
 }
 
-static int list_sites(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+static int list_sites(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(table->counts) + table->wait_count, count = 0;
 	struct call_site *list = realloc(process->sites, (room ? room : 1) * sizeof(*list));
@@ -341,7 +370,7 @@ static int list_sites(const struct site_table *table, struct process *process, s
 		return -ENOMEM;
 	process->sites = list;
 	for (const struct site_count *at = table->counts; at; at = at->hh.next) {
-		list[count] = site_of(table, at);
+		list[count] = site_of(table, at, mark);
 		list[count].stack = at->key.stack ? find(arg, at->key.stack) : NULL;
 		count += list[count].calls > 0;
 	}
@@ -413,9 +442,9 @@ static int list_live(const struct site_table *table, struct process *process, si
 	return 0;
 }
 
-int site_table__list(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+int site_table__list(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg)
 {
-	int ret = list_sites(table, process, find, arg);
+	int ret = list_sites(table, process, mark, find, arg);
 
 	if (!ret)
 		ret = list_live(table, process, find, arg);

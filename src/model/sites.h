@@ -23,6 +23,9 @@ void site_table__free(struct site_table *table);
 /* What it takes in memory, about; 0 for NULL. */
 size_t site_table__bytes(const struct site_table *table);
 
+/* What all sites stand at now is kept as mark number `mark`, below SITE_MARKS; what that was before is gone. */
+void site_table__mark(struct site_table *table, int mark);
+
 /* A reading begins: launches without a stack of their own, and live memory if it is read anew, are told from here on. */
 void site_table__begin(struct site_table *table, bool with_live);
 
@@ -55,8 +58,11 @@ int site_table__set_wait(struct site_table *table, const struct stack *stack, ui
 /* A live allocation. Returns 0 or -ENOMEM. */
 int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns);
 
-/* Rewrites the process's lists of sites and of live sites. Returns 0 or -ENOMEM. */
-int site_table__list(const struct site_table *table, struct process *process, site_stack_fn find, void *arg);
+/*
+ * Rewrites the process's lists of sites and of live sites. What a site stood at at `mark` is its early part (-1: nothing). Returns 0
+ * or -ENOMEM.
+ */
+int site_table__list(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg);
 
 /* Nothing that is listed of the process leads to a stack until that is made anew; lists of sites are empty. */
 void sites__forget_stacks(struct process *process);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/account.h"
-#include "model/model.h"
+#include "model/sites.h"
 #include "model/steps.h"
 
 /* A list as it was, in the order of its keys. */
@@ -16,12 +16,22 @@ struct kept_list {
 	size_t count;
 };
 
+/* What was counted by a reading. */
 struct steady_base {
 	uint64_t ns;
-	struct step_anchor anchor; /* of the steps */
+	int mark;	  /* of call sites */
+	struct load load; /* NVML's of all readings until then */
+	uint64_t throttled_ns;
 	struct kept_list threads, functions, sizes, copies, repeats, totals;
 	struct process_account shared;
 	struct covered_totals covered[COPY_KINDS];
+};
+
+/* The first is of the process's first work. The others are the latest, each after half as long again as the one before. */
+struct steady {
+	struct steady_base *bases[STEADY_BASES];
+	size_t count;
+	struct load use; /* NVML's of all readings; else nothing */
 };
 
 /* --- keys --- */
@@ -91,7 +101,7 @@ static const void *find(const struct kept_list *list, const void *item, size_t s
 	return list->count ? bsearch(item, list->items, list->count, size, order) : NULL;
 }
 
-void steady_base__free(struct steady_base *base)
+static void free_base(struct steady_base *base)
 {
 	if (!base)
 		return;
@@ -102,6 +112,28 @@ void steady_base__free(struct steady_base *base)
 	free(base->repeats.items);
 	free(base->totals.items);
 	free(base);
+}
+
+void steady__free(struct steady *steady)
+{
+	for (size_t i = 0; steady && i < steady->count; i++)
+		free_base(steady->bases[i]);
+	free(steady);
+}
+
+size_t steady__bytes(const struct steady *steady)
+{
+	size_t bytes = steady ? sizeof(*steady) : 0;
+
+	for (size_t i = 0; steady && i < steady->count; i++) {
+		const struct steady_base *base = steady->bases[i];
+
+		bytes += sizeof(*base) + base->threads.count * sizeof(struct thread_account) +
+			 base->functions.count * sizeof(struct account_function) +
+			 base->sizes.count * sizeof(struct account_size) + base->copies.count * sizeof(struct account_copies) +
+			 base->repeats.count * sizeof(struct account_repeat) + base->totals.count * sizeof(struct function_totals);
+	}
+	return bytes;
 }
 
 static bool keep_all(struct steady_base *base, const struct process *process)
@@ -118,35 +150,163 @@ static bool keep_all(struct steady_base *base, const struct process *process)
 	       keep(&base->totals, process->functions, process->function_count, sizeof(*process->functions), by_function);
 }
 
-static bool is_same(const struct step_anchor *a, const struct step_anchor *b)
+static struct steady_base *new_base(const struct process *process, const struct load *load)
 {
-	return a->code == b->code && a->before == b->before && a->mask == b->mask;
+	struct steady_base *base = calloc(1, sizeof(*base));
+
+	if (!base)
+		return NULL;
+	base->ns = load->ns;
+	base->load = *load;
+	base->throttled_ns = process->throttled_ns;
+	if (keep_all(base, process))
+		return base;
+	free_base(base);
+	return NULL;
 }
 
-int steady__follow(struct process *process, uint64_t now_ns)
+/* --- which are kept --- */
+
+/* Since when it would be steady, were each reading kept. */
+static uint64_t moment_of(const struct process *process, uint64_t end_ns)
 {
-	struct account *account = process->account;
+	uint64_t first_ns = process->account->steady->bases[0]->ns, start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
 	struct step_summary steps;
-	struct steady_base *base;
 
 	step_summary__draw(process, &steps);
-	if (!steps.phase || process->ended || (account->base && is_same(&account->base->anchor, &steps.phase->anchor)))
-		return 0;
-	base = calloc(1, sizeof(*base));
-	if (!base || !keep_all(base, process)) {
-		steady_base__free(base);
+	if (steps.phase)
+		return step_phase__steady_ns(steps.phase);
+	if (process->since_attach)
+		return first_ns;
+	return first_ns + (start_ns < START_MOST_NS ? start_ns : START_MOST_NS);
+}
+
+static const struct steady_base *base_from(const struct steady *steady, uint64_t from_ns)
+{
+	for (size_t i = 0; i < steady->count; i++)
+		if (steady->bases[i]->ns >= from_ns)
+			return steady->bases[i];
+	return NULL;
+}
+
+static bool knows_steps(const struct process *process)
+{
+	struct step_summary steps;
+
+	step_summary__draw(process, &steps);
+	return steps.phase;
+}
+
+/* Where the steps are known one reading after the first of them will do. */
+static bool is_worth_keeping(const struct process *process, const struct steady *steady, uint64_t now_ns)
+{
+	uint64_t first_ns, latest_ns;
+
+	if (!steady->count)
+		return true;
+	if (knows_steps(process))
+		return !base_from(steady, moment_of(process, now_ns));
+	first_ns = steady->bases[0]->ns;
+	latest_ns = steady->bases[steady->count - 1]->ns - first_ns;
+	return latest_ns < START_MOST_NS && now_ns > first_ns && 2 * (now_ns - first_ns) >= 3 * latest_ns;
+}
+
+/* The first one stays. Returns the mark that is free now. */
+static int make_room(struct steady *steady)
+{
+	int mark = (int)steady->count;
+
+	if (steady->count < STEADY_BASES)
+		return mark;
+	mark = steady->bases[1]->mark;
+	free_base(steady->bases[1]);
+	steady->count--;
+	for (size_t i = 1; i < steady->count; i++)
+		steady->bases[i] = steady->bases[i + 1];
+	return mark;
+}
+
+static int keep_reading(struct process *process, const struct load *load)
+{
+	struct steady *steady = process->account->steady;
+	struct steady_base *base = new_base(process, load);
+
+	if (!base)
 		return -ENOMEM;
-	}
-	base->ns = now_ns;
-	base->anchor = steps.phase->anchor;
-	steady_base__free(account->base);
-	account->base = base;
+	base->mark = make_room(steady);
+	steady->bases[steady->count++] = base;
+	if (process->site_table)
+		site_table__mark(process->site_table, base->mark);
 	return 0;
 }
 
-uint64_t steady__since_ns(const struct process *process)
+int steady__follow(const struct model *model, struct process *process)
 {
-	return process->account && process->account->base ? process->account->base->ns : 0;
+	struct account *account = process->account;
+	struct load load;
+
+	if (process->ended)
+		return 0;
+	load__of(process, model->now_ns, &load);
+	if (!load.launches && !load.copies)
+		return 0;
+	if (!account->steady)
+		account->steady = calloc(1, sizeof(*account->steady));
+	if (!account->steady)
+		return -ENOMEM;
+	load__add_use(model, process, &account->steady->use);
+	load.busy_percent = account->steady->use.busy_percent;
+	load.busy_readings = account->steady->use.busy_readings;
+	return is_worth_keeping(process, account->steady, load.ns) ? keep_reading(process, &load) : 0;
+}
+
+/* --- which is meant --- */
+
+/* NULL: it is not known to be steady. */
+static const struct steady_base *base_of(const struct process *process, uint64_t now_ns)
+{
+	uint64_t end_ns = process->ended ? process->ended_ns : now_ns;
+	const struct steady_base *base;
+
+	if (!process->account || !process->account->steady || !process->account->steady->count)
+		return NULL;
+	base = base_from(process->account->steady, moment_of(process, end_ns));
+	return base && end_ns >= base->ns + STEADY_LEAST_NS ? base : NULL;
+}
+
+uint64_t steady__since_ns(const struct process *process, uint64_t now_ns)
+{
+	const struct steady_base *base = base_of(process, now_ns);
+
+	return base ? base->ns : 0;
+}
+
+int steady__mark(const struct process *process, uint64_t now_ns)
+{
+	const struct steady_base *base = base_of(process, now_ns);
+
+	return base ? base->mark : -1;
+}
+
+bool steady__load(const struct process *process, uint64_t now_ns, struct load *load)
+{
+	const struct steady_base *base = base_of(process, now_ns);
+	struct load now;
+
+	if (!base)
+		return false;
+	load__of(process, now_ns, &now);
+	now.busy_percent = process->account->steady->use.busy_percent;
+	now.busy_readings = process->account->steady->use.busy_readings;
+	load__since(&now, &base->load, load);
+	return true;
+}
+
+uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns)
+{
+	const struct steady_base *base = base_of(process, now_ns);
+
+	return process->throttled_ns - (base && base->throttled_ns < process->throttled_ns ? base->throttled_ns : 0);
 }
 
 /* --- what came after --- */
@@ -361,8 +521,10 @@ static void take_lists(struct process *view, const struct steady_base *base)
 	sort(account->repeats, account->repeat_count, sizeof(*account->repeats), by_repeat_time);
 }
 
-int steady__view(const struct process *process, struct process *view)
+int steady__view(const struct process *process, uint64_t now_ns, struct process *view)
 {
+	const struct steady_base *base = base_of(process, now_ns);
+
 	*view = *process;
 	view->functions = NULL;
 	view->account = malloc(sizeof(*view->account));
@@ -378,8 +540,8 @@ int steady__view(const struct process *process, struct process *view)
 		steady__clear_view(view);
 		return -ENOMEM;
 	}
-	take_lists(view, process->account->base);
-	take_process(view, process->account->base);
+	take_lists(view, base);
+	take_process(view, base);
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steady time of a process: since the reading at which it was first known what its steps are (model/steps.h).
- * What had been counted by then is kept, so that findings can be drawn from what came after: a start with its loads and
- * first launches makes no fault of a program that runs for hours, and hides none.
+ * The steady time of a process, which the verdict and findings are about: a start with its loads and first launches
+ * makes no fault of a program that runs for hours, and hides none.
+ *
+ * It begins with the first step that lasts as long as those after it do (model/steps.h). Where nothing repeats it begins with
+ * the process's first work, if gpuprobe came later than the process; else half of the time since that is taken for the start, or
+ * START_MOST_NS. In fact it begins at the first reading after that which is kept here: some are, with all that was counted by then.
  */
 #ifndef MODEL_STEADY_H
 #define MODEL_STEADY_H
@@ -10,22 +13,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct process;
-struct steady_base;
+#include "model/load.h"
+#include "model/model.h"
 
-/* Keeps what was counted so far, where the process's steps are others than they were at the latest such moment. 0 or -ENOMEM. */
-int steady__follow(struct process *process, uint64_t now_ns);
-void steady_base__free(struct steady_base *base);
+#define START_MOST_NS 30000000000ull
+#define STEADY_LEAST_NS 2000000000ull /* less of it says nothing of how it goes on */
+#define STEADY_BASES SITE_MARKS	      /* readings that are kept */
 
-/* Since when it is steady; 0: it is not known to be. */
-uint64_t steady__since_ns(const struct process *process);
+struct steady;
+
+/* At a reading, with an account: keeps it where the steady time may begin with it. 0 or -ENOMEM. */
+int steady__follow(const struct model *model, struct process *process);
+void steady__free(struct steady *steady);
+
+/* What it takes in memory, about; 0 for NULL. */
+size_t steady__bytes(const struct steady *steady);
+
+/* Since when it is steady, as known at `now_ns`; 0: it is not known to be, or for less than STEADY_LEAST_NS. */
+uint64_t steady__since_ns(const struct process *process, uint64_t now_ns);
+
+/* The mark of that moment (model/sites.h); -1: there is none. */
+int steady__mark(const struct process *process, uint64_t now_ns);
+
+/* The load of the steady time, which `ns` is the length of; NVML's is of all readings in it. False: it is not known to be steady. */
+bool steady__load(const struct process *process, uint64_t now_ns, struct load *load);
+
+/* How long the control group kept it from running in its steady time, or in all where that is not known. */
+uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns);
 
 /*
  * A copy of the process with only what was counted in its steady time, of what is counted: threads, functions,
  * sizes of allocations and copies, repeated copies, and what the model has by function. All else is as in `process`. Threads
- * began then, at the earliest. Returns 0 or -ENOMEM; release with steady__clear_view. `process` must outlive it.
+ * began then, at the earliest. It is known to be steady. Returns 0 or -ENOMEM; release with steady__clear_view. `process` must outlive it.
  */
-int steady__view(const struct process *process, struct process *view);
+int steady__view(const struct process *process, uint64_t now_ns, struct process *view);
 void steady__clear_view(struct process *view);
 
 #endif

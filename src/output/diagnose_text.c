@@ -4,7 +4,6 @@
 #include "output/findings.h"
 #include "output/report/line.h"
 #include "output/report/open_calls.h"
-#include "output/report/steps.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 #include "output/verdict.h"
@@ -29,30 +28,12 @@ static void print_limits(FILE *out, const struct stat_report *report)
 	report_line__losses(out, model);
 }
 
-/* A line for each process whose steps something can be said of. */
-static void print_steps(FILE *out, const struct model *model)
-{
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *p = &model->processes[i];
-
-		if (!report__shows(p) || !report_steps__knows(p))
-			continue;
-		fprintf(out, "process %d (", p->pid);
-		escape__text(out, p->comm);
-		fputs("): ", out);
-		report_steps__line(out, p);
-		fputc('\n', out);
-	}
-}
-
 void diagnose_text__print(FILE *out, const struct stat_report *report)
 {
 	stat__print_head(out, report);
 	if (report->model->process_count) {
+		verdict_text__print(out, report);
 		fputc('\n', out);
-		if (verdict_text__print(out, report))
-			fputc('\n', out);
-		print_steps(out, report->model);
 		findings_text__print(out, report->findings, report->options->top);
 		print_limits(out, report);
 		report_line__silent(out, report->model);

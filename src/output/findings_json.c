@@ -44,11 +44,11 @@ static void key_number(struct json *j, const char *key, int64_t number)
 		json__null(j);
 }
 
-static void key_seconds(struct json *j, const char *key, bool known, uint64_t ns)
+static void key_seconds(struct json *j, const char *key, bool known, double ns)
 {
 	json__key(j, key);
 	if (known)
-		json__double(j, (double)ns / 1e9);
+		json__double(j, ns / 1e9);
 	else
 		json__null(j);
 }
@@ -65,13 +65,15 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__key_string(j, "subject", finding->subject);
 	json__key_string(j, "evidence", finding->evidence);
 	write_numbers(j, finding);
-	key_seconds(j, "cost_seconds", finding->has_cost, finding->cost_ns);
+	key_seconds(j, "cost_seconds", finding->has_cost, (double)finding->cost_ns);
 	json__key(j, "cost_share");
 	if (finding->has_cost)
 		json__double(j, finding->share);
 	else
 		json__null(j);
-	key_seconds(j, "saving_seconds", finding->has_saving, finding->saving_ns);
+	key_seconds(j, "cost_step_seconds", finding->step_ns, finding->a_step_ns);
+	json__key_bool(j, "steady", finding->steady);
+	key_seconds(j, "saving_seconds", finding->has_saving, (double)finding->saving_ns);
 	json__key_string(j, "assumption", finding->assumption);
 	json_stack__write(j, finding->stack);
 	json__object_end(j);

@@ -5,7 +5,8 @@
  *   warning  alloc-churn: the same memory is allocated and freed again and again
  *           process 123 (train): cudaMalloc of 1.0 GiB
  *           1,000 allocations, each freed before the next; 412 us and 23 us each
- *           cost: 435 ms, 32.1 % of the process's watched time, in allocations and frees of sizes that come again
+ *           cost: 9.4 of 72.6 ms a step; 435 ms, 32.1 % of the process's steady time, in allocations and frees of sizes
+ *             that come again
  *           saving: about 434 ms, if the first is kept
  *           at:
  *                   cudaMalloc+0x0 [libcudart.so.13]
@@ -72,9 +73,12 @@ static void write_evidence(FILE *out, const struct finding *finding)
 
 static void write_cost(FILE *out, const struct finding *finding)
 {
-	fprintf(out, "cost: %s, %s of the %stime", quantity__time((double)finding->cost_ns).text,
-		quantity__share(finding->share).text,
-		finding->tid ? "thread's active " : (finding->pid ? "process's watched " : "watched "));
+	fputs("cost: ", out);
+	if (finding->step_ns)
+		fprintf(out, "%s a step; ", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
+	fprintf(out, "%s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
+		quantity__share(finding->share).text, finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
+		finding->steady ? "steady " : (finding->tid ? "active " : "watched "));
 	if (!finding->tid && finding->share > 1)
 		fputs(" (several threads together)", out);
 	if (finding->kind->cost)

@@ -10,18 +10,20 @@
 #include "model/model.h"
 
 /*
- * The reasons that take REASON_LEAST_SHARE or more of a process's time, a line each, most time first, at most REASONS_SHOWN:
+ * The reasons that take REASON_LEAST_SHARE or more of the time of a process's threads, a line each, most time first, at most
+ * REASONS_SHOWN; what each takes in a step, or without steps in all:
  *
- *     52.1 %  on the CPU           normalise (train.py:31) < batches (train.py:44) < <module> (train.py:80)
+ *     38.1 ms  52.5 %  on the CPU           normalise (train.py:31) < batches (train.py:44) < <module> (train.py:80)
+ *      1.3 ms   1.8 %  waiting for the GPU  item (train.py:60) < <module> (train.py:80), 1 a step
  *
  * Nothing where nothing is known.
  */
-void reasons_text__print(FILE *out, const struct process *process);
+void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns);
 
 #define REASONS_SHOWN 8
 #define REASON_LEAST_SHARE 0.01
 
 /* The member `reasons`: all of them. */
-void reasons_json__write(struct json *j, const struct process *process);
+void reasons_json__write(struct json *j, const struct process *process, uint64_t now_ns);
 
 #endif

@@ -45,12 +45,38 @@ static void print_lines(FILE *out, const struct stack *stack, const struct stack
 	}
 }
 
-void reasons_text__print(FILE *out, const struct process *process)
+#define OFTEN 0.5 /* rarer than in each other step it is not a part of the step */
+
+/* ", 1 a step", ", 12 a step": where it is known how often it is done. */
+static void print_times(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+{
+	double times = step_cost__times(&reasons->cost, reason->calls);
+
+	if (times >= OFTEN)
+		fprintf(out, ", %s a step", quantity__count((uint64_t)(times + 0.5)).text);
+}
+
+static void print_reason(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+{
+	double ns = reasons->cost.step_ns ? step_cost__ns(&reasons->cost, reason->ns) : (double)reason->ns;
+
+	fprintf(out, "    %8s %7s  %-26s  ", quantity__time(ns).text,
+		quantity__share((double)reason->ns / (double)reasons->ns).text, host_reasons__doing(reason->kind));
+	print_lines(out, reason->stack, reason->line);
+	print_times(out, reasons, reason);
+	if (reason->holder) {
+		fputs("; held by ", out);
+		print_lines(out, reason->holder, host_reasons__line(reason->holder));
+	}
+	fputc('\n', out);
+}
+
+void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns)
 {
 	struct host_reasons reasons;
 	size_t shown = 0;
 
-	if (host_reasons__of(process, &reasons))
+	if (host_reasons__of(process, now_ns, &reasons))
 		return;
 	for (size_t i = 0; i < reasons.count && shown < REASONS_SHOWN; i++) {
 		const struct host_reason *reason = &reasons.items[i];
@@ -58,13 +84,7 @@ void reasons_text__print(FILE *out, const struct process *process)
 
 		if (!reason->ns || share < REASON_LEAST_SHARE)
 			continue;
-		fprintf(out, "    %8s  %-26s  ", quantity__share(share).text, host_reasons__doing(reason->kind));
-		print_lines(out, reason->stack, reason->line);
-		if (reason->holder) {
-			fputs("; held by ", out);
-			print_lines(out, reason->holder, host_reasons__line(reason->holder));
-		}
-		fputc('\n', out);
+		print_reason(out, &reasons, reason);
 		shown++;
 	}
 	host_reasons__clear(&reasons);

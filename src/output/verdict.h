@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who waits for whom (finding/verdict.h), in `stat` and `diagnose`. */
+/* What a process repeats (model/steps.h) and who waits for whom (finding/verdict.h), at the head of `stat` and `diagnose`. */
 #ifndef OUTPUT_VERDICT_H
 #define OUTPUT_VERDICT_H
 
@@ -8,8 +8,13 @@
 #include "base/json.h"
 #include "output/stat/stat.h"
 
-/* A line for each process that has an account and has had work. Returns how many. */
-size_t verdict_text__print(FILE *out, const struct stat_report *report);
+/*
+ * For each process of which either is known, after an empty line, its steps, the verdict, and where the time of its threads goes:
+ *
+ *     process 4711 (python3), GPU 0: 412 steps of 72.6 ms (p99 95.1 ms), 377 launches each
+ *     the GPU waits for the program: idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML)
+ */
+void verdict_text__print(FILE *out, const struct stat_report *report);
 
 /* The member `verdict`; nothing for a process without an account. */
 void verdict_json__write(struct json *j, const struct stat_report *report, const struct process *process);

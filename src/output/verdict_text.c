@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom, as a line a process: see verdict.h.
+// What a process repeats and who waits for whom, in some lines a process: see verdict.h.
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "finding/verdict.h"
+#include "model/gpu_label.h"
 #include "output/reasons.h"
+#include "output/report/steps.h"
 #include "output/report/totals.h"
 #include "output/verdict.h"
 
@@ -11,57 +13,71 @@ static const char *sentence_of(const struct verdict *verdict)
 {
 	switch (verdict->kind) {
 	case VERDICT_GPU_BOUND:
-		return "GPU-bound: the program waits for the GPU";
+		return "the program waits for the GPU (GPU-bound)";
 	case VERDICT_HOST_BOUND:
-		return "host-bound: the GPU waits for the program";
+		return "the GPU waits for the program (host-bound)";
 	case VERDICT_NO_WORK:
-		return "idle: the program gives the GPU nothing to do";
+		return "the program gives the GPU nothing to do (no work)";
 	default:
 		return verdict->window_ns ? "it cannot be told who waits for whom" :
-					    "watched for too short a time to tell who waits for whom";
+					    "it was steady for too short a time to tell who waits for whom";
 	}
 }
 
-/* ": idle at least 71 % of 12 s (proved), busy about 15 % (NVML), held up by the GPU 2 %" */
+/* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it" */
 static void print_shares(FILE *out, const struct verdict *verdict)
 {
-	fprintf(out, ": of %s", quantity__time((double)verdict->window_ns).text);
 	if (verdict->idle > 0)
-		fprintf(out, " the GPU is idle at least %s (proved)", quantity__share(verdict->idle).text);
+		fprintf(out, ": idle at least %s of the steady time (proved)", quantity__share(verdict->idle).text);
 	else
-		fputs(" no idle time of the GPU is proved", out);
+		fputs(": no idle time of the GPU is proved", out);
 	if (verdict->busy != SHARE_UNKNOWN)
 		fprintf(out, ", busy about %s (NVML)", quantity__share(verdict->busy).text);
-	fprintf(out, "; the GPU holds the program up %s", quantity__share(verdict->held).text);
+	fprintf(out, "; the GPU holds the program up for %s of %s", quantity__share(verdict->held).text,
+		quantity__time((double)verdict->window_ns).text);
 }
 
-static void print_process(FILE *out, const struct process *process, const struct verdict *verdict)
+/* ", GPU 0": the one that waits or is waited for; nothing where that is not known. */
+static void print_gpu(FILE *out, const struct model *model, const struct process *process, const struct verdict *verdict)
 {
-	fprintf(out, "process %d (", process->pid);
-	escape__text(out, process->comm);
-	fprintf(out, "): %s", sentence_of(verdict));
-	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK)
-		print_shares(out, verdict);
-	fputc('\n', out);
+	char label[GPU_LABEL_SIZE];
+
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		const struct gpu *gpu = gpu_label__find(model, &process->gpus[i]);
+
+		if (!gpu || (process->gpus[i].ordinal != verdict->device && process->gpu_count > 1))
+			continue;
+		gpu_label(gpu, label);
+		fprintf(out, ", GPU %s", label);
+		return;
+	}
 }
 
-size_t verdict_text__print(FILE *out, const struct stat_report *report)
+static void print_process(FILE *out, const struct model *model, const struct process *process)
+{
+	struct verdict verdict;
+
+	verdict__judge(process, model->now_ns, &verdict);
+	if (!verdict.window_ns && !report_steps__knows(process))
+		return;
+	fprintf(out, "\nprocess %d (", process->pid);
+	escape__text(out, process->comm);
+	fputc(')', out);
+	print_gpu(out, model, process, &verdict);
+	fputs(": ", out);
+	report_steps__line(out, process);
+	fprintf(out, "\n%s", sentence_of(&verdict));
+	if (verdict.window_ns && verdict.kind != VERDICT_NO_WORK)
+		print_shares(out, &verdict);
+	fputc('\n', out);
+	reasons_text__print(out, process, model->now_ns);
+}
+
+void verdict_text__print(FILE *out, const struct stat_report *report)
 {
 	const struct model *model = report->model;
-	size_t printed = 0;
 
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *process = &model->processes[i];
-		struct verdict verdict;
-
-		if (!process->account || !report__shows(process))
-			continue;
-		verdict__judge(report->state, model, process, &verdict);
-		if (!verdict.window_ns)
-			continue;
-		print_process(out, process, &verdict);
-		reasons_text__print(out, process);
-		printed++;
-	}
-	return printed;
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].account && report__shows(&model->processes[i]))
+			print_process(out, model, &model->processes[i]);
 }

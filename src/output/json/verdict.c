@@ -19,7 +19,7 @@ void verdict_json__write(struct json *j, const struct stat_report *report, const
 
 	if (!process->account)
 		return;
-	verdict__judge(report->state, report->model, process, &verdict);
+	verdict__judge(process, report->model->now_ns, &verdict);
 	json__key(j, "verdict");
 	json__object_begin(j);
 	json__key_string(j, "kind", verdict__word(verdict.kind));

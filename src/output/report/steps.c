@@ -58,8 +58,10 @@ void report_steps__line(FILE *out, const struct process *process)
 	step_summary__draw(process, &summary);
 	if (summary.thread)
 		print_steps(out, &summary);
-	else
+	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
 		fputs("no steps: nothing that it submits repeats", out);
+	else
+		fputs("no steps known: it has submitted too little", out);
 }
 
 /* --- the section --- */

@@ -13,7 +13,7 @@
 /* Whether the process has steps, or has submitted enough to say that nothing repeats. */
 bool report_steps__knows(const struct process *process);
 
-/* "412 steps of 72.6 ms (p99 95.1 ms), 377 launches each", or that nothing repeats; without a newline. */
+/* "412 steps of 72.6 ms (p99 95.1 ms), 377 launches each", or that nothing repeats, or too little is known; without a newline. */
 void report_steps__line(FILE *out, const struct process *process);
 
 /* The section of a process: what its steps are, what is in each, the slowest. Nothing where there are no submissions. */

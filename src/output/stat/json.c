@@ -54,7 +54,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json__object_begin(j);
 	json_process__write_life(j, p);
 	verdict_json__write(j, report, p);
-	reasons_json__write(j, p);
+	reasons_json__write(j, p, report->model->now_ns);
 	write_account(j, report, p);
 	write_memory(j, p);
 	json_launch__write(j, report->model, p);

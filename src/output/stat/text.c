@@ -95,10 +95,9 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	report_totals__sum(model, &totals);
 	stat__print_head(out, report);
 	if (totals.processes) {
+		verdict_text__print(out, report);
 		print_processes(out, report);
 		fputc('\n', out);
-		if (verdict_text__print(out, report))
-			fputc('\n', out);
 		findings_text__print(out, report->findings, report->options->top);
 		findings_text__limits(out, report->state, report->findings);
 	} else {

@@ -260,7 +260,7 @@ static void its_stack_is_a_site(void **state)
 	assert_int_equal(scene__read(scene, 100), 1);
 	assert_int_equal(scene__read(scene, 300), 1);
 	assert_ptr_equal(scene->process.open[0].stack, &stack);
-	assert_int_equal(site_table__list(table, &scene->process, NULL, NULL), 0);
+	assert_int_equal(site_table__list(table, &scene->process, -1, NULL, NULL), 0);
 	assert_int_equal(scene->process.site_count, 1);
 	assert_ptr_equal(scene->process.sites[0].stack, &stack);
 	assert_int_equal(scene->process.sites[0].kind, SITE_WAIT);

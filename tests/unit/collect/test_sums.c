@@ -251,7 +251,7 @@ static void test_call_sites(void **state)
 		assert_int_equal(site_table__set(table, &keys[i], &record), 0);
 		assert_int_equal(site_table__add_live(table, 1 + i, 3 * QUARTER, 1), 0);
 	}
-	assert_int_equal(site_table__list(table, &process, no_stack, NULL), 0);
+	assert_int_equal(site_table__list(table, &process, -1, no_stack, NULL), 0);
 	/* Neither has a stack that is known: they are one. */
 	assert_true(process.site_count == 1 && process.sites[0].calls == 2 && process.sites[0].amount == UINT64_MAX);
 	assert_true(process.live_site_count == 1 && process.live_sites[0].bytes == UINT64_MAX);

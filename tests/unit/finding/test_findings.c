@@ -46,6 +46,10 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__count(999).text, "999");
 	assert_string_equal(quantity__count(1000).text, "1,000");
 	assert_string_equal(quantity__count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+	assert_string_equal(quantity__time_of(51.8e6, 72.6e6).text, "51.8 of 72.6 ms");
+	assert_string_equal(quantity__time_of(4e5, 1.5e9).text, "0.0 of 1.5 s");
+	assert_string_equal(quantity__time_of(31e3, 412e3).text, "31 of 412 us");
+	assert_string_equal(quantity__time_of(60e9, 300e9).text, "60 of 300 s");
 	assert_string_equal(quantity__bytes(0).text, "0 bytes");
 	assert_string_equal(quantity__bytes(1).text, "1 byte");
 	assert_string_equal(quantity__bytes(1023).text, "1023 bytes");

@@ -40,7 +40,7 @@ static void set(struct site_table *table, enum site_kind kind, uint64_t stack, u
 
 static void list(struct site_table *table, struct process *process)
 {
-	assert_int_equal(site_table__list(table, process, find, NULL), 0);
+	assert_int_equal(site_table__list(table, process, -1, find, NULL), 0);
 }
 
 static void ids_of_one_stack_are_one_site(void **state)
@@ -115,6 +115,32 @@ static void folded_sites_keep_their_counts(void **state)
 	assert_int_equal(process.site_count, 1);
 	assert_int_equal(process.sites[0].calls, 14);
 	assert_int_equal(process.sites[0].amount, 135);
+	site_table__clear_lists(&process);
+	site_table__free(table);
+}
+
+/* What came before a mark is told apart, of folded sites too. */
+static void marks_tell_what_came_before(void **state)
+{
+	const struct call_site_key key = {.stack = 2, .what = 7, .kind = SITE_WAIT};
+	struct site_table *table = site_table__new();
+	struct process process = {0};
+
+	(void)state;
+	set(table, SITE_WAIT, 1, 7, 10, 100);
+	set(table, SITE_WAIT, 2, 7, 3, 30);
+	site_table__mark(table, 1);
+	set(table, SITE_WAIT, 1, 7, 12, 150);
+	set(table, SITE_WAIT, 2, 7, 4, 35);
+	assert_int_equal(site_table__fold(table, &key, 1), 0);
+	set(table, SITE_WAIT, 3, 7, 1, 5);
+	assert_int_equal(site_table__list(table, &process, 1, find, NULL), 0);
+	assert_int_equal(process.sites[0].calls, 16);
+	assert_int_equal(process.sites[0].early_calls, 13);
+	assert_int_equal(process.sites[0].early_amount, 130);
+	assert_int_equal(process.sites[1].early_calls, 0);
+	assert_int_equal(site_table__list(table, &process, -1, find, NULL), 0);
+	assert_int_equal(process.sites[0].early_calls, 0);
 	site_table__clear_lists(&process);
 	site_table__free(table);
 }
@@ -197,6 +223,7 @@ int main(void)
 		cmocka_unit_test(ids_of_one_stack_are_one_site),
 		cmocka_unit_test(launches_wait_for_a_stack),
 		cmocka_unit_test(folded_sites_keep_their_counts),
+		cmocka_unit_test(marks_tell_what_came_before),
 		cmocka_unit_test(live_memory_by_stack),
 		cmocka_unit_test(the_report_shows_what_top_allows),
 	};

@@ -11,12 +11,14 @@
 #include "base/clock.h"
 #include "model/account.h"
 #include "model/model.h"
+#include "model/steady.h"
 #include "model/steps.h"
 
 #define BEGAN (1000 * NS_PER_S)
 #define MS 1000000ull
 
 struct scene {
+	struct model model;
 	struct process process;
 	struct account *account;
 	struct step_thread *steps;
@@ -29,6 +31,8 @@ static struct scene *scene(void)
 	struct process_account *totals;
 
 	s->process = (struct process){.pid = 100, .start_ns = BEGAN - MS};
+	s->model.processes = &s->process;
+	s->model.process_count = 1;
 	s->process.account = s->account = account__new();
 	s->account->threads = calloc(1, sizeof(*s->account->threads));
 	s->account->thread_count = 1;
@@ -146,7 +150,25 @@ static void long_start(void **state)
 
 /* --- the steady time --- */
 
-static void since_base(void **state)
+/* A reading, so many seconds after the beginning, by which the thread has made so many launches. */
+static void read_at(struct scene *s, uint64_t seconds, uint64_t launches)
+{
+	s->model.now_ns = BEGAN + seconds * NS_PER_S;
+	s->account->threads[0].launches = s->account->threads[0].time[TIME_LAUNCH].calls = launches;
+	s->account->threads[0].time[TIME_LAUNCH].ns = launches * MS;
+	assert_int_equal(steady__follow(&s->model, &s->process), 0);
+}
+
+/* In seconds since the beginning; 0: it is not known to be steady. */
+static uint64_t steady_since(const struct scene *s)
+{
+	uint64_t since_ns = steady__since_ns(&s->process, s->model.now_ns);
+
+	return since_ns ? (since_ns - BEGAN) / NS_PER_S : 0;
+}
+
+/* From the first reading after the first step that lasts as long as others do. */
+static void since_steps(void **state)
 {
 	struct scene *s = scene();
 	struct thread_account *thread = &s->account->threads[0];
@@ -154,23 +176,21 @@ static void since_base(void **state)
 	struct process view;
 
 	(void)state;
-	assert_int_equal(steady__follow(&s->process, BEGAN + 9 * NS_PER_S), 0);
-	assert_int_equal(steady__since_ns(&s->process), 0);
+	read_at(s, 6, 0);
+	read_at(s, 9, 1);
 	add_steps(s);
 	s->account->sizes = malloc(sizeof(size));
 	s->account->sizes[0] = size;
 	s->account->size_count = 1;
-	thread->launches = 1000;
 	thread->implicit[IMPLICIT_LOAD] = (struct time_totals){.calls = 20, .ns = 3 * NS_PER_S};
-	assert_int_equal(steady__follow(&s->process, BEGAN + 11 * NS_PER_S), 0);
-	assert_int_equal(steady__since_ns(&s->process), BEGAN + 11 * NS_PER_S);
-	/* The same steps: the moment stays. */
-	assert_int_equal(steady__follow(&s->process, BEGAN + 12 * NS_PER_S), 0);
-	assert_int_equal(steady__since_ns(&s->process), BEGAN + 11 * NS_PER_S);
-	thread->launches = 5000;
+	read_at(s, 11, 1000);
+	assert_int_equal(steady_since(s), 0);
+	read_at(s, 12, 2000);
 	s->account->sizes[0].record.allocations = 14;
 	s->account->sizes[0].record.allocation_ns = 12 * MS;
-	assert_int_equal(steady__view(&s->process, &view), 0);
+	read_at(s, 13, 5000);
+	assert_int_equal(steady_since(s), 11);
+	assert_int_equal(steady__view(&s->process, s->model.now_ns, &view), 0);
 	assert_int_equal(view.account->threads[0].launches, 4000);
 	assert_int_equal(view.account->threads[0].implicit[IMPLICIT_LOAD].calls, 0);
 	assert_int_equal(view.account->threads[0].first_ns, BEGAN + 11 * NS_PER_S);
@@ -178,10 +198,92 @@ static void since_base(void **state)
 	assert_int_equal(view.account->sizes[0].record.allocation_ns, 2 * MS);
 	steady__clear_view(&view);
 	assert_int_equal(thread->launches, 5000);
-	/* Others: it is steady since then. */
-	s->steps->phases[0].anchor.code = 2;
-	assert_int_equal(steady__follow(&s->process, BEGAN + 20 * NS_PER_S), 0);
-	assert_int_equal(steady__since_ns(&s->process), BEGAN + 20 * NS_PER_S);
+	free_scene(s);
+}
+
+/* Other steps, which take longer together: it is steady since these began. */
+static void since_other_steps(void **state)
+{
+	struct scene *s = scene();
+
+	(void)state;
+	add_steps(s);
+	for (uint64_t i = 9; i < 20; i++)
+		read_at(s, i, i);
+	assert_int_equal(steady_since(s), 10);
+	s->steps->phase_count = 2;
+	s->steps->phases[1].anchor = (struct step_anchor){.code = 2, .launches = 8};
+	for (uint64_t i = 0; i < 50; i++)
+		step_phase__add(&s->steps->phases[1], BEGAN + 20 * NS_PER_S + i * 20 * MS, 20 * MS);
+	for (uint64_t i = 20; i < 30; i++)
+		read_at(s, i, i);
+	assert_int_equal(steady_since(s), 20);
+	free_scene(s);
+}
+
+/* Nothing repeats: about half of the time since the first work is the start, and half a minute at most. */
+static void since_half(void **state)
+{
+	struct scene *s = scene();
+
+	(void)state;
+	for (uint64_t i = 8; i < 12; i++)
+		read_at(s, i, 0);
+	assert_int_equal(steady_since(s), 0);
+	for (uint64_t i = 12; i < 12 + 60; i++) {
+		uint64_t spent = i - 12;
+
+		read_at(s, i, i);
+		if (spent < 6)
+			continue;
+		assert_true(steady_since(s) >= 12 + spent / 2);
+		assert_true(steady_since(s) <= 12 + spent * 3 / 4 + 1);
+	}
+	for (uint64_t i = 72; i < 1000; i++)
+		read_at(s, i, i);
+	assert_true(steady_since(s) >= 42 && steady_since(s) <= 57);
+	free_scene(s);
+}
+
+/* A process from before gpuprobe came has had its start. */
+static void since_attach(void **state)
+{
+	struct scene *s = scene();
+
+	(void)state;
+	s->process.since_attach = true;
+	for (uint64_t i = 3; i < 1000; i++)
+		read_at(s, i, i);
+	assert_int_equal(steady_since(s), 3);
+	free_scene(s);
+}
+
+/* Its load is what came since then; NVML's use is that of the readings since. */
+static void steady_load(void **state)
+{
+	struct scene *s = scene();
+	struct process_gpu own = {.gpu = 0};
+	struct gpu gpu = {.busy_percent = 100};
+	struct load load;
+
+	(void)state;
+	s->process.since_attach = true;
+	s->process.gpus = &own;
+	s->process.gpu_count = 1;
+	s->model.gpus = &gpu;
+	s->model.gpu_count = 1;
+	read_at(s, 3, 100);
+	assert_false(steady__load(&s->process, s->model.now_ns, &load));
+	gpu.busy_percent = 20;
+	read_at(s, 4, 200);
+	gpu.busy_percent = 40;
+	read_at(s, 8, 600);
+	assert_true(steady__load(&s->process, s->model.now_ns, &load));
+	assert_int_equal(load.ns, 5 * NS_PER_S);
+	assert_int_equal(load.launches, 500);
+	assert_int_equal(load.time[TIME_LAUNCH].ns, 500 * MS);
+	assert_int_equal(load.busy_percent, 60);
+	assert_int_equal(load.busy_readings, 2);
 	free_scene(s);
 }
 
@@ -191,7 +293,11 @@ int main(void)
 		cmocka_unit_test(to_launch),
 		cmocka_unit_test(to_steady),
 		cmocka_unit_test(long_start),
-		cmocka_unit_test(since_base),
+		cmocka_unit_test(since_steps),
+		cmocka_unit_test(since_other_steps),
+		cmocka_unit_test(since_half),
+		cmocka_unit_test(since_attach),
+		cmocka_unit_test(steady_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"short_name\":\"k\",\"launches\":20,\"captured\":0,\"serial\":1,"
 		"\"shape\":null},"
 		"{\"handle\":\"0x20\",\"name\":null,\"short_name\":null,\"launches\":3,"
-		"\"captured\":0,\"serial\":0,\"shape\":null}],"
+		"\"captured\":0,\"serial\":0,\"shape\":null}],\"steps\":null,"
 		"\"copies\":[{\"kind\":\"H2D\",\"mode\":\"sync\",\"calls\":1,\"bytes\":3,\"ns\":2,"
 		"\"bytes_per_second\":1500000000," NO_SIDES "},"
 		"{\"kind\":\"H2D\",\"mode\":\"async\",\"calls\":4,\"bytes\":5,\"ns\":6,"

@@ -127,12 +127,12 @@ static void test_findings(void **state)
 	expect(&scene, "\"findings\":", "[{\"id\":\"oom\",\"severity\":\"critical\","
 					"\"title\":\"an allocation failed for want of memory\",\"pid\":12,\"tid\":null,\"comm\":\"server\","
 					"\"subject\":null,\"evidence\":null,\"numbers\":{},\"cost_seconds\":null,\"cost_share\":null,"
-					"\"saving_seconds\":null,\"assumption\":null,\"stack\":null},");
+					"\"cost_step_seconds\":null,\"steady\":false,\"saving_seconds\":null,\"assumption\":null,\"stack\":null},");
 	expect(&scene, "{\"id\":\"alloc-churn\",", "\"severity\":\"warning\","
 						   "\"title\":\"the same memory is allocated and freed again and again\",\"pid\":12,\"tid\":13,"
 						   "\"comm\":\"server\",\"subject\":\"cudaMalloc of 1.0 GiB\",\"evidence\":\"4 times, 1.0 s each; of "
 						   "\\\"a,b\\\"\\t\",\"numbers\":{\"allocations\":{\"value\":4,\"unit\":\"count\"},\"each\":{"
-						   "\"value\":1000000000,\"unit\":\"ns\"}},\"cost_seconds\":4,\"cost_share\":0.8,\"saving_seconds\":3,"
+						   "\"value\":1000000000,\"unit\":\"ns\"}},\"cost_seconds\":4,\"cost_share\":0.8,\"cost_step_seconds\":null,\"steady\":false,\"saving_seconds\":3,"
 						   "\"assumption\":\"one is kept\",\"stack\":{\"truncated\":false,\"broken\":false,\"frames\":[{");
 	/* Of no one process. */
 	scene.list.items[0].pid = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a process has given its GPUs to do and how long it was held up by them, summed up to a moment; the difference of two
- * moments is what a verdict (verdict.h) is made of.
+ * moments is what a verdict (finding/verdict.h) is made of.
  */
-#ifndef FINDING_LOAD_H
-#define FINDING_LOAD_H
+#ifndef MODEL_LOAD_H
+#define MODEL_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +34,11 @@ struct load {
 	uint64_t busy_percent, busy_readings;
 };
 
-/* As of model->now_ns, or the process's end. NVML's are those of the latest reading alone. It has an account. */
-void load__of(const struct model *model, const struct process *process, struct load *load);
+/* As of `now_ns`, or the process's end, which is earlier; without NVML's use. It has an account. */
+void load__of(const struct process *process, uint64_t now_ns, struct load *load);
+
+/* Adds NVML's latest reading of the process's GPU that is busiest, where there is one: it is the one that the process waits for. */
+void load__add_use(const struct model *model, const struct process *process, struct load *load);
 
 /* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */
 void load__since(const struct load *load, const struct load *before, struct load *difference);

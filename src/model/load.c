@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a process has given its GPUs to do, see load.h.
-#include "finding/load.h"
+#include "model/load.h"
 
 #include <string.h>
 
@@ -113,8 +113,7 @@ static void take_threads(const struct account *account, struct load *load)
 	load->copies = load->time[TIME_COPY].calls;
 }
 
-/* The GPU of the process that is busiest: it is the one that the process waits for. */
-static void take_use(const struct model *model, const struct process *process, struct load *load)
+void load__add_use(const struct model *model, const struct process *process, struct load *load)
 {
 	uint32_t most = 0;
 	bool known = false;
@@ -129,21 +128,19 @@ static void take_use(const struct model *model, const struct process *process, s
 		known = true;
 		most = percent > most ? percent : most;
 	}
-	load->busy_percent = most;
-	load->busy_readings = known;
+	load->busy_percent += most;
+	load->busy_readings += known;
 }
 
-void load__of(const struct model *model, const struct process *process, struct load *load)
+void load__of(const struct process *process, uint64_t now_ns, struct load *load)
 {
 	const struct account *account = process->account;
 
 	memset(load, 0, sizeof(*load));
-	load->ns = process->ended_ns && process->ended_ns < model->now_ns ? process->ended_ns : model->now_ns;
+	load->ns = process->ended_ns && process->ended_ns < now_ns ? process->ended_ns : now_ns;
 	take_queues(account, load->ns, load);
 	take_threads(account, load);
 	load->held_ns = load->time[TIME_WAIT].ns + held_in_launches(account) + held_in_copies(account);
-	if (!process->ended_ns)
-		take_use(model, process, load);
 }
 
 static uint64_t more(uint64_t now, uint64_t before)
