@@ -81,9 +81,8 @@ static __always_inline void account_upload(struct upload_sums *uploads, const st
 
 /* --- launches and waits --- */
 
-/* Launches that are executed; `handle` is the kernel's or the executable graph's. */
-static __always_inline void account_launch(struct thread *thread, struct thread_account *account, const struct call *call,
-					   u64 handle)
+/* Launches that are executed. */
+static __always_inline void account_launch(struct thread *thread, struct thread_account *account, const struct call *call)
 {
 	u64 gap = 0, ns = call->end_ns - call->start_ns, before_ns = launched_before(account);
 	u32 bucket;
@@ -100,8 +99,6 @@ static __always_inline void account_launch(struct thread *thread, struct thread_
 		add_time(&account->chained, ns);
 		account->chained_gap_ns += gap;
 	}
-	account->sequence[account->sequence_count & (SEQUENCE_KEPT - 1)] = handle;
-	account->sequence_count++;
 	if (!account->launches++)
 		note_first_launch(thread, account, call->end_ns);
 	account->launches_since_wait++;
@@ -159,10 +156,9 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 		account_error(account, call, result);
 	if (setup_class_of(call->operation, call->kind) < SETUP_CLASSES)
 		account_setup(thread, call, account);
-	if (call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE])
-		account_launch(thread, account, call, call->arg[LAUNCH_HANDLE]);
-	else if (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE])
-		account_launch(thread, account, call, call->arg[RUN_EXEC]);
+	if ((call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE]) ||
+	    (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE]))
+		account_launch(thread, account, call);
 	else if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
 		account->others++;
 	if (!result)

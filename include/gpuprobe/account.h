@@ -137,7 +137,6 @@ enum implicit_wait {
 #define IMPLICIT_MIN_NS 10000  /* a call that took less has not blocked */
 #define CHAINED_GAP_NS 50000   /* launches with at most this between them are back to back */
 #define IDLE_GAP_NS 100000000  /* the GPU's queue is empty for longer: it is idle */
-#define SEQUENCE_KEPT 512      /* handles of a thread's latest launches */
 #define ACCOUNT_ENDED 512      /* that have ended and wait to be read; those beyond are summed up at once */
 #define ACCOUNT_DURATIONS 4096 /* functions of processes */
 
@@ -204,9 +203,7 @@ struct thread_account {
 	__u64 error_others;   /* outermost calls since, of any kind; those that only ask not */
 	__u64 error_stack;
 
-	__u64 sequence_count;	       /* launches so far; the latest is at (count - 1) % SEQUENCE_KEPT */
-	__u64 sequence[SEQUENCE_KEPT]; /* handles of kernels and executable graphs */
-	__u64 gaps[TIME_BUCKETS];      /* of `gap_count` */
+	__u64 gaps[TIME_BUCKETS]; /* of `gap_count` */
 };
 
 /* Allocations of one size by one function: how often they come and go. */

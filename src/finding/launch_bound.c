@@ -117,7 +117,7 @@ static uint64_t cost_of(const struct watched_thread *watched)
 
 /* The names of the kernels of a sequence, in their order: a process may have ten thousands of call sites to look for. */
 struct names {
-	const char *list[SEQUENCE_KEPT / 2];
+	const char **list;
 	size_t count;
 };
 
@@ -126,9 +126,12 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void gather_names(const struct process *process, const struct sequence *sequence, struct names *names)
+static int gather_names(const struct process *process, const struct sequence *sequence, struct names *names)
 {
 	names->count = 0;
+	names->list = malloc((sequence->period + 1) * sizeof(*names->list));
+	if (!names->list)
+		return -ENOMEM;
 	for (size_t i = 0; i < sequence->period; i++) {
 		const char *name = sequence__kernel(process, sequence->handles[i]);
 
@@ -136,6 +139,7 @@ static void gather_names(const struct process *process, const struct sequence *s
 			names->list[names->count++] = name;
 	}
 	qsort(names->list, names->count, sizeof(*names->list), compare_names);
+	return 0;
 }
 
 /* The thread's own, since other threads launch other kernels. */
@@ -189,23 +193,38 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 				 sequence->period ? "" : "; no sequence of them repeats");
 }
 
+/* Where the kernels of the sequence are launched most. 0 or -ENOMEM. */
+static int find_place(const struct process *process, const struct sequence *sequence, struct finding *finding)
+{
+	const struct call_site *site;
+	struct names names;
+
+	if (gather_names(process, sequence, &names))
+		return -ENOMEM;
+	site = where__most(process, SITE_LAUNCH, is_in_sequence, &names);
+	finding->stack = site ? site->stack : NULL;
+	free(names.list);
+	return 0;
+}
+
+static int name_sequence(const struct process *process, const struct sequence *sequence, struct finding *finding)
+{
+	char *text = sequence__text(sequence, process);
+	int ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
+
+	free(text);
+	return ret;
+}
+
 static int draw(const struct watched_thread *watched, struct finding *finding)
 {
 	struct sequence sequence;
-	const struct call_site *site;
-	struct names names;
-	char *text;
-	int ret = 0;
+	int ret;
 
-	sequence__find(watched->thread, &sequence);
-	if (sequence.period) {
-		text = sequence__text(&sequence, watched->process);
-		ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
-		free(text);
-	}
-	gather_names(watched->process, &sequence, &names);
-	site = where__most(watched->process, SITE_LAUNCH, is_in_sequence, &names);
-	finding->stack = site ? site->stack : NULL;
+	sequence__find(watched->process, watched->thread, &sequence);
+	ret = sequence.period ? name_sequence(watched->process, &sequence, finding) : 0;
+	if (!ret)
+		ret = find_place(watched->process, &sequence, finding);
 	estimate(watched, &sequence, finding);
 	return ret ? ret : tell(watched, &sequence, finding);
 }

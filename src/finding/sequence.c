@@ -8,65 +8,35 @@
 
 #include "base/text_stream.h"
 #include "model/kernels.h"
+#include "model/steps.h"
 
-#define LEAST_SHARE 0.8
 #define NAMES_SHOWN 8
 #define NAME_LENGTH 48
 
-/* The latest launches' handles, oldest first. */
-struct latest {
-	uint64_t handles[SEQUENCE_KEPT];
-	size_t count;
-};
-
-static void unroll(const struct thread_account *thread, struct latest *latest)
+static const struct step_thread *find_steps(const struct process *process, const struct thread_account *thread)
 {
-	uint64_t end = thread->sequence_count;
+	for (size_t i = 0; process->steps && i < process->steps->count; i++) {
+		const struct step_thread *steps = process->steps->threads[i];
 
-	latest->count = end < SEQUENCE_KEPT ? (size_t)end : SEQUENCE_KEPT;
-	for (size_t i = 0; i < latest->count; i++)
-		latest->handles[i] = thread->sequence[(end - latest->count + i) % SEQUENCE_KEPT];
-}
-
-/*
- * How many launches are the same as the one `period` before. `last` is set to
- * the end of the latest stretch of at least two rounds, 0 where there is none.
- */
-static size_t count_repeats(const struct latest *latest, size_t period, size_t *last)
-{
-	size_t same = 0, stretch = 0;
-
-	*last = 0;
-	for (size_t i = period; i < latest->count; i++) {
-		if (latest->handles[i] != latest->handles[i - period]) {
-			stretch = 0;
-			continue;
-		}
-		same++;
-		if (++stretch >= period)
-			*last = i + 1;
+		if (steps->tid == thread->tid && steps->start_ns == thread->start_ns)
+			return steps;
 	}
-	return same;
+	return NULL;
 }
 
-void sequence__find(const struct thread_account *thread, struct sequence *out)
+void sequence__find(const struct process *process, const struct thread_account *thread, struct sequence *out)
 {
-	struct latest latest;
-	size_t last, end = 0;
+	const struct step_thread *steps = find_steps(process, thread);
+	const struct step_phase *phase = steps && steps->phase_count ? &steps->phases[steps->current] : NULL;
+	uint64_t span_ns;
 
 	*out = (struct sequence){0};
-	unroll(thread, &latest);
-	for (size_t period = 1; 2 * period <= latest.count && out->share < 1; period++) {
-		double share = (double)count_repeats(&latest, period, &last) / (double)(latest.count - period);
-
-		if (!last || share < LEAST_SHARE || share <= out->share)
-			continue;
-		out->period = period;
-		out->share = share;
-		end = last;
-	}
-	if (out->period)
-		memcpy(out->handles, &latest.handles[end - out->period], out->period * sizeof(*out->handles));
+	if (!phase || !phase->steps || !steps->round_length)
+		return;
+	span_ns = phase->latest_ns - phase->first_ns;
+	out->period = steps->round_length;
+	out->handles = steps->round;
+	out->share = phase->ns < span_ns ? (double)phase->ns / (double)span_ns : 1;
 }
 
 const char *sequence__kernel(const struct process *process, uint64_t handle)

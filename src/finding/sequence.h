@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sequence of launches that a thread repeats, by the handles of its latest ones. */
+/* The sequence of launches that a thread repeats, by the handles of one of its steps (model/steps.h). */
 #ifndef FINDING_SEQUENCE_H
 #define FINDING_SEQUENCE_H
 
@@ -10,18 +10,13 @@
 #include "model/model.h"
 
 struct sequence {
-	size_t period; /* launches of one round; 0: nothing repeats */
-	double share;  /* of the launches that were kept and could repeat one before: those that do */
-	/* of one round; where a round begins is not known */
-	uint64_t handles[SEQUENCE_KEPT / 2];
+	size_t period;		 /* launches of one round; 0: nothing repeats, as far as is known */
+	double share;		 /* of the time since its first step: in its steps */
+	const uint64_t *handles; /* of one round, in its order; where a round begins is a matter of choice. The process's */
 };
 
-/*
- * The smallest number of launches after which all that is kept repeats, at least twice; where
- * something comes in between now and then, the one after which most does, if that are at
- * least four of five and it comes twice in a row.
- */
-void sequence__find(const struct thread_account *thread, struct sequence *out);
+/* Of a thread of the process. */
+void sequence__find(const struct process *process, const struct thread_account *thread, struct sequence *out);
 
 /* The short name of the kernel behind a handle, "(unnamed)" while it has none; NULL where it is a graph's. */
 const char *sequence__kernel(const struct process *process, uint64_t handle);

@@ -46,7 +46,6 @@ static void write_launches(struct json *j, const struct process *p, const struct
 	json_account__key_totals(j, "chained", &t->chained);
 	json__key_u64(j, "chained_gap_ns", t->chained_gap_ns);
 	json__key_u64(j, "others", t->others);
-	json__key_u64(j, "sequence_count", t->sequence_count);
 }
 
 static void write_waits(struct json *j, const struct thread_account *t)

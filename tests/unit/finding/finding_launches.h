@@ -9,6 +9,7 @@
 #include "finding/threads.h"
 #include "finding/sequence.h"
 #include "model/kernels.h"
+#include "model/steps.h"
 
 static const struct stack somewhere = {.serial = 7}, elsewhere = {.serial = 8};
 
@@ -26,16 +27,26 @@ static inline void name_kernel(struct process *process, uint64_t handle, const c
 	assert_int_equal(kernel_table__set(process->kernel_table, &key, 1, name), 0);
 }
 
-static inline void launch(struct thread_account *thread, uint64_t handle)
+/* The thread's steps: a launch for each letter. To be released with process_steps__free. */
+static inline struct step_thread *repeats(struct process *process, const struct thread_account *thread,
+					  const char *letters)
 {
-	thread->sequence[thread->sequence_count++ % SEQUENCE_KEPT] = handle;
-}
+	struct step_thread *steps;
 
-static inline void rounds(struct thread_account *thread, const char *letters, int count)
-{
-	while (count--)
-		for (const char *letter = letters; *letter; letter++)
-			launch(thread, (uint64_t)*letter);
+	if (!process->steps)
+		process->steps = process_steps__new();
+	steps = process_steps__add(process->steps);
+	steps->tid = thread->tid;
+	steps->start_ns = thread->start_ns;
+	steps->phase_count = 1;
+	steps->phases[0].anchor.launches = (uint32_t)strlen(letters);
+	for (uint64_t i = 0; i < 100; i++)
+		step_phase__add(&steps->phases[0], BEGAN + i * NS_PER_MS, NS_PER_MS);
+	steps->round_length = strlen(letters);
+	steps->round = malloc(steps->round_length * sizeof(*steps->round));
+	for (size_t i = 0; i < steps->round_length; i++)
+		steps->round[i] = (uint64_t)letters[i];
+	return steps;
 }
 
 #endif

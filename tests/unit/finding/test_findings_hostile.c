@@ -12,6 +12,7 @@
 #include "finding_memory.h"
 #include "growth_of_time.h"
 #include "model/kernels.h"
+#include "model/steps.h"
 #include "output/memleak.h"
 
 static void *allocate(size_t count, size_t size)
@@ -102,7 +103,9 @@ static void churn(size_t size)
 	free(account.sizes);
 }
 
-/* A thread that repeats a sequence of 256 kernels, and sites of other kernels that are launched more often. */
+#define SEQUENCE 4096
+
+/* A thread that repeats a sequence of 4,096 kernels, and sites of other kernels that are launched more often. */
 static void launch_at_sites(size_t size)
 {
 	struct thread_account thread = {
@@ -110,7 +113,6 @@ static void launch_at_sites(size_t size)
 		.first_ns = RUN_BEGAN,
 		.latest_ns = RUN_BEGAN + 10 * NS_PER_S,
 		.launches = 1000000,
-		.sequence_count = SEQUENCE_KEPT,
 		.chained = {.calls = 1000000, .ns = 8 * NS_PER_S},
 		.chained_gap_ns = NS_PER_S,
 	};
@@ -118,13 +120,21 @@ static void launch_at_sites(size_t size)
 	struct process process = PROCESS(&account);
 	struct call_site *sites = allocate(size, sizeof(*sites));
 	struct launch_key key = {.kernel = {.slot = 1}};
+	struct step_thread *steps;
 	char name[64];
 	struct run run;
 
 	process.kernel_table = kernel_table__new();
-	for (size_t i = 0; i < SEQUENCE_KEPT; i++) {
-		key.kernel.handle = thread.sequence[i] = 1 + i % (SEQUENCE_KEPT / 2);
-		snprintf(name, sizeof(name), "_Z9kernel%03llui", (unsigned long long)thread.sequence[i]);
+	process.steps = process_steps__new();
+	steps = process_steps__add(process.steps);
+	steps->tid = thread.tid;
+	steps->phase_count = 1;
+	step_phase__add(&steps->phases[0], RUN_BEGAN, NS_PER_S);
+	steps->round_length = SEQUENCE;
+	steps->round = malloc(SEQUENCE * sizeof(*steps->round));
+	for (size_t i = 0; i < SEQUENCE; i++) {
+		key.kernel.handle = steps->round[i] = 1 + i;
+		snprintf(name, sizeof(name), "_Z11kernel%05zui", i);
 		assert_int_equal(kernel_table__set(process.kernel_table, &key, 1, name), 0);
 	}
 	for (size_t i = 0; i < size; i++)
@@ -137,6 +147,7 @@ static void launch_at_sites(size_t size)
 	assert_int_equal(run__count(&run, "launch-bound"), 1);
 	run__end(&run);
 	kernel_table__free(process.kernel_table);
+	process_steps__free(process.steps);
 	free(sites);
 }
 

@@ -18,7 +18,7 @@ static struct finding_case *launching(void)
 	name_kernel(&c->process, 'a', "gemm");
 	name_kernel(&c->process, 'b', "bias");
 	name_kernel(&c->process, 'c', "relu");
-	rounds(thread, "abc", 1000);
+	repeats(&c->process, thread, "abc");
 	thread->launches = 1200000;
 	thread->chained = totals(1200000, 1200000 * 4 * US);
 	thread->chained_gap_ns = 1200000 * 2 * US;
@@ -34,6 +34,7 @@ static struct finding_case *launching(void)
 static void end(struct finding_case *c)
 {
 	kernel_table__free(c->process.kernel_table);
+	process_steps__free(c->process.steps);
 	case__free(c);
 }
 
@@ -72,15 +73,16 @@ static void launch_bound_without_a_sequence(void **state)
 	struct finding_case *c = launching();
 
 	(void)state;
-	for (uint64_t i = 0; i < SEQUENCE_KEPT; i++)
-		c->threads[0].sequence[i] = i;
+	c->process.steps->threads[0]->phase_count = 0;
 	assert_int_equal(case__draw(c), 1);
 	assert_null(c->list.items[0].subject);
 	assert_false(c->list.items[0].has_saving);
 	end(c);
 	/* Graphs are what is launched: they are no advice. */
 	c = launching();
-	rounds(&c->threads[0], "g", 1000);
+	process_steps__free(c->process.steps);
+	c->process.steps = NULL;
+	repeats(&c->process, &c->threads[0], "g");
 	assert_int_equal(case__draw(c), 1);
 	assert_string_equal(c->list.items[0].subject, "1 launch: (graph)");
 	assert_false(c->list.items[0].has_saving);

@@ -10,84 +10,52 @@
 
 #include "finding_launches.h"
 
-static size_t period_of(const struct thread_account *thread)
+/* The thread's own, which is told from others by its number and start. */
+static void of_a_thread(void **state)
 {
-	struct sequence sequence;
-
-	sequence__find(thread, &sequence);
-	return sequence.period;
-}
-
-static void sequences(void **state)
-{
-	struct thread_account thread = {0};
+	const struct thread_account threads[] = {{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
+	struct process process = {0};
 	struct sequence sequence;
 
 	(void)state;
-	assert_int_equal(period_of(&thread), 0);
-	rounds(&thread, "abc", 1);
-	assert_int_equal(period_of(&thread), 0);
-	rounds(&thread, "abc", 1);
-	assert_int_equal(period_of(&thread), 3);
-	/* The ring goes round many times, and cuts a round in two. */
-	rounds(&thread, "abc", 1000);
-	sequence__find(&thread, &sequence);
+	sequence__find(&process, &threads[0], &sequence);
+	assert_int_equal(sequence.period, 0);
+	repeats(&process, &threads[0], "abc");
+	repeats(&process, &threads[1], "gh");
+	sequence__find(&process, &threads[0], &sequence);
 	assert_int_equal(sequence.period, 3);
+	assert_int_equal(sequence.handles[2], 'c');
 	assert_true(sequence.share == 1);
-	thread = (struct thread_account){0};
-	rounds(&thread, "a", 600);
-	assert_int_equal(period_of(&thread), 1);
-	/* Mostly one kernel, but the whole round is what repeats. */
-	thread = (struct thread_account){0};
-	rounds(&thread, "aaaaaaaaaaaaaaaaaaab", 30);
-	assert_int_equal(period_of(&thread), 20);
+	sequence__find(&process, &threads[1], &sequence);
+	assert_int_equal(sequence.period, 2);
+	sequence__find(&process, &threads[2], &sequence);
+	assert_int_equal(sequence.period, 0);
+	process_steps__free(process.steps);
 }
 
-static void sequences_are_interrupted(void **state)
+/* What comes between steps is not of them, and nothing is known of a thread without any. */
+static void with_other_things(void **state)
 {
-	struct thread_account thread = {0};
+	const struct thread_account thread = {.tid = 7};
+	struct process process = {0};
 	struct sequence sequence;
+	struct step_thread *steps = repeats(&process, &thread, "abcd");
 
 	(void)state;
-	for (int i = 0; i < 300; i++) {
-		rounds(&thread, "abcdefgh", 10);
-		/* What is printed now and then; never the same. */
-		launch(&thread, 1000 + (uint64_t)i);
-	}
-	sequence__find(&thread, &sequence);
-	assert_int_equal(sequence.period, 8);
-	assert_true(sequence.share > 0.85 && sequence.share < 0.95);
-	for (int i = 0; i < 8; i++)
-		assert_true(sequence.handles[i] >= 'a' && sequence.handles[i] <= 'h');
-}
-
-static void nothing_repeats(void **state)
-{
-	struct thread_account thread = {0};
-	uint64_t random = 1;
-
-	(void)state;
-	for (uint64_t i = 0; i < 1000; i++)
-		launch(&thread, i);
-	assert_int_equal(period_of(&thread), 0);
-	thread = (struct thread_account){0};
-	for (int i = 0; i < 1000; i++) {
-		random = random * 6364136223846793005ull + 1442695040888963407ull;
-		launch(&thread, random >> 61);
-	}
-	assert_int_equal(period_of(&thread), 0);
-	/* One half repeats, the other does not. */
-	thread = (struct thread_account){0};
-	rounds(&thread, "abcd", 64);
-	for (uint64_t i = 0; i < SEQUENCE_KEPT / 2; i++)
-		launch(&thread, 1000 + i);
-	assert_int_equal(period_of(&thread), 0);
+	step_phase__add(&steps->phases[0], BEGAN + 199 * NS_PER_MS, NS_PER_MS);
+	sequence__find(&process, &thread, &sequence);
+	assert_true(sequence.share > 0.504 && sequence.share < 0.506);
+	steps->phases[0] = (struct step_phase){.anchor.launches = 4};
+	sequence__find(&process, &thread, &sequence);
+	assert_int_equal(sequence.period, 0);
+	process_steps__free(process.steps);
 }
 
 static void sequences_have_names(void **state)
 {
 	struct process process = {0};
-	struct sequence sequence = {.period = 5, .handles = {1, 2, 2, 3, 4}};
+	uint64_t few[] = {1, 2, 2, 3, 4}, many[256];
+	struct sequence sequence = {.period = 5, .handles = few};
 	char *text;
 
 	(void)state;
@@ -97,13 +65,14 @@ static void sequences_have_names(void **state)
 	text = sequence__text(&sequence, &process);
 	assert_string_equal(text, "5 launches: gemm, relu x2, (unnamed), (graph)");
 	free(text);
-	sequence.period = SEQUENCE_KEPT / 2;
+	sequence.period = 256;
+	sequence.handles = many;
 	for (size_t i = 0; i < sequence.period; i++) {
 		char name[400];
 
 		snprintf(name, sizeof(name), "kernel%zu%0350d", i, 0);
 		name_kernel(&process, 100 + i, name);
-		sequence.handles[i] = 100 + i;
+		many[i] = 100 + i;
 	}
 	text = sequence__text(&sequence, &process);
 	assert_true(strlen(text) < 8 * 50 + 40);
@@ -156,9 +125,8 @@ static void handles_outlast_their_maps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sequences),
-		cmocka_unit_test(sequences_are_interrupted),
-		cmocka_unit_test(nothing_repeats),
+		cmocka_unit_test(of_a_thread),
+		cmocka_unit_test(with_other_things),
 		cmocka_unit_test(sequences_have_names),
 		cmocka_unit_test(handles_outlast_their_maps),
 	};
