@@ -134,6 +134,21 @@ static __always_inline void account_size(u32 slot, const struct call *call)
 	}
 }
 
+/* What is no launch that is executed. */
+static __always_inline void account_other(struct thread *thread, struct thread_account *account, const struct call *call,
+					  s32 result)
+{
+	if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
+		account->others++;
+	if (setup_class_of(call->operation, call->kind) < SETUP_CLASSES)
+		account_setup(thread, call, account);
+	if (result)
+		return;
+	account_upload(&account->uploads, call);
+	if (call->operation == OP_WAIT)
+		account_wait(account, call->end_ns - call->start_ns, call->end_ns);
+}
+
 /* A call has returned; its family has dealt with it. */
 static __noinline int account_leave(struct thread *thread, struct call *call, s32 result)
 {
@@ -154,17 +169,11 @@ static __noinline int account_leave(struct thread *thread, struct call *call, s3
 	account->latest_ns = call->end_ns;
 	if (!thread->depth)
 		account_error(account, call, result);
-	if (setup_class_of(call->operation, call->kind) < SETUP_CLASSES)
-		account_setup(thread, call, account);
 	if ((call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE]) ||
 	    (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE]))
 		account_launch(thread, account, call);
-	else if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
-		account->others++;
-	if (!result)
-		account_upload(&account->uploads, call);
-	if (call->operation == OP_WAIT && !result)
-		account_wait(account, ns, call->end_ns);
+	else
+		account_other(thread, account, call, result);
 	return 0;
 }
 
@@ -177,6 +186,11 @@ __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 		return 0;
 	if (!account || !call)
 		return 0;
+	/* The most frequent first. */
+	if (queues_use(call)) {
+		note_use(account, true);
+		return 0;
+	}
 	if (!result)
 		account_size(slot, call);
 	if (call->operation == OP_ALLOC && call->kind == MEMORY_MANAGED)
@@ -185,8 +199,6 @@ __noinline int account_memory(u32 slot, const struct call *call, s32 result)
 		note_mapped_copy(slot, call);
 	if (call->operation == OP_COPY || call->operation == OP_SET)
 		account_copy(slot, call, result);
-	else if (queues_use(call))
-		note_use(account, true);
 	else if (uses_memory(call))
 		note_use(account, false);
 	return 0;

@@ -56,6 +56,25 @@ static __always_inline void step_succeeded(struct step_record *record, const str
 	}
 }
 
+static __always_inline bool is_captured_step(const struct call *call)
+{
+	return call->operation == OP_LAUNCH ? call->arg[LAUNCH_CAPTURE] : call->arg[RUN_CAPTURE];
+}
+
+/* A launch of a kernel or graph; the monitor has seen those of kernels at their entries. */
+static __always_inline void step_launch_leave(struct thread *thread, const struct call *call)
+{
+	struct step_record *record = steps_of(thread);
+
+	if (!record)
+		return;
+	record->latest_ns = call->end_ns;
+	if (!thread->depth)
+		record->totals.inside[TIME_LAUNCH] += call->end_ns - call->start_ns;
+	if (!is_captured_step(call))
+		step_launched(record, call->operation == OP_LAUNCH ? call->arg[LAUNCH_HANDLE] : call->arg[RUN_EXEC]);
+}
+
 /* A call has returned; its family has dealt with it. */
 static __noinline int step_leave(struct thread *thread, struct call *call, s32 result)
 {
@@ -64,9 +83,12 @@ static __noinline int step_leave(struct thread *thread, struct call *call, s32 r
 
 	if (!thread || !call)
 		return 0;
-	if (!config.account && call->operation == OP_LAUNCH)
+	if (call->operation == OP_LAUNCH || call->operation == OP_GRAPH_LAUNCH) {
+		if (config.account || call->operation == OP_GRAPH_LAUNCH)
+			step_launch_leave(thread, call);
 		return 0;
-	record = thread->steps || call->operation == OP_LAUNCH || call->operation == OP_GRAPH_LAUNCH ? steps_of(thread) : NULL;
+	}
+	record = thread->steps ? step_record_at(thread->steps) : NULL;
 	if (!record)
 		return 0;
 	record->latest_ns = call->end_ns;
@@ -74,11 +96,7 @@ static __noinline int step_leave(struct thread *thread, struct call *call, s32 r
 	barrier_var(class);
 	if (!thread->depth && class < TIME_CLASSES)
 		record->totals.inside[class] += call->end_ns - call->start_ns;
-	if (call->operation == OP_LAUNCH && !call->arg[LAUNCH_CAPTURE])
-		step_launched(record, call->arg[LAUNCH_HANDLE]);
-	else if (call->operation == OP_GRAPH_LAUNCH && !call->arg[RUN_CAPTURE])
-		step_launched(record, call->arg[RUN_EXEC]);
-	else if (!result)
+	if (!result)
 		step_succeeded(record, thread, call);
 	return 0;
 }

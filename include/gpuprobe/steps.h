@@ -80,23 +80,23 @@ struct slow_step {
 };
 
 struct step_record {
-	/* Userspace's */
-	struct step_anchor wanted;
-	__u32 helpers[STEP_HELPERS]; /* numbers of their records plus 1; 0: none */
+	/* What each launch looks at, together */
+	struct step_anchor wanted; /* userspace's */
+	struct step_anchor anchor; /* `wanted`, once it has been taken over */
+	__u64 latest_ns;	   /* the clock as read last */
+	__u64 count;		   /* submissions so far; the latest is at (count - 1) % STEP_HISTORY */
+	__u64 context;		   /* of the next one */
+	struct step_sums totals;
 
 	__u32 slot;
 	__s32 tid;	/* in gpuprobe's pid namespace */
 	__u64 start_ns; /* of the thread; 0: the record is nobody's */
 	__u64 ended_ns; /* 0: it lives */
 	char comm[16];
-	__u64 latest_ns; /* the clock as read last */
-	__u64 count;	 /* submissions so far; the latest is at (count - 1) % STEP_HISTORY */
-	__u64 context;	 /* of the next one */
-	struct step_sums totals;
+	__u32 helpers[STEP_HELPERS]; /* userspace's: numbers of their records plus 1; 0: none */
 
-	/* Since `anchor` became what is wanted. While `changing` is odd it is being written */
+	/* Since `anchor` became what is wanted. While `changing` is odd it and `anchor` are being written */
 	__u64 changing;
-	struct step_anchor anchor;
 	__u64 from;		     /* `count` when the first step began; 0: none has */
 	__u64 begin_ns;		     /* of the step in progress */
 	__u64 latest;		     /* `count` then */
