@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a process repeats and who waits for whom, in some lines a process: see verdict.h.
+#include <stdlib.h>
+
 #include "base/escape.h"
 #include "base/quantity.h"
+#include "base/text_stream.h"
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
 #include "output/reasons.h"
 #include "output/report/steps.h"
 #include "output/report/totals.h"
 #include "output/verdict.h"
+#include "output/wrap.h"
+
+#define LINE_WIDTH 100
 
 static const char *sentence_of(const struct verdict *verdict)
 {
@@ -35,6 +41,23 @@ static void print_shares(FILE *out, const struct verdict *verdict)
 		fprintf(out, ", busy about %s (NVML)", quantity__share(verdict->busy).text);
 	fprintf(out, "; the GPU holds the program up for %s of %s", quantity__share(verdict->held).text,
 		quantity__time((double)verdict->window_ns).text);
+}
+
+/* A sentence in lines; nothing without memory. */
+static void print_verdict(FILE *out, const struct verdict *verdict)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = text_stream__open(&text, &length);
+
+	if (!sentence)
+		return;
+	fputs(sentence_of(verdict), sentence);
+	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK)
+		print_shares(sentence, verdict);
+	if (!fclose(sentence))
+		wrap__print(out, text, 0, 2, LINE_WIDTH);
+	free(text);
 }
 
 /* ", GPU 0": the one that waits or is waited for; nothing where that is not known. */
@@ -66,10 +89,8 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);
 	report_steps__line(out, process);
-	fprintf(out, "\n%s", sentence_of(&verdict));
-	if (verdict.window_ns && verdict.kind != VERDICT_NO_WORK)
-		print_shares(out, &verdict);
 	fputc('\n', out);
+	print_verdict(out, &verdict);
 	reasons_text__print(out, process, model->now_ns);
 }
 

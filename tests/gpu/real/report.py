@@ -38,15 +38,16 @@ def is_of_corpus(path):
     return name in FILES and os.path.basename(folder) in ("", os.path.basename(corpus.PROGRAMS))
 
 
-def reason_of(reason, steps):
-    seconds = reason.get("seconds")
-    return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")),
-            "seconds": seconds / steps if seconds is not None and steps else None,
+def reason_of(reason):
+    return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")), "seconds": reason.get("step_seconds"),
             "lines": lines_of((reason.get("held_by") or reason).get("stack")), "what": reason.get("what")}
 
 
 def finding_of(finding, watched):
+    """A saving is a share of what the cost is one of: the steady time, where that is known."""
     saving = finding["saving_seconds"]
+    if finding.get("steady") and finding["cost_share"]:
+        watched = finding["cost_seconds"] / finding["cost_share"]
     return {"id": finding["id"], "severity": finding["severity"], "evidence": finding["evidence"],
             "saving_share": None if saving is None else saving / watched, "lines": lines_of(finding["stack"])}
 
@@ -72,8 +73,8 @@ def read(report, pid, boot_offset):
         "idle_proved_share": (process.get("verdict") or {}).get("idle_proved"),
         "idle_proved": [[a - boot_offset, b - boot_offset] for a, b in proved],
         "steps": steps.get("count"),
-        "step_seconds": steps.get("median_seconds"),
-        "reasons": [reason_of(reason, steps.get("count")) for reason in process.get("reasons", [])[:MOST_REASONS]],
+        "step_seconds": steps["p50_ns"] / 1e9 if steps else None,
+        "reasons": [reason_of(reason) for reason in process.get("reasons", [])[:MOST_REASONS]],
         "findings": findings,
         "saving_share": next((finding["saving_share"] for finding in findings if finding["saving_share"]), None),
     }
