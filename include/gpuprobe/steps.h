@@ -4,7 +4,7 @@
  * submitted lately, as codes. Userspace finds the period in them and chooses an anchor that comes once in each;
  * from then on BPF ends a step at each anchor and sums up what was in it. Times are CLOCK_BOOTTIME nanoseconds.
  *
- * A record is written by its thread alone, but for `wanted` and `helpers`, which are userspace's.
+ * A record is written by its thread alone, but for `wanted`, `settled` and `helpers`, which are userspace's.
  */
 #ifndef GPUPROBE_STEPS_H
 #define GPUPROBE_STEPS_H
@@ -86,6 +86,8 @@ struct step_record {
 	__u64 latest_ns;	   /* the clock as read last */
 	__u64 count;		   /* submissions so far; the latest is at (count - 1) % STEP_HISTORY */
 	__u64 context;		   /* of the next one */
+	__u64 settled;		   /* userspace's: not 0: submissions are kept of steps alone that become too long */
+	__u64 kept_from;	   /* those before, by `count`, are not all kept */
 	struct step_sums totals;
 
 	__u32 slot;

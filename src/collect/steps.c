@@ -102,21 +102,30 @@ static bool copy_record(const struct step_record *shared, struct step_record *co
 	return false;
 }
 
-/* What is overwritten meanwhile is left out. */
+/* The oldest submission that is kept, while `count` of them are told. */
+static uint64_t oldest_of(const struct step_record *shared, uint64_t count)
+{
+	uint64_t oldest = count > STEP_HISTORY ? count - STEP_HISTORY : 0;
+	uint64_t kept_from = __atomic_load_n(&shared->kept_from, __ATOMIC_RELAXED);
+
+	return kept_from > oldest ? kept_from : oldest;
+}
+
+/* What is overwritten or left out meanwhile is not in it. */
 static void copy_history(const struct step_record *shared, uint64_t from, struct history *history)
 {
 	uint64_t oldest;
 
 	history->to = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
-	oldest = history->to > STEP_HISTORY ? history->to - STEP_HISTORY : 0;
+	oldest = oldest_of(shared, history->to);
+	oldest = oldest < history->to ? oldest : history->to;
 	history->from = from > oldest ? from : oldest;
 	for (uint64_t i = history->from; i < history->to; i++) {
 		history->codes[i - history->from] = shared->codes[i % STEP_HISTORY];
 		history->stamps[i - history->from] = shared->stamps[i % STEP_HISTORY];
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	oldest = __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1;
-	oldest = oldest > STEP_HISTORY ? oldest - STEP_HISTORY : 0;
+	oldest = oldest_of(shared, __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1);
 	if (oldest <= history->from)
 		return;
 	oldest = oldest < history->to ? oldest : history->to;
@@ -382,6 +391,13 @@ static void show_phase(const struct step_record *record, const struct record_sta
 		step_phase__add_record(phase, record);
 }
 
+/* BPF counts its steps, and has done so for long enough. */
+static bool is_settled(const struct step_record *record, const struct record_state *state)
+{
+	return state->thread->phase_count && record->anchor.serial == state->serial && !state->walking &&
+	       state->searched > STEP_HISTORY && !is_early(record, state) && !is_wrong(record, state) && !is_lost(record, state);
+}
+
 static int update_thread(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
 {
 	struct step_thread *thread = state->thread;
@@ -394,6 +410,7 @@ static int update_thread(struct steps *steps, struct step_record *shared, struct
 	walk_on(steps, shared, state);
 	show_phase(record, state);
 	ret = look_for_anchor(steps, shared, state, last);
+	__atomic_store_n(&shared->settled, is_settled(record, state), __ATOMIC_RELEASE);
 	show_phase(record, state);
 	return ret;
 }
