@@ -11,6 +11,7 @@
 #include "device/nvml.h"
 #include "device/visible_devices.h"
 #include "target/cgroup.h"
+#include "target/command_line.h"
 #include "target/process.h"
 #include "target/user_name.h"
 
@@ -72,10 +73,14 @@ static bool is_still_there(const struct process_record *record)
 static void read_proc(struct memory_reader *memory, struct process *process, const struct process_record *record)
 {
 	struct cuda_environment *environment = calloc(1, sizeof(*environment));
+	char command[sizeof(process->command)] = "";
 	struct cgroup_names names;
+	struct process_info info;
 	int ret;
 
 	ret = cgroup__read(record->pid, &names);
+	if (memory && !process__info(record->pid, &info))
+		command_line__read(memory, &info, command, sizeof(command));
 	if (environment)
 		cuda_environment__read(memory, record->pid, environment);
 	/* Asked last: what was read before was this process's then. */
@@ -84,6 +89,7 @@ static void read_proc(struct memory_reader *memory, struct process *process, con
 		return;
 	}
 	process->environment = environment;
+	memcpy(process->command, command, sizeof(command));
 	if (ret)
 		return;
 	process->cgroup_known = true;

@@ -233,6 +233,7 @@ struct process {
 	uint32_t slot;	   /* number of the process in the BPF maps */
 	int32_t pid;	   /* in gpuprobe's pid namespace */
 	char comm[16];	   /* of the leader */
+	char command[128]; /* the beginning of its command line, raw, with blanks between words; empty: not known */
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	bool since_attach; /* calls before a certain moment were not seen */
 	bool ended;

@@ -11,7 +11,7 @@
 /*
  * For each process of which either is known, after an empty line, its steps, the verdict, and where the time of its threads goes:
  *
- *     process 4711 (python3), GPU 0: 412 steps of 72.6 ms (p99 95.1 ms), 377 launches each
+ *     process 4711 (python3 train.py), GPU 0: 412 steps of 72.6 ms (p99 95.1 ms), 377 launches each
  *     the GPU waits for the program: idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML)
  */
 void verdict_text__print(FILE *out, const struct stat_report *report);

@@ -2,11 +2,11 @@
 // What a process repeats and who waits for whom, in some lines a process: see verdict.h.
 #include <stdlib.h>
 
-#include "base/escape.h"
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
+#include "output/clip.h"
 #include "output/reasons.h"
 #include "output/report/steps.h"
 #include "output/report/totals.h"
@@ -14,6 +14,7 @@
 #include "output/wrap.h"
 
 #define LINE_WIDTH 100
+#define COMMAND_COLUMNS 60
 
 static const char *sentence_of(const struct verdict *verdict)
 {
@@ -84,7 +85,7 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	if (!verdict.window_ns && !report_steps__knows(process))
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
-	escape__text(out, process->comm);
+	clip__print(out, process->command[0] ? process->command : process->comm, COMMAND_COLUMNS);
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);

@@ -52,7 +52,7 @@ static uint64_t ticks_to_ns(unsigned long long ticks)
 static int parse_stat(char *text, struct process_info *info)
 {
 	char *name = strchr(text, '('), *end = strrchr(text, ')');
-	unsigned long long ticks, end_code = 0, start_stack = 0;
+	unsigned long long ticks, end_code = 0, start_stack = 0, arguments = 0, arguments_end = 0;
 	unsigned int flags;
 	int parent;
 
@@ -60,10 +60,13 @@ static int parse_stat(char *text, struct process_info *info)
 		return -EBADMSG;
 	*end = '\0';
 	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			    " %*d %*d %llu %*u %*d %*u %*u %llu %llu",
-		   &info->state, &parent, &flags, &ticks, &end_code, &start_stack) < 4)
+			    " %*d %*d %llu %*u %*d %*u %*u %llu %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %*u %*u"
+			    " %*u %*u %*d %*u %*u %*u %llu %llu",
+		   &info->state, &parent, &flags, &ticks, &end_code, &start_stack, &arguments, &arguments_end) < 4)
 		return -EBADMSG;
 	info->image = image_of(end_code, start_stack);
+	info->arguments = arguments;
+	info->arguments_end = arguments_end;
 	info->parent = parent;
 	info->of_kernel = flags & OF_KERNEL;
 	info->start_ns = clock__of_kernel(ticks_to_ns(ticks));

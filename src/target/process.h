@@ -17,11 +17,12 @@
 struct process_info {
 	pid_t pid;
 	pid_t parent;
-	char state;	   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, …; of a thread that lives, if any */
-	bool of_kernel;	   /* a thread of the kernel */
-	char comm[64];	   /* name of its leader, raw: escape before printing */
-	uint64_t start_ns; /* since boot (the kernel's CLOCK_BOOTTIME), earlier by up to a clock tick, 10 ms */
-	uint64_t image;	   /* of its program, gpuprobe/image.h; no program's where it has ended or may not be looked into */
+	char state;			   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, …; of a thread that lives, if any */
+	bool of_kernel;			   /* a thread of the kernel */
+	char comm[64];			   /* name of its leader, raw: escape before printing */
+	uint64_t start_ns;		   /* since boot (the kernel's CLOCK_BOOTTIME), earlier by up to a clock tick, 10 ms */
+	uint64_t image;			   /* of its program, gpuprobe/image.h; no program's where it has ended or may not be looked into */
+	uint64_t arguments, arguments_end; /* where its command line is in its memory; 0 as `image` */
 };
 
 struct run_time {

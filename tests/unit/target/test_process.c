@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "target/command_line.h"
 #include "target/proc_maps.h"
 #include "target/process.h"
 #include "target/process_memory.h"
@@ -373,6 +374,33 @@ static void tells_the_kernels_time(void **state)
 	}
 }
 
+/* Its words with blanks between them, cut where there is no more room; an empty one is none. */
+static void tells_the_command_line(void **state)
+{
+	struct process_info info;
+	char text[64], few[6];
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl("/bin/sleep", "sleep", "30", (char *)NULL);
+		_exit(1);
+	}
+	do
+		assert_int_equal(process__info(pid, &info), 0);
+	while (strcmp(info.comm, "sleep"));
+	assert_int_equal(command_line__read(NULL, &info, text, sizeof(text)), 0);
+	assert_string_equal(text, "sleep 30");
+	assert_int_equal(command_line__read(NULL, &info, few, sizeof(few)), 0);
+	assert_string_equal(few, "sleep");
+	info.arguments_end = info.arguments;
+	assert_int_equal(command_line__read(NULL, &info, text, sizeof(text)), -ENODATA);
+	assert_string_equal(text, "");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +414,7 @@ int main(void)
 		cmocka_unit_test(finds_descendants),
 		cmocka_unit_test(knows_its_namespace),
 		cmocka_unit_test(tells_the_kernels_time),
+		cmocka_unit_test(tells_the_command_line),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);

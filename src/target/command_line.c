@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The command line of a process, see command_line.h.
+#include "target/command_line.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The ends of words become blanks; what fills the rest up goes. */
+static void join_words(char *text, size_t length)
+{
+	while (length && !text[length - 1])
+		length--;
+	for (size_t i = 0; i < length; i++)
+		if (!text[i])
+			text[i] = ' ';
+}
+
+int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text, size_t size)
+{
+	uint64_t length = info->arguments_end > info->arguments ? info->arguments_end - info->arguments : 0;
+	int ret;
+
+	memset(text, 0, size);
+	if (!length)
+		return -ENODATA;
+	length = length < size - 1 ? length : size - 1;
+	ret = memory_reader__read(memory, process__living_thread(info->pid), info->arguments, text, length);
+	if (ret)
+		memset(text, 0, size);
+	else
+		join_words(text, length);
+	return ret;
+}
