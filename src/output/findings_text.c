@@ -2,11 +2,10 @@
 /*
  * Findings as text, see findings.h:
  *
- *   warning  alloc-churn: the same memory is allocated and freed again and again
+ *   warning  alloc-churn: the same memory is allocated and freed again and again, up to 9.4 of 72.6 ms a step
  *           process 123 (train): cudaMalloc of 1.0 GiB
  *           1,000 allocations, each freed before the next; 412 us and 23 us each
- *           cost: 9.4 of 72.6 ms a step; 435 ms, 32.1 % of the process's steady time, in allocations and frees of sizes
- *             that come again
+ *           cost: 435 ms, 32.1 % of the process's steady time, in allocations and frees of sizes that come again
  *           saving: about 434 ms, if the first is kept
  *           at:
  *                   cudaMalloc+0x0 [libcudart.so.13]
@@ -73,10 +72,7 @@ static void write_evidence(FILE *out, const struct finding *finding)
 
 static void write_cost(FILE *out, const struct finding *finding)
 {
-	fputs("cost: ", out);
-	if (finding->step_ns)
-		fprintf(out, "%s a step; ", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
-	fprintf(out, "%s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
+	fprintf(out, "cost: %s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
 		quantity__share(finding->share).text, finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
 		finding->steady ? "steady " : (finding->tid ? "active " : "watched "));
 	if (!finding->tid && finding->share > 1)
@@ -127,8 +123,10 @@ static void print_stack(FILE *out, const struct stack *stack)
 
 static void print_finding(FILE *out, const struct finding *finding)
 {
-	fprintf(out, "\n%s  %s: %s\n", findings__severity_word(finding->severity), finding->kind->id,
-		finding->kind->title);
+	fprintf(out, "\n%s  %s: %s", findings__severity_word(finding->severity), finding->kind->id, finding->kind->title);
+	if (finding->step_ns)
+		fprintf(out, ", up to %s a step", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
+	fputc('\n', out);
 	print_subject(out, finding);
 	if (finding->evidence)
 		print_sentence(out, finding, write_evidence);
