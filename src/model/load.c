@@ -8,6 +8,7 @@
 #include "model/api.h"
 
 #define HELD_RATIO 4
+#define LAUNCH_HELD_NS 20000
 #define FASTEST 0.1
 #define UNHELD_NS 10000 /* a launch that finds room takes less, but on a busy machine; attached late, none may have found room */
 /* The slowest link that a copy to the host has, and what one costs besides: beyond that it waited for other work. */
@@ -16,7 +17,11 @@
 
 /* --- being held up --- */
 
-uint64_t load__held_in_launches(const struct duration_record *time)
+/*
+ * How long launches took beyond what one takes that finds room, as the fastest tenth do, or 10 us: those of more than four
+ * times as long, and of more than LAUNCH_HELD_NS. By the histogram of one function.
+ */
+static uint64_t held_in(const struct duration_record *time)
 {
 	uint64_t usual = account__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
 
@@ -43,7 +48,7 @@ static uint64_t held_in_launches(const struct account *account)
 
 	for (size_t i = 0; i < account->function_count; i++)
 		if (is_launch(account->functions[i].row))
-			held += load__held_in_launches(&account->functions[i].time);
+			held += held_in(&account->functions[i].time);
 	return held;
 }
 

@@ -43,12 +43,4 @@ void load__add_use(const struct model *model, const struct process *process, str
 /* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */
 void load__since(const struct load *load, const struct load *before, struct load *difference);
 
-/*
- * How long launches took beyond what one takes that finds room, as the fastest tenth do, or 10 us: those of more than four
- * times as long, and of more than LAUNCH_HELD_NS. By the histogram of one function.
- */
-uint64_t load__held_in_launches(const struct duration_record *time);
-
-#define LAUNCH_HELD_NS 20000
-
 #endif

@@ -525,6 +525,8 @@ int steady__view(const struct process *process, uint64_t now_ns, struct process 
 {
 	const struct steady_base *base = base_of(process, now_ns);
 
+	if (!base)
+		return -EINVAL;
 	*view = *process;
 	view->functions = NULL;
 	view->account = malloc(sizeof(*view->account));

@@ -44,7 +44,7 @@ uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns);
 /*
  * A copy of the process with only what was counted in its steady time, of what is counted: threads, functions,
  * sizes of allocations and copies, repeated copies, and what the model has by function. All else is as in `process`. Threads
- * began then, at the earliest. It is known to be steady. Returns 0 or -ENOMEM; release with steady__clear_view. `process` must outlive it.
+ * began then, at the earliest. Returns 0, -ENOMEM, or -EINVAL where it is not known to be steady; release with steady__clear_view. `process` must outlive it.
  */
 int steady__view(const struct process *process, uint64_t now_ns, struct process *view);
 void steady__clear_view(struct process *view);
