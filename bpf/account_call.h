@@ -24,7 +24,7 @@ static __always_inline void account_launch(struct thread_account *account, const
 		gap = call->start_ns - before_ns;
 		account->gap_count++;
 		account->gap_ns += gap;
-		bucket = time_bucket(gap);
+		bucket = bucket_of_time(gap);
 		if (bucket < TIME_BUCKETS)
 			account->gaps[bucket]++;
 	}
