@@ -42,7 +42,11 @@ static __always_inline void account_launch(struct thread_account *account, const
 
 static __always_inline void account_wait(struct thread_account *account, u64 ns, u64 end_ns)
 {
-	if (!account->launches_since_wait)
+	u64 since_ns = account->waited_ns ? account->waited_ns : account->first_ns;
+
+	if (was_blind_since(since_ns, RATE_LAUNCH, RATE_LAUNCH))
+		add_time(&account->blind_waits, ns);
+	else if (!account->launches_since_wait)
 		add_time(&account->bare_waits, ns);
 	else if (account->launches_since_wait == 1)
 		add_time(&account->single_waits, ns);

@@ -37,13 +37,23 @@ static bool is_launch(size_t row)
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
+/* Those that were not watched were held up as the others were. */
+static uint64_t held_in(const struct account_function *function)
+{
+	uint64_t held = load__held_in_launches(&function->time);
+
+	if (!function->missed || !function->time.calls)
+		return held;
+	return (uint64_t)((double)held * (double)(function->time.calls + function->missed) / (double)function->time.calls);
+}
+
 static uint64_t held_in_launches(const struct account *account)
 {
 	uint64_t held = 0;
 
 	for (size_t i = 0; i < account->function_count; i++)
 		if (is_launch(account->functions[i].row))
-			held += load__held_in_launches(&account->functions[i].time);
+			held += held_in(&account->functions[i]);
 	return held;
 }
 
@@ -106,8 +116,8 @@ static void take_threads(const struct account *account, struct load *load)
 			load->time[class].ns += account->threads[i].time[class].ns;
 		}
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		load->time[class].calls += account->unlisted_time[class].calls;
-		load->time[class].ns += account->unlisted_time[class].ns;
+		load->time[class].calls += account->unlisted_time[class].calls + account->all_missed.time[class].calls;
+		load->time[class].ns += account->unlisted_time[class].ns + account->all_missed.time[class].ns;
 	}
 	load->launches = load->time[TIME_LAUNCH].calls;
 	load->copies = load->time[TIME_COPY].calls;

@@ -130,7 +130,7 @@ def test_no_percentage(gpuprobe, percent):
     assert "give percent from 0.1 to 100" in gpuprobe.run(args=[f"--max-overhead={percent}"], status=2).stderr
 
 
-@pytest.mark.parametrize("command", ["trace", "memleak", "flame", "diagnose"])
+@pytest.mark.parametrize("command", ["trace", "memleak", "flame"])
 def test_not_for(gpuprobe, command):
     assert "max-overhead" in gpuprobe.run(base=[command], args=["--max-overhead", 5], status=2).stderr
 
