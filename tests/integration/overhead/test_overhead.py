@@ -137,8 +137,9 @@ def test_not_for(gpuprobe, command):
 
 def test_graphs_captured_meanwhile(gpuprobe, tmp_path):
     """A capture whose launches were not all seen has no size rather than a wrong one."""
-    graph = shell([workload("launch"), "--api", "driver", "--function", "graph", "--kernels", 4, "--launches", 20,
-                   "--hold", 0.3])
+    # Its launches go on for longer than a cycle: some are seen, whether the capture was or not.
+    graph = shell([workload("launch"), "--api", "driver", "--function", "graph", "--kernels", 4, "--launches", 60,
+                   "--rate", 40])
     enough = tmp_path / "enough"
     command = f"""{shell(launches(600))} &
         until [ -e {enough} ]; do {graph}; done
