@@ -13,6 +13,10 @@
  * pointers are kept (bench.mk), so that they lead to the stack's beginning.
  * KIND user is an allocation and its free by the runtime, which calls the driver.
  *
+ * In a program with work of its own: calls -w KIB [-t THREADS] KIND MILLISECONDS. Before each call a thread goes about
+ * in a memory of so many KIB, a line of the cache for each it has, and each call is a stretch of its own, by the
+ * clock; the numbers are the same.
+ *
  * How many calls are borne: calls [-t THREADS] KIND RATE SECONDS. Each thread makes
  * RATE of them a second, in bursts of some 100 us, or with 0 as many as it can;
  * printed are their number, the seconds, and the processor time of all.
@@ -31,6 +35,7 @@
 #define YARDSTICK_CALLS 50
 #define FEWEST 20 /* stretches, however long they take */
 #define KERNELS 8
+#define LINE 64	      /* of a cache */
 #define BURST_NS 50e3 /* so far ahead of time it sleeps */
 #define COPY_BYTES 64
 #define DEPTH 30
@@ -46,6 +51,8 @@ struct thread {
 	CUstream stream;
 	CUdeviceptr memory;
 	char host[COPY_BYTES];
+	volatile char *work; /* bench.work_bytes */
+	uint32_t at;	     /* in it */
 	struct stretch *stretches;
 	size_t count, room;
 	unsigned long calls;
@@ -60,6 +67,7 @@ struct bench {
 	double rate, seconds; /* to pace */
 	size_t threads;
 	bool yardstick;
+	size_t work_bytes; /* that a thread goes about in between its calls, a power of two */
 	pthread_barrier_t begin;
 	atomic_size_t done; /* threads that have measured; the others' load lasts until all have */
 };
@@ -193,9 +201,32 @@ static double call_ns(struct thread *thread, void (*call)(struct thread *thread,
 	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / count;
 }
 
+/* Where each place in memory is, nothing tells before. */
+static void do_work(struct thread *thread)
+{
+	for (size_t i = 0; i < thread->bench->work_bytes / LINE; i++) {
+		thread->at = thread->at * 1664525 + 1013904223;
+		thread->work[thread->at & (thread->bench->work_bytes - 1)]++;
+	}
+}
+
+static struct stretch call_after_work(struct thread *thread)
+{
+	double began;
+
+	do_work(thread);
+	began = clock_ns(CLOCK_MONOTONIC);
+	thread->bench->kind->call(thread, (int)(thread->count % KERNELS));
+	return (struct stretch){.ns = clock_ns(CLOCK_MONOTONIC) - began};
+}
+
 static struct stretch stretch(struct thread *thread)
 {
-	struct stretch stretch = {.ns = call_ns(thread, thread->bench->kind->call, CALLS)};
+	struct stretch stretch;
+
+	if (thread->bench->work_bytes)
+		return call_after_work(thread);
+	stretch = (struct stretch){.ns = call_ns(thread, thread->bench->kind->call, CALLS)};
 
 	if (thread->bench->yardstick)
 		stretch.yardstick_ns = call_ns(thread, use_yardstick, YARDSTICK_CALLS);
@@ -245,6 +276,7 @@ static void *run(void *arg)
 	gpu__enter(&thread->bench->gpu);
 	NEED(cuStreamCreate(&thread->stream, 0));
 	NEED(cuMemAlloc_v2(&thread->memory, COPY_BYTES));
+	thread->work = thread->bench->work_bytes ? must_allocate(thread->bench->work_bytes) : NULL;
 	pthread_barrier_wait(&thread->bench->begin);
 	if (thread->bench->seconds > 0)
 		pace(thread);
@@ -326,6 +358,8 @@ static void run_all(struct bench *bench)
 		print_stretches(bench, threads);
 	for (size_t i = 0; i < bench->threads; i++)
 		free(threads[i].stretches);
+	for (size_t i = 0; i < bench->threads; i++)
+		free((void *)threads[i].work);
 	free(threads);
 }
 
@@ -342,16 +376,18 @@ int main(int argc, char **argv)
 	struct bench bench = {.threads = 1};
 	int option;
 
-	while ((option = getopt(argc, argv, "+yt:")) != -1)
+	while ((option = getopt(argc, argv, "+yt:w:")) != -1)
 		if (option == 'y')
 			bench.yardstick = true;
+		else if (option == 'w')
+			bench.work_bytes = strtoul(optarg, NULL, 10) << 10;
 		else
 			bench.threads = option == 't' ? strtoul(optarg, NULL, 10) : 0;
 	argc -= optind;
 	argv += optind;
 	bench.kind = argc > 1 ? find_kind(argv[0]) : NULL;
-	if (!bench.kind || !bench.threads)
-		give_up("usage: calls [-y] [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
+	if (!bench.kind || !bench.threads || bench.work_bytes & (bench.work_bytes - 1))
+		give_up("usage: calls [-y] [-w KIB] [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
 	if (argc > 2) {
 		bench.rate = strtod(argv[1], NULL);
 		bench.seconds = strtod(argv[2], NULL);

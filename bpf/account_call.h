@@ -91,7 +91,7 @@ static __always_inline void account_launch(struct thread *thread, struct thread_
 		gap = call->start_ns - before_ns;
 		account->gap_count++;
 		account->gap_ns += gap;
-		bucket = time_bucket(gap);
+		bucket = bucket_of_time(gap);
 		if (bucket < TIME_BUCKETS)
 			account->gaps[bucket]++;
 	}
@@ -108,7 +108,11 @@ static __always_inline void account_launch(struct thread *thread, struct thread_
 
 static __always_inline void account_wait(struct thread_account *account, u64 ns, u64 end_ns)
 {
-	if (!account->launches_since_wait)
+	u64 since_ns = account->waited_ns ? account->waited_ns : account->first_ns;
+
+	if (was_blind_since(since_ns, RATE_LAUNCH, RATE_LAUNCH))
+		add_time(&account->blind_waits, ns);
+	else if (!account->launches_since_wait)
 		add_time(&account->bare_waits, ns);
 	else if (account->launches_since_wait == 1)
 		add_time(&account->single_waits, ns);

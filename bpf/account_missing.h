@@ -78,8 +78,11 @@ static __always_inline struct context_record *context_to_note(u32 slot, u64 cont
 	return record;
 }
 
-/* Everything of an earlier epoch on the stream is done: what does the order of streams say of others? */
-static __noinline int note_covered(struct thread *thread, const struct stream_key *at, u64 epoch)
+/*
+ * Everything of an earlier epoch on the stream is done: what does the order of streams say of others? Global: the
+ * verifier goes through it once.
+ */
+__noinline int note_covered(struct thread *thread, const struct stream_key *at, u64 epoch)
 {
 	struct context_record *context;
 	struct stream_record *stream;

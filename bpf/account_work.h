@@ -88,15 +88,24 @@ static __always_inline u8 device_of_call(struct thread *thread, const struct cal
 	return call->device == DEVICE_UNKNOWN ? current_device(thread) : call->device;
 }
 
-/* The thread's first launch of the epoch, or on another stream than before. Returns whether it has ended its longest idle time. */
-static __noinline int note_launch_work(struct thread *thread, struct call *call, u64 where, u64 epoch)
+/*
+ * The thread's first launch of the epoch, or on another stream than before. Returns whether it has ended its longest
+ * idle time. Global: the verifier goes through it once.
+ */
+__noinline int note_launch_work(struct thread *thread, struct call *call, u64 where, u64 epoch)
 {
-	struct process_account *process = process_account_at(thread->slot);
+	struct work work = {.bytes = HEAVY_WORK, .queue = where >> STREAM_ID_DEVICE_SHIFT};
 	u32 number = where >> STREAM_ID_DEVICE_SHIFT;
-	struct device_queue *queue = process ? queue_at(process, number) : NULL;
-	const struct work work = {.stream = call->noted, .start_ns = call->start_ns, .bytes = HEAVY_WORK, .queue = number};
+	struct process_account *process;
+	struct device_queue *queue;
 	int longest = 0;
 
+	if (!thread || !call)
+		return 0;
+	process = process_account_at(thread->slot);
+	queue = process ? queue_at(process, number) : NULL;
+	work.stream = call->noted;
+	work.start_ns = call->start_ns;
 	if (!queue)
 		return 0;
 	note_work(thread, &work);
@@ -469,12 +478,16 @@ static __always_inline void keep_account_stack(struct pt_regs *ctx, struct threa
 		process->missing_stack = stack;
 }
 
-/* A call that never returned. */
-static __noinline int work_abandoned(struct thread *thread, struct call *call)
+/* A call that never returned. Global: the verifier goes through it once. */
+__noinline int work_abandoned(struct thread *thread, struct call *call)
 {
-	struct process_account *process = process_account_at(thread->slot);
-	struct device_queue *queue = process ? queue_at(process, queue_of(call->device)) : NULL;
+	struct process_account *process;
+	struct device_queue *queue;
 
+	if (!thread || !call)
+		return 0;
+	process = process_account_at(thread->slot);
+	queue = process ? queue_at(process, queue_of(call->device)) : NULL;
 	switch (call->operation) {
 	case OP_WAIT:
 		end_legacy_wait(thread, call);

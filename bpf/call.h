@@ -41,11 +41,9 @@ static __always_inline const volatile struct function_desc *function_at(u32 row)
 	return &functions[row];
 }
 
-/* The argument that has `role` in `function`, at its entry; 0 where it has none. */
-static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
-				    enum role role)
+/* The argument at `place`, at the function's entry; 0 where that is none. */
+static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
 {
-	u8 place = function->place[role];
 	u64 value = 0;
 
 	if (place == PLACE_NONE)
@@ -75,6 +73,22 @@ static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct f
 			lose(LOSS_UNREADABLE);
 	}
 	return place & PLACE_32 ? (u32)value : value;
+}
+
+/*
+ * The same, not inlined: it has so many uses that it would be a sixth of the program, with whose length the verifier's
+ * time grows.
+ */
+static __noinline u64 argument_at(struct pt_regs *ctx, u32 place)
+{
+	return argument_here(ctx, place);
+}
+
+/* The argument that has `role` in `function`, at its entry; 0 where it has none. */
+static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
+				    enum role role)
+{
+	return argument_at(ctx, function->place[role]);
 }
 
 /* Where a structure that is passed by value on the stack begins. */

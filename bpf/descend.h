@@ -9,6 +9,12 @@
 #include "confined.h"
 #include "mapping.h"
 
+/* Whether the task, at the end of what it was, exits rather than executes another program. */
+static __always_inline bool is_exiting(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & PF_EXITING;
+}
+
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {

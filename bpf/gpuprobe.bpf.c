@@ -34,6 +34,7 @@
 #include "graph.h"
 #include "host.h"
 #include "host_function.h"
+#include "identity.h"
 #include "launch.h"
 #include "launch_list.h"
 #include "memory.h"

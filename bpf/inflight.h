@@ -219,8 +219,11 @@ static __always_inline struct stream_record *stream_record_of(struct thread *thr
 	return stream;
 }
 
-static __always_inline bool lock_word(u32 *lock)
+/* Returns whether the lock is the caller's now. Global: the verifier makes all tries once. */
+__noinline int lock_word(u32 *lock)
 {
+	if (!lock)
+		return false;
 	for (int i = 0; i < LOCK_TRIES; i++)
 		if (!__sync_val_compare_and_swap(lock, 0, 1))
 			return true;

@@ -105,8 +105,11 @@ struct thread_struct {
 	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
+#define PF_EXITING 0x4 /* of task_struct.flags: it is on its way out, since before sched_process_exit */
+
 struct task_struct {
 	unsigned int __state;
+	unsigned int flags;
 	int on_cpu;
 	int pid;
 	int tgid;

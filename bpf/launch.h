@@ -69,8 +69,8 @@ static __noinline u64 *shared_launches(struct launch_key *key)
 	return count ? count : kernel_first_sight(key);
 }
 
-/* Takes the kernel's launches to the thread itself, and counts one. As count_launch. */
-static __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
+/* Takes the kernel's launches to the thread itself, and counts one. As count_launch. Global: the verifier goes through it once. */
+__noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
 {
 	u32 index = scatter(handle) & (THREAD_LAUNCHES - 1);
 	struct launch_key key;
@@ -219,7 +219,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 		return 1;
 	if (process->captures)
 		capture = capture_of_launch(ctx, function, thread);
-	handle = argument(ctx, function, ROLE_FUNC);
+	handle = argument_here(ctx, function->place[ROLE_FUNC]);
 	where = where_launched(process->generation, current_device(thread), capture != 0);
 	before = count_launch(thread, handle, where);
 	if (before == NOT_COUNTED) {

@@ -143,34 +143,6 @@ int memory_lent(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/sched_process_exit")
-int process_exit(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *task = (void *)ctx->args[0];
-	u32 tgid = BPF_CORE_READ(task, tgid);
-
-	end_calls();
-	abandon_calls();
-	if (config.rates)
-		close_rate();
-	if (config.steps)
-		close_steps();
-	close_place();
-	/* Fires for each thread; the process ends with the last, its memory with that of the last process that has it. */
-	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
-		end_thread(task, tgid);
-	} else {
-		if (!is_last_user(tgid))
-			end_thread(task, tgid);
-		if (config.account)
-			end_targets(tgid, BPF_CORE_READ(task, exit_code));
-		end_process(task, tgid, false);
-		forget_process(task);
-	}
-	leave_process();
-	return 0;
-}
-
 /*
  * Its next call is a new thread's. A preemptible kernel deletes nothing (-EBUSY) while a task that this CPU has
  * left is in the middle of its own storage: then all that a new thread has at zero is set so.
@@ -186,24 +158,61 @@ static __always_inline void forget_thread(struct task_struct *task)
 		__builtin_memset(thread, 0, offsetof(struct thread, calls));
 }
 
-SEC("raw_tp/sched_process_exec")
-int process_exec(void *ctx __attribute__((unused)))
+/* The thread exits. Fires for each; the process ends with the last, its memory with that of the last process that has it. */
+static __always_inline void exit_thread(struct task_struct *task, u32 tgid)
+{
+	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
+		end_thread(task, tgid);
+		return;
+	}
+	if (!is_last_user(tgid))
+		end_thread(task, tgid);
+	if (config.account)
+		end_targets(tgid, BPF_CORE_READ(task, exit_code));
+	end_process(task, tgid, false);
+	forget_process(task);
+}
+
+/* The thread executes another program. */
+static __always_inline void exec_thread(struct task_struct *task, u32 tgid)
+{
+	if (config.account)
+		end_targets(tgid, 1);
+	end_process(task, tgid, true);
+}
+
+/* Runs at exec, too: the verifier takes its time for what both ends of a program share, which is nearly all of it. */
+SEC("raw_tp/sched_process_exit")
+int process_exit(void *ctx __attribute__((unused)))
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	bool exits = is_exiting(task);
 
+	if (exits)
+		end_calls();
 	abandon_calls();
 	if (config.rates)
 		close_rate();
 	if (config.steps)
 		close_steps();
 	close_place();
-	if (config.account)
-		end_targets(tgid, 1);
-	end_process(task, tgid, true);
+	if (exits)
+		exit_thread(task, tgid);
+	else
+		exec_thread(task, tgid);
 	leave_process();
-	forget_thread(task);
-	tell_exec(task);
+	if (!exits) {
+		forget_thread(task);
+		tell_exec(task);
+	}
+	return 0;
+}
+
+/* Never loaded: the skeleton's link of this name is process_exit's at exec. */
+SEC("?raw_tp/sched_process_exec")
+int process_exec(void *ctx __attribute__((unused)))
+{
 	return 0;
 }
 

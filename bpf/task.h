@@ -8,13 +8,13 @@
 #define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
 
 /*
- * The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has
+ * The number of the kernel's struct pid at `address` in gpuprobe's pid namespace; 0 where it has
  * none. A pid has a number in each namespace from the initial one down to its
- * own; gpuprobe cannot know how deep its own is, but knows it by its inode.
+ * own; gpuprobe cannot know how deep its own is, but knows it by its inode. Global: the verifier goes through it once.
  */
-static __always_inline s32 pid_of(struct task_struct *task)
+__noinline s32 pid_number(u64 address)
 {
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct pid *pid = (void *)address;
 	struct upid *number;
 	u32 level;
 
@@ -28,6 +28,12 @@ static __always_inline s32 pid_of(struct task_struct *task)
 		number = (void *)number + bpf_core_type_size(struct upid);
 	}
 	return 0;
+}
+
+/* The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has none. */
+static __always_inline s32 pid_of(struct task_struct *task)
+{
+	return pid_number((u64)BPF_CORE_READ(task, thread_pid));
 }
 
 /* The pid that `task`'s thread has in its own pid namespace, the innermost. */

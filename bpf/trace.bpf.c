@@ -15,6 +15,7 @@
  *
  * The program exists three times, as in gpuprobe.bpf.c.
  */
+#include "identity.h"
 #include "trace_process.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;

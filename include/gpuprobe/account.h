@@ -163,11 +163,12 @@ struct thread_account {
 	__u64 chained_gap_ns;	    /* the gaps before these */
 	__u64 others;		    /* outermost calls since the latest launch */
 
-	/* Waits (OP_WAIT), by the launches of this thread since the one before */
+	/* Waits (OP_WAIT) that succeeded, by the launches of this thread since the one before */
 	__u64 launches_since_wait;
 	struct time_totals single_waits; /* exactly one launch */
 	struct time_totals bare_waits;	 /* none */
 	struct time_totals batch_waits;	 /* more */
+	struct time_totals blind_waits;	 /* unknown: launches were not watched all the time since */
 	__u64 waited_ns;		 /* the latest's end */
 
 	/* Implicit waits in the middle of launches: more launches followed. Those that none has followed yet are pending. */

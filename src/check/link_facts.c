@@ -31,7 +31,7 @@ static void try_iterator(struct attempt *attempt)
 	int ret = elf_file__open("/proc/self/exe", &self, &attempt->error);
 
 	if (!ret)
-		ret = identity_reader__new(&reader, &attempt->error);
+		ret = identity_reader__new(NULL, &reader, &attempt->error);
 	if (!ret) {
 		ret = identity_reader__of_fd(reader, elf_file__fd(self), &identity);
 		if (ret)

@@ -140,6 +140,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.asks = options->diagnose,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
+		.sample_launches_alone = options->diagnose,
 		.limits = options->limits,
 		.top = 1,
 		.stacks = options->stacks,

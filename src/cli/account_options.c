@@ -84,6 +84,11 @@ static const char diagnose_stacks[] =
 	"  --stack-sample N        of a kernel's launches from one place, the stack of\n"
 	"                          the first and of one in N, a power of two [64]\n";
 
+static const char diagnose_overhead[] =
+	"  --max-overhead PERCENT  keep the probes' cost to about this: where they would\n"
+	"                          slow a thread down by more, watch launches for a part\n"
+	"                          of the time and judge by that part\n";
+
 static const char shared_tail[] =
 	"\n" COUNTING_HELP;
 
@@ -115,7 +120,7 @@ enum option_id {
 	{"interval", required_argument, NULL, OPT_INTERVAL}, {"json", no_argument, NULL, OPT_JSON}, \
 		{"top", required_argument, NULL, OPT_TOP}, {"threshold", required_argument, NULL, OPT_THRESHOLD}, \
 		{"window", required_argument, NULL, OPT_WINDOW}, {"getters", no_argument, NULL, OPT_GETTERS}, \
-		{"idle-times", required_argument, NULL, OPT_IDLE_TIMES}, {"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
+		{"idle-times", required_argument, NULL, OPT_IDLE_TIMES}, {"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD}, {"pid", required_argument, NULL, 'p'}, {"output", required_argument, NULL, 'O'}, \
 		{"duration", required_argument, NULL, OPT_DURATION}, {"api", required_argument, NULL, OPT_API}, \
 		{"libcudart-path", required_argument, NULL, OPT_LIBRARY}, \
 		{"libcuda-path", required_argument, NULL, OPT_LIBRARY}, \
@@ -132,7 +137,6 @@ enum option_id {
 static const struct option stat_options[] = {
 	{"csv", no_argument, NULL, OPT_CSV},
 	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
-	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
 	SHARED_OPTIONS,
 };
 
@@ -148,7 +152,7 @@ void account_options__print_help(FILE *out, bool diagnose)
 {
 	fputs(diagnose ? diagnose_head : stat_head, out);
 	fputs(shared_middle, out);
-	fputs(diagnose ? "" : MAX_OVERHEAD_HELP, out);
+	fputs(diagnose ? diagnose_overhead : MAX_OVERHEAD_HELP, out);
 	fputs(libraries, out);
 	fputs(diagnose ? diagnose_stacks : stat_stacks, out);
 	fputs(shared_tail, out);

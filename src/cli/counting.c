@@ -145,14 +145,17 @@ static int make_overhead(struct counting *counting, const struct object_options 
 			 const struct features *features, struct error *err)
 {
 	struct call_costs costs;
-	int ret = calibration__measure(object, features, &costs, err);
+	int ret = calibration__measure(object, features, counting->options.sample_launches_alone, &costs, err);
 
 	if (ret)
 		return ret;
-	log__info(counting->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
-		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
-	return overhead__new(counting->options.max_overhead, &costs, counting->session, counting->skeleton,
-			     counting->log, &counting->overhead, err);
+	log__info(counting->log,
+		  "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f; %.1f times as much where a "
+		  "program's own work has the caches",
+		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT], costs.cold);
+	return overhead__new(counting->options.max_overhead,
+			     counting->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES, &costs,
+			     counting->session, counting->skeleton, counting->log, &counting->overhead, err);
 }
 
 /* Where the kernel refuses what is for the host alone, the rest is loaded. */

@@ -61,7 +61,8 @@ struct counting_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
-	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
+	double max_overhead;	    /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
+	bool sample_launches_alone; /* for that: copies and waits are watched all the time */
 };
 
 /* The session: the event loop, signals, the deadline, COMMAND. `log` must outlive it. -ESRCH as session__new. */

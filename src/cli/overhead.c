@@ -71,7 +71,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	wait_for(overhead, governor__tick(overhead->governor));
 }
 
-int overhead__new(double max, const struct call_costs *costs, struct session *session,
+int overhead__new(double max, unsigned int sampling, const struct call_costs *costs, struct session *session,
 		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err)
 {
 	struct overhead *overhead = calloc(1, sizeof(*overhead));
@@ -86,7 +86,7 @@ int overhead__new(double max, const struct call_costs *costs, struct session *se
 	overhead->log = log;
 	ret = rates__new(skeleton, &overhead->rates, err);
 	if (!ret) {
-		overhead->governor = governor__new(max, costs, &hooks, log);
+		overhead->governor = governor__new(max, sampling, costs, &hooks, log);
 		overhead->timer = evtimer_new(session__loop(session), on_timer, overhead);
 		if (!overhead->governor || !overhead->timer)
 			ret = error__set(err, -ENOMEM, "out of memory");

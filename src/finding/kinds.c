@@ -6,7 +6,8 @@
 
 #define EVERY_LAUNCH (1 << RATE_LAUNCH)
 #define EVERY_COPY (1 << RATE_COPY)
-#define EVERY_CALL (EVERY_LAUNCH | EVERY_COPY | 1 << RATE_WAIT)
+#define EVERY_WAIT (1 << RATE_WAIT)
+#define EVERY_CALL (EVERY_LAUNCH | EVERY_COPY | EVERY_WAIT)
 
 const struct finding_kind finding_kinds[] = {
 	{
@@ -92,7 +93,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.steady = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
 		.advice = "A launch costs the CPU a few microseconds, whatever the kernel does; with kernels that "
 			  "take no longer the GPU is done before the next one comes. Record the repeating sequence "
@@ -113,7 +114,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.steady = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the program waits after each launch",
 		.advice = "After each launch the thread waits until the GPU is done, which then idles until the "
 			  "next launch has come all the way. Work of one stream runs in order without any wait. "
@@ -133,7 +134,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.steady = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the program spends its time in many short waits",
 		.advice = "Each wait lets the GPU's queue run empty, and the GPU idles until the thread has "
 			  "launched anew. Wait less often; let the thread prepare and launch the next work first "
@@ -154,7 +155,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT,
 		.steady = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "calls that block in the middle of launches",
 		.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
 			  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
@@ -230,7 +231,7 @@ const struct finding_kind finding_kinds[] = {
 		.id = "unchecked-errors",
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "a call returned an error, launches followed, and no call asked for the error",
 		.advice = "A call returned an error, and its thread went on to launch work. It made no call that asks for the "
 			  "error before (cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cuGetErrorString and their "
@@ -379,7 +380,7 @@ const struct finding_kind finding_kinds[] = {
 		.needs = NEEDS_ACCOUNT,
 		.steady = true,
 		.whole = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the GPU waits for the program",
 		.advice = "The program gives the GPU less to do than it can: it is the program that has to become "
 			  "faster, not the GPU. The reasons say where its threads spend their time. On the CPU: "

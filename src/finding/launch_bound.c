@@ -90,7 +90,7 @@ static bool queue_is_full(const struct watched_thread *watched)
 
 static double rate_of(const struct watched_thread *watched)
 {
-	return (double)watched->thread->launches * 1e9 / (double)watched->ns;
+	return (double)threads__launches(watched) * 1e9 / (double)watched->ns;
 }
 
 /* Of all kinds: asked for, and by calls that block. */
@@ -103,16 +103,34 @@ static uint64_t waited_ns(const struct thread_account *thread)
 	return ns;
 }
 
+/* Launches back to back, those that were not watched as the others. */
+struct chain {
+	double launches, ns, gap_ns;
+};
+
+static struct chain chain_of(const struct watched_thread *watched)
+{
+	const struct thread_account *thread = watched->thread;
+	double scale = threads__launch_scale(watched);
+
+	return (struct chain){
+		.launches = scale * (double)thread->chained.calls,
+		.ns = scale * (double)thread->chained.ns,
+		.gap_ns = scale * (double)thread->chained_gap_ns,
+	};
+}
+
 static uint64_t cost_of(const struct watched_thread *watched)
 {
 	const struct thread_account *thread = watched->thread;
 	const double *thresholds = watched->input->thresholds;
+	const struct chain chain = chain_of(watched);
 
 	if (!thread->chained.calls || rate_of(watched) < thresholds[LEAST_RATE] ||
-	    threads__share(watched, thread->chained.ns + thread->chained_gap_ns) < thresholds[LEAST_SHARE] ||
+	    threads__share(watched, (uint64_t)(chain.ns + chain.gap_ns)) < thresholds[LEAST_SHARE] ||
 	    threads__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] || queue_is_full(watched))
 		return 0;
-	return thread->chained.ns;
+	return (uint64_t)chain.ns;
 }
 
 /* The names of the kernels of a sequence, in their order: a process may have ten thousands of call sites to look for. */
@@ -154,9 +172,9 @@ static bool is_in_sequence(const struct call_site *site, const void *arg)
 /* Nothing where graphs are what is launched already. */
 static void estimate(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
-	double launches = (double)thread->chained.calls * sequence->share;
-	double now = (double)(thread->chained.ns + thread->chained_gap_ns) * sequence->share;
+	const struct chain chain = chain_of(watched);
+	double launches = chain.launches * sequence->share;
+	double now = (chain.ns + chain.gap_ns) * sequence->share;
 	double graph = sequence->period > GRAPH_LEAST ? (double)sequence->period : GRAPH_LEAST;
 	double then = launches * GRAPH_KERNEL_US * 1e3 + launches / graph * GRAPH_LAUNCH_US * 1e3;
 
@@ -170,13 +188,15 @@ static void estimate(const struct watched_thread *watched, const struct sequence
 static int tell(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
 {
 	const struct thread_account *thread = watched->thread;
+	const struct chain chain = chain_of(watched);
+	double share = threads__share(watched, (uint64_t)(chain.ns + chain.gap_ns));
 	uint64_t gap = account__percentile(thread->gaps, 0.5, UINT64_MAX);
 
-	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
+	finding__number(finding, "launches", (double)threads__launches(watched), UNIT_COUNT);
 	finding__number(finding, "launch_rate", rate_of(watched), UNIT_PER_SECOND);
-	finding__number(finding, "back_to_back", (double)thread->chained.calls, UNIT_COUNT);
-	finding__number(finding, "back_to_back_ns", (double)thread->chained.ns, UNIT_NS);
-	finding__number(finding, "back_to_back_gap_ns", (double)thread->chained_gap_ns, UNIT_NS);
+	finding__number(finding, "back_to_back", chain.launches, UNIT_COUNT);
+	finding__number(finding, "back_to_back_ns", chain.ns, UNIT_NS);
+	finding__number(finding, "back_to_back_gap_ns", chain.gap_ns, UNIT_NS);
 	finding__number(finding, "median_gap", (double)gap, UNIT_NS);
 	finding__number(finding, "wait_share", threads__share(watched, waited_ns(thread)), UNIT_SHARE);
 	finding__number(finding, "sequence_launches", (double)sequence->period, UNIT_COUNT);
@@ -185,10 +205,10 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 				 "%s; those back to back take %s each with %s before each (median %s), "
 				 "together %s of the thread's time, and waits %s%s",
 				 quantity__rate_of(rate_of(watched), "launches").text,
-				 quantity__time((double)thread->chained.ns / (double)thread->chained.calls).text,
-				 quantity__time((double)thread->chained_gap_ns / (double)thread->chained.calls).text,
+				 quantity__time(chain.ns / chain.launches).text,
+				 quantity__time(chain.gap_ns / chain.launches).text,
 				 quantity__time((double)gap).text,
-				 quantity__share(threads__share(watched, thread->chained.ns + thread->chained_gap_ns)).text,
+				 quantity__share(share).text,
 				 quantity__share(threads__share(watched, waited_ns(thread))).text,
 				 sequence->period ? "" : "; no sequence of them repeats");
 }

@@ -68,27 +68,28 @@ static void estimate(const struct watched_thread *watched, const struct time_tot
 
 static uint64_t single_cost(const struct watched_thread *watched)
 {
-	return cost_of(watched, &watched->thread->single_waits);
+	const struct time_totals waits = threads__waits(watched, &watched->thread->single_waits);
+
+	return cost_of(watched, &waits);
 }
 
 static int single_draw(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
-	const struct time_totals *waits = &thread->single_waits;
+	const struct time_totals waits = threads__waits(watched, &watched->thread->single_waits);
+	uint64_t launches = threads__launches(watched);
 
-	finding__number(finding, "waits", (double)waits->calls, UNIT_COUNT);
-	finding__number(finding, "wait_ns", (double)waits->ns, UNIT_NS);
-	finding__number(finding, "mean", mean(waits), UNIT_NS);
-	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
-	estimate(watched, waits, finding);
+	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
+	finding__number(finding, "wait_ns", (double)waits.ns, UNIT_NS);
+	finding__number(finding, "mean", mean(&waits), UNIT_NS);
+	finding__number(finding, "launches", (double)launches, UNIT_COUNT);
+	estimate(watched, &waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding,
 				 "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's "
 				 "time",
-				 quantity__count(waits->calls).text, quantity__count(thread->launches).text,
-				 quantity__time(mean(waits)).text,
-				 quantity__time((double)waits->ns).text,
-				 quantity__share(threads__share(watched, waits->ns)).text);
+				 quantity__count(waits.calls).text, quantity__count(launches).text,
+				 quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
+				 quantity__share(threads__share(watched, waits.ns)).text);
 }
 
 int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process,
@@ -99,28 +100,31 @@ int sync_after_every_launch__draw(const struct finding_input *input, const struc
 
 /* --- other waits --- */
 
-static struct time_totals other_waits(const struct thread_account *thread)
+static struct time_totals other_waits(const struct watched_thread *watched)
 {
-	return (struct time_totals){
+	const struct thread_account *thread = watched->thread;
+	const struct time_totals waits = {
 		.calls = thread->bare_waits.calls + thread->batch_waits.calls,
 		.ns = thread->bare_waits.ns + thread->batch_waits.ns,
 	};
+
+	return threads__waits(watched, &waits);
 }
 
 /* Launches to a wait, on average; those that were waited for one by one are not the others'. */
-static double launches_each(const struct thread_account *thread, const struct time_totals *waits)
+static double launches_each(const struct watched_thread *watched, const struct time_totals *waits)
 {
-	uint64_t single = thread->single_waits.calls;
-	uint64_t launches = thread->launches > single ? thread->launches - single : 0;
+	uint64_t single = threads__waits(watched, &watched->thread->single_waits).calls;
+	uint64_t all = threads__launches(watched), launches = all > single ? all - single : 0;
 
 	return waits->calls ? (double)launches / (double)waits->calls : 0;
 }
 
 static uint64_t stall_cost(const struct watched_thread *watched)
 {
-	const struct time_totals waits = other_waits(watched->thread);
+	const struct time_totals waits = other_waits(watched);
 
-	if (launches_each(watched->thread, &waits) > watched->input->thresholds[MOST_LAUNCHES])
+	if (launches_each(watched, &waits) > watched->input->thresholds[MOST_LAUNCHES])
 		return 0;
 	return cost_of(watched, &waits);
 }
@@ -128,7 +132,7 @@ static uint64_t stall_cost(const struct watched_thread *watched)
 static int stall_draw(const struct watched_thread *watched, struct finding *finding)
 {
 	const struct thread_account *thread = watched->thread;
-	const struct time_totals waits = other_waits(thread);
+	const struct time_totals waits = other_waits(watched);
 
 	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
 	finding__number(finding, "wait_ns", (double)waits.ns, UNIT_NS);
@@ -137,8 +141,8 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	finding__number(finding, "without_launch_ns", (double)thread->bare_waits.ns, UNIT_NS);
 	finding__number(finding, "after_several", (double)thread->batch_waits.calls, UNIT_COUNT);
 	finding__number(finding, "after_several_ns", (double)thread->batch_waits.ns, UNIT_NS);
-	finding__number(finding, "launches", (double)thread->launches, UNIT_COUNT);
-	finding__number(finding, "launches_each", launches_each(thread, &waits), UNIT_RATIO);
+	finding__number(finding, "launches", (double)threads__launches(watched), UNIT_COUNT);
+	finding__number(finding, "launches_each", launches_each(watched, &waits), UNIT_RATIO);
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
 	return finding__evidence(finding,

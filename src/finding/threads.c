@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "finding/where.h"
+#include "model/account.h"
 
 struct candidate {
 	struct watched_thread watched;
@@ -74,4 +75,28 @@ uint64_t threads__overlap(const struct watched_thread *watched, uint64_t ns, uin
 	uint64_t most = (active > ns ? active - ns : 0) + calls * EMPTY_WAIT_NS;
 
 	return ns < most ? ns : most;
+}
+
+uint64_t threads__launches(const struct watched_thread *watched)
+{
+	return watched->thread->launches + account__missed_launches(watched->process->account, watched->thread);
+}
+
+double threads__launch_scale(const struct watched_thread *watched)
+{
+	uint64_t seen = watched->thread->launches;
+
+	return seen ? (double)threads__launches(watched) / (double)seen : 1;
+}
+
+struct time_totals threads__waits(const struct watched_thread *watched, const struct time_totals *waits)
+{
+	const struct thread_account *thread = watched->thread;
+	double known = (double)(thread->single_waits.calls + thread->bare_waits.calls + thread->batch_waits.calls);
+	double scale = known > 0 ? (known + (double)thread->blind_waits.calls) / known : 1;
+
+	return (struct time_totals){
+		.calls = (uint64_t)(scale * (double)waits->calls),
+		.ns = (uint64_t)(scale * (double)waits->ns),
+	};
 }

@@ -42,4 +42,16 @@ uint64_t threads__overlap(const struct watched_thread *watched, uint64_t ns, uin
 /* What a wait costs that has nothing to wait for: 236 to 438 ns on an H200 (docs/case-studies.md). */
 #define EMPTY_WAIT_NS 250
 
+/* Launches of the thread, with those that are estimated. */
+uint64_t threads__launches(const struct watched_thread *watched);
+
+/* So many launches stand behind each that was watched: 1 where all were. */
+double threads__launch_scale(const struct watched_thread *watched);
+
+/*
+ * Some of the thread's waits, told apart by the launches before them, and in proportion those before which not all launches
+ * were watched.
+ */
+struct time_totals threads__waits(const struct watched_thread *watched, const struct time_totals *waits);
+
 #endif

@@ -15,10 +15,13 @@
 #include "probe/multi_link.h"
 #include "target/proc_maps.h"
 
-#define CHUNK LAUNCH_SAMPLE /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 40	    /* of which the median counts: what else the machine does meets programs too */
-#define WARM_UP 5	    /* chunks before the first that counts */
-#define PAUSE_NS 2000	    /* before each call: one upon the other calls cost less than they do in a program */
+#define CHUNK LAUNCH_SAMPLE  /* calls timed together: each has one launch that is looked at more closely */
+#define CHUNKS 40	     /* of which the median counts: what else the machine does meets programs too */
+#define WARM_UP 5	     /* chunks before the first that counts */
+#define COLD_CHUNKS 5	     /* the same where other work has the caches */
+#define WORK_BYTES (4 << 20) /* which that work goes about in */
+#define WORK_LINES 4096	     /* lines of it that come between two calls */
+#define PAUSE_NS 2000	     /* before each call: one upon the other calls cost less than they do in a program */
 
 /*
  * The functions that stand for CUDA's. They begin as compiled ones mostly do: the kernel emulates the instruction
@@ -118,34 +121,53 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Nanoseconds of one call, without the pauses. */
-static double time_chunk(const struct stand_in *stand_in)
+/* What a program does between its calls: nothing, or, with memory, something that the caches have no room beside. */
+struct work {
+	volatile char *memory; /* WORK_BYTES; NULL: it only takes time */
+	uint32_t at;
+};
+
+static void do_work(struct work *work)
+{
+	double began = clock_ns();
+
+	for (int i = 0; work->memory && i < WORK_LINES; i++) {
+		work->at = work->at * 1664525 + 1013904223;
+		work->memory[work->at % WORK_BYTES]++;
+	}
+	while (clock_ns() < began + PAUSE_NS)
+		;
+}
+
+/* Nanoseconds of one call, without the work. */
+static double time_chunk(const struct stand_in *stand_in, struct work *work)
 {
 	double took = 0;
 
 	for (int i = 0; i < CHUNK; i++) {
-		double began = clock_ns(), paused = began;
+		double began;
 
-		while (paused < began + PAUSE_NS)
-			paused = clock_ns();
+		do_work(work);
+		began = clock_ns();
 		stand_in->call();
-		took += clock_ns() - paused;
+		took += clock_ns() - began;
 	}
 	return took / CHUNK / stand_in->calls;
 }
 
-static double time_calls(const struct stand_in *stand_in)
+/* The median of `chunks`, CHUNKS at most. */
+static double time_calls(const struct stand_in *stand_in, struct work *work, int chunks)
 {
 	double ns[CHUNKS] = {0};
 
-	for (int chunk = -WARM_UP; chunk < CHUNKS; chunk++) {
-		double took = time_chunk(stand_in);
+	for (int chunk = -WARM_UP; chunk < chunks; chunk++) {
+		double took = time_chunk(stand_in, work);
 
 		if (chunk >= 0)
 			ns[chunk] = took;
 	}
-	qsort(ns, CHUNKS, sizeof(*ns), by_size);
-	return ns[CHUNKS / 2];
+	qsort(ns, (size_t)chunks, sizeof(*ns), by_size);
+	return ns[chunks / 2];
 }
 
 /* --- probes --- */
@@ -212,10 +234,33 @@ static int attach(const struct probe_programs *programs, enum link_kind kind, bo
 	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s", strerror(-ret)) : 0;
 }
 
-static void time_all(double ns[RATE_FAMILIES])
+/* What calls take: of each family in the caches, and of a launch where work has them, 0 where its memory is NULL. */
+struct timings {
+	double ns[RATE_FAMILIES], cold_launch;
+};
+
+static void time_all(struct work *work, struct timings *timings)
 {
+	struct work none = {.memory = NULL};
+
 	for (int family = 0; family < RATE_FAMILIES; family++)
-		ns[family] = time_calls(&stand_ins[family]);
+		timings->ns[family] = time_calls(&stand_ins[family], &none, CHUNKS);
+	timings->cold_launch = work->memory ? time_calls(&stand_ins[RATE_LAUNCH], work, COLD_CHUNKS) : 0;
+}
+
+static double beyond(double probed, double plain)
+{
+	return probed > plain ? probed - plain : 0;
+}
+
+/* By what calls take with the probes and without. */
+static void find_costs(const struct timings *probed, const struct timings *plain, struct call_costs *costs)
+{
+	double cold = beyond(probed->cold_launch, plain->cold_launch);
+
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		costs->ns[family] = beyond(probed->ns[family], plain->ns[family]);
+	costs->cold = costs->ns[RATE_LAUNCH] > 0 && cold > costs->ns[RATE_LAUNCH] ? cold / costs->ns[RATE_LAUNCH] : 1;
 }
 
 /* Only gpuprobe itself is watched by this object, and little room is enough. */
@@ -233,30 +278,34 @@ static struct object_options own_options(const struct object_options *options)
 	return own;
 }
 
-int calibration__measure(const struct object_options *options, const struct features *features,
+int calibration__measure(const struct object_options *options, const struct features *features, bool with_cold,
 			 struct call_costs *costs, struct error *err)
 {
 	const struct object_options own = own_options(options);
 	struct own_links links = {.fds = {-1, -1}};
 	struct gpuprobe_bpf *skeleton = NULL;
 	struct probe_programs programs;
-	double plain[RATE_FAMILIES];
+	struct timings plain, probed;
+	struct work work = {.memory = with_cold ? calloc(1, WORK_BYTES) : NULL};
 	int ret;
 
 	if (options->links == LINKS_TRACEFS)
 		return error__set(err, -EOPNOTSUPP, "--max-overhead needs uprobe_multi links (Linux 6.6)");
-	time_all(plain);
+	if (with_cold && !work.memory)
+		return error__set(err, -ENOMEM, "out of memory");
+	time_all(&work, &plain);
 	ret = object__load(&own, features, &skeleton, err);
 	if (ret)
-		return ret;
+		goto out;
 	object__programs(skeleton, &programs);
 	ret = attach(&programs, own.links, object__launch_sample(&own) > 0, &links, err);
 	if (!ret) {
-		time_all(costs->ns);
-		for (int family = 0; family < RATE_FAMILIES; family++)
-			costs->ns[family] = costs->ns[family] > plain[family] ? costs->ns[family] - plain[family] : 0;
+		time_all(&work, &probed);
+		find_costs(&probed, &plain, costs);
 	}
 	detach(&links);
 	gpuprobe_bpf__destroy(skeleton);
+out:
+	free((void *)work.memory);
 	return ret;
 }

@@ -15,10 +15,11 @@
 /*
  * Fills `costs`, of calls under the programs that `options` load: launches, copies from
  * pageable memory, waits for a stream; and for what is always watched the mean of an
- * allocation and its free. Takes some 0.3 s. Returns 0, -EOPNOTSUPP with tracefs links, or
+ * allocation and its free; `with_cold` what they cost where the caches have other things, else costs->cold is 1. Takes
+ * some 0.3 s, and 0.1 s more with that. Returns 0, -EOPNOTSUPP with tracefs links, or
  * another negative errno.
  */
-int calibration__measure(const struct object_options *options, const struct features *features,
+int calibration__measure(const struct object_options *options, const struct features *features, bool with_cold,
 			 struct call_costs *costs, struct error *err);
 
 #endif

@@ -34,14 +34,16 @@ static void be_exact(struct governor *governor)
 		governor->share[family] = 1;
 }
 
-struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
-			       const struct log *log)
+struct governor *governor__new(double budget, unsigned int sampling, const struct call_costs *costs,
+			       const struct governor_hooks *hooks, const struct log *log)
 {
 	struct governor *governor = calloc(1, sizeof(*governor));
 
 	if (!governor)
 		return NULL;
-	governor->allowed = budget__of_wall(budget);
+	governor->cold = costs->cold > 1 ? costs->cold : 1;
+	governor->allowed = budget__of_wall(budget) / governor->cold;
+	governor->sampling = sampling & GOVERNED_FAMILIES;
 	governor->costs = *costs;
 	governor->hooks = *hooks;
 	governor->log = log;
@@ -82,8 +84,10 @@ struct plan_basis governor__basis(const struct governor *governor, uint64_t now_
 		.threads = &governor->threads,
 		.costs = &governor->costs,
 		.allowed = governor->allowed,
+		.cold = governor->cold,
 		.cycle_ns = governor->cycle_ns,
 		.now_ns = now_ns,
+		.sampling = governor->sampling,
 		.sampled = governor->sampled,
 	};
 }

@@ -27,7 +27,8 @@ struct governor;
 
 /* What a call costs the thread that makes it, in nanoseconds. */
 struct call_costs {
-	double ns[RATE_FAMILIES];
+	double ns[RATE_FAMILIES]; /* where all that the probe needs is in the caches */
+	double cold;		  /* so many times as much where the program's own work is; 0: taken to be 1 */
 };
 
 /* How the governor acts on the probes and learns what threads do. */
@@ -52,12 +53,15 @@ struct governor_hooks {
 	void *arg;
 };
 
+#define GOVERNED_FAMILIES ((1u << RATE_EXACT) - 1)
+
 /*
- * `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `log` and
+ * `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `sampling`: the families that may
+ * be sampled for it, 1 << enum rate_family, GOVERNED_FAMILIES: all that can be; the others are always watched. `log` and
  * what `hooks` refer to must outlive it. NULL without memory.
  */
-struct governor *governor__new(double budget, const struct call_costs *costs, const struct governor_hooks *hooks,
-			       const struct log *log);
+struct governor *governor__new(double budget, unsigned int sampling, const struct call_costs *costs,
+			       const struct governor_hooks *hooks, const struct log *log);
 void governor__free(struct governor *governor);
 
 /* To be called at the time that it returned last: acts, and returns the nanoseconds until the next call. */

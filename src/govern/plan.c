@@ -2,6 +2,8 @@
 // Costs of threads, and shares of families, see plan.h.
 #include "govern/plan.h"
 
+#include <string.h>
+
 #include "govern/budget.h"
 #include "govern/private.h"
 
@@ -43,7 +45,7 @@ double plan__overhead(const struct plan_basis *basis)
 
 		worst = share > worst ? share : worst;
 	}
-	return budget__overhead(worst);
+	return budget__overhead(worst * basis->cold);
 }
 
 /* It is taken to be as active for the whole of a period as it was so far. */
@@ -78,18 +80,19 @@ void plan__carry_over(const struct plan_basis *basis)
 	}
 }
 
-/* The share of its time that each family costs the thread, or would while it is watched. */
+/* The share of its time that each family costs the thread, or would while it is watched; RATE_EXACT has all that is never sampled. */
 static void costs_of(const struct plan_basis *basis, const struct governed_thread *thread,
 		     double cost[RATE_FAMILIES])
 {
 	double life = life_ns(basis, thread);
 
+	memset(cost, 0, RATE_FAMILIES * sizeof(*cost));
 	for (int family = 0; family < RATE_FAMILIES; family++) {
 		const struct governed_calls *calls = &thread->calls[family];
 		double rate = is_in(basis->sampled, family) ? calls->held_rate :
 							      (double)(calls->now - calls->at_cycle) / life;
 
-		cost[family] = rate * basis->costs->ns[family];
+		cost[is_in(basis->sampling, family) ? family : RATE_EXACT] += rate * basis->costs->ns[family];
 	}
 }
 

@@ -14,10 +14,12 @@
 struct plan_basis {
 	const struct governed_threads *threads;
 	const struct call_costs *costs;
-	double allowed;	   /* of a thread's active time */
+	double allowed;	   /* of a thread's active time, by what calls cost in the caches */
+	double cold;	   /* call_costs.cold, 1 at the least */
 	uint64_t cycle_ns; /* since when threads pay */
 	uint64_t now_ns;
-	unsigned int sampled; /* 1 << enum rate_family: of these their windows' rates count (held_rate) */
+	unsigned int sampling; /* the families that may be sampled, 1 << enum rate_family */
+	unsigned int sampled;  /* 1 << enum rate_family: of these their windows' rates count (held_rate) */
 };
 
 /* What the thread has paid since the cycle began. */
@@ -33,7 +35,7 @@ bool plan__is_overspent(const struct plan_basis *basis);
 void plan__carry_over(const struct plan_basis *basis);
 
 /*
- * The shares that hold each thread to the budget. *exact_cost is the most that RATE_EXACT costs a thread, of
+ * The shares that hold each thread to the budget. *exact_cost is the most that what is never sampled costs a thread, of
  * its active time.
  */
 void plan__shares(const struct plan_basis *basis, double share[RATE_FAMILIES], double *exact_cost);

@@ -18,7 +18,9 @@ enum mode {
 };
 
 struct governor {
-	double allowed; /* of a thread's active time */
+	double cold;	       /* call_costs.cold, 1 at the least */
+	double allowed;	       /* of a thread's active time, by call_costs.ns */
+	unsigned int sampling; /* the families that may be sampled, 1 << enum rate_family */
 	struct call_costs costs;
 	struct governor_hooks hooks;
 	const struct log *log;

@@ -9,9 +9,9 @@ static void warn_of_exact(struct governor *governor, double cost)
 		return;
 	governor->told_exact = true;
 	log__warn(governor->log,
-		  "the calls that are always watched (memory, contexts, modules, graphs) make a thread %.1f %% slower: "
+		  "the calls that are always watched (memory, contexts, modules, graphs%s) make a thread %.1f %% slower: "
 		  "--max-overhead cannot be kept",
-		  100 * budget__overhead(cost));
+		  governor->sampling == GOVERNED_FAMILIES ? "" : ", copies, waits", 100 * budget__overhead(cost * governor->cold));
 }
 
 static const char *name_of(int family)

@@ -21,7 +21,7 @@
  * How long launches took beyond what one takes that finds room, as the fastest tenth do, or 10 us: those of more than four
  * times as long, and of more than LAUNCH_HELD_NS. By the histogram of one function.
  */
-static uint64_t held_in(const struct duration_record *time)
+static uint64_t held_in_calls(const struct duration_record *time)
 {
 	uint64_t usual = account__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
 
@@ -42,13 +42,23 @@ static bool is_launch(size_t row)
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
+/* Those that were not watched were held up as the others were. */
+static uint64_t held_in(const struct account_function *function)
+{
+	uint64_t held = held_in_calls(&function->time);
+
+	if (!function->missed || !function->time.calls)
+		return held;
+	return (uint64_t)((double)held * (double)(function->time.calls + function->missed) / (double)function->time.calls);
+}
+
 static uint64_t held_in_launches(const struct account *account)
 {
 	uint64_t held = 0;
 
 	for (size_t i = 0; i < account->function_count; i++)
 		if (is_launch(account->functions[i].row))
-			held += held_in(&account->functions[i].time);
+			held += held_in(&account->functions[i]);
 	return held;
 }
 
@@ -111,8 +121,8 @@ static void take_threads(const struct account *account, struct load *load)
 			load->time[class].ns += account->threads[i].time[class].ns;
 		}
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		load->time[class].calls += account->unlisted_time[class].calls;
-		load->time[class].ns += account->unlisted_time[class].ns;
+		load->time[class].calls += account->unlisted_time[class].calls + account->all_missed.time[class].calls;
+		load->time[class].ns += account->unlisted_time[class].ns + account->all_missed.time[class].ns;
 	}
 	load->launches = load->time[TIME_LAUNCH].calls;
 	load->copies = load->time[TIME_COPY].calls;

@@ -24,7 +24,7 @@ struct load {
 	struct load_queue queues[ACCOUNT_DEVICES];
 	bool proves; /* the queues of the process are followed: idle_ns means something */
 	uint64_t launches, copies;
-	struct time_totals time[TIME_CLASSES]; /* of all threads */
+	struct time_totals time[TIME_CLASSES]; /* of all threads, with what is estimated */
 	/*
 	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
 	 * waited for what was before them. All of these are in `time` as well.

@@ -4,6 +4,7 @@
 #include "output/findings.h"
 #include "output/report/line.h"
 #include "output/report/open_calls.h"
+#include "output/report/sampling.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 #include "output/verdict.h"
@@ -24,6 +25,7 @@ static void print_limits(FILE *out, const struct stat_report *report)
 	}
 	report_open_calls__print(out, model);
 	findings_text__limits(out, report->state, report->findings);
+	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }

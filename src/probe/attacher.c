@@ -103,7 +103,7 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	if (!ret && selection->by_family && links != LINKS_TRACEFS)
 		ret = family_links__new(links, programs, &attacher->families, err);
 	if (!ret)
-		ret = identity_reader__new(&attacher->identities, err);
+		ret = identity_reader__new(&programs->identity, &attacher->identities, err);
 	if (!ret)
 		ret = make_hooks(attacher, err);
 	if (!ret)

@@ -165,11 +165,12 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.memory_lent, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
-	bpf_program__set_autoload(skeleton->progs.process_exec, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.adopt_process, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.sample_thread, options->host);
 	bpf_program__set_autoload(skeleton->progs.host_switch, options->host);
 	bpf_program__set_autoload(skeleton->progs.host_waking, options->host);
+	bpf_program__set_autoload(skeleton->progs.identity_of_mappings, !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.inode_is_mapped, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;
@@ -219,7 +220,7 @@ static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
 		{skeleton->progs.process_exit, &skeleton->links.process_exit, "sched_process_exit"},
-		{skeleton->progs.process_exec, &skeleton->links.process_exec, "sched_process_exec"},
+		{skeleton->progs.process_exit, &skeleton->links.process_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
 		{skeleton->progs.memory_lent, &skeleton->links.memory_lent, "sched_process_fork"},
 		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
@@ -277,6 +278,7 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.identity = IDENTITY_PROGRAMS(skeleton),
 		.holds = skeleton->maps.holds,
 		.let_go_ns = (volatile uint64_t *)&skeleton->bss->let_go_ns,
 		.confined_to = &skeleton->bss->confined_to,

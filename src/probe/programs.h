@@ -8,10 +8,9 @@
 
 #include <stdint.h>
 
-#define HOLDS_PROCESSES 1024 /* whose holds are kept, where processes are held */
+#include "target/identity.h"
 
-struct bpf_program;
-struct bpf_map;
+#define HOLDS_PROCESSES 1024 /* whose holds are kept, where processes are held */
 
 /* All belong to the object, which must outlive whoever uses them. */
 struct probe_programs {
@@ -27,6 +26,7 @@ struct probe_programs {
 	volatile int32_t *confined_to;	    /* these three see bpf/confined.h */
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
+	struct identity_programs identity;
 	volatile uint64_t *unseen_until; /* by enum rate_family, see bpf/state.h; with selection.by_family */
 };
 

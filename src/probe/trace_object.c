@@ -76,7 +76,7 @@ static int attach_tracepoints(struct trace_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
 		{skeleton->progs.trace_exit, &skeleton->links.trace_exit, "sched_process_exit"},
-		{skeleton->progs.trace_exec, &skeleton->links.trace_exec, "sched_process_exec"},
+		{skeleton->progs.trace_exit, &skeleton->links.trace_exec, "sched_process_exec"},
 		{skeleton->progs.process_fork, &skeleton->links.process_fork, "sched_process_fork"},
 		{skeleton->progs.mapping_exit, &skeleton->links.mapping_exit, "sys_exit"},
 	};
@@ -121,6 +121,7 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,
+		.identity = IDENTITY_PROGRAMS(skeleton),
 		.holds = skeleton->maps.holds,
 		.let_go_ns = (volatile uint64_t *)&skeleton->bss->let_go_ns,
 		.confined_to = &skeleton->bss->confined_to,

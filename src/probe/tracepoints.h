@@ -13,7 +13,7 @@ struct bpf_program;
 struct tracepoint {
 	struct bpf_program *program;
 	struct bpf_link **link; /* where the link goes; the skeleton ends it */
-	const char *name;	/* for messages; the program's section names it, too */
+	const char *name;	/* the program's section names it, too, but for a program at several */
 };
 
 /* Attaches those that are loaded, all of them, or says which failed. */

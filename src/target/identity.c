@@ -19,14 +19,15 @@
 #define MAPPINGS_MAX 131072 /* the kernel lets a process have half of them by default */
 
 struct identity_reader {
-	struct identity_bpf *skeleton;
+	struct identity_programs programs;
+	struct identity_bpf *skeleton; /* NULL: they are another's */
 	struct bpf_link *link;
 };
 
 /* Mappings of the one process alone (Linux 6.1): of its main thread, or of the others where that has ended. */
-static struct bpf_link *attach_to(struct identity_bpf *skeleton, pid_t pid)
+static struct bpf_link *attach_to(const struct identity_programs *programs, pid_t pid)
 {
-	return task_iterator__attach(skeleton->progs.identity_of_mappings, pid, 0);
+	return task_iterator__attach(programs->mappings, pid, 0);
 }
 
 /*
@@ -34,31 +35,41 @@ static struct bpf_link *attach_to(struct identity_bpf *skeleton, pid_t pid)
  * through all processes, and the program picks this one by
  * `tgid`, which is right in the initial pid namespace.
  */
-static struct bpf_link *attach(struct identity_bpf *skeleton)
+static struct bpf_link *attach(const struct identity_programs *programs)
 {
 	uint32_t zero = 0, tgid = (uint32_t)getpid();
-	struct bpf_link *link = attach_to(skeleton, getpid());
+	struct bpf_link *link = attach_to(programs, getpid());
 
 	if (link)
 		return link;
-	if (bpf_map__update_elem(skeleton->maps.identity_tgid, &zero, sizeof(zero), &tgid, sizeof(tgid), 0))
+	if (bpf_map__update_elem(programs->tgid, &zero, sizeof(zero), &tgid, sizeof(tgid), 0))
 		return NULL;
-	return bpf_program__attach_iter(skeleton->progs.identity_of_mappings, NULL);
+	return bpf_program__attach_iter(programs->mappings, NULL);
 }
 
-int identity_reader__new(struct identity_reader **out, struct error *err)
+static int load(struct identity_reader *reader, struct error *err)
+{
+	reader->skeleton = identity_bpf__open_and_load();
+	if (!reader->skeleton)
+		return error__set(err, -errno, "the kernel refused the iterator over mappings: %s", strerror(errno));
+	reader->programs = (struct identity_programs)IDENTITY_PROGRAMS(reader->skeleton);
+	return 0;
+}
+
+int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out, struct error *err)
 {
 	struct identity_reader *reader = calloc(1, sizeof(*reader));
-	int ret;
+	int ret = 0;
 
 	if (!reader)
 		return error__set(err, -ENOMEM, "out of memory");
-	reader->skeleton = identity_bpf__open_and_load();
-	if (!reader->skeleton) {
-		ret = error__set(err, -errno, "the kernel refused the iterator over mappings: %s", strerror(errno));
+	if (programs)
+		reader->programs = *programs;
+	else
+		ret = load(reader, err);
+	if (ret)
 		goto fail;
-	}
-	reader->link = attach(reader->skeleton);
+	reader->link = attach(&reader->programs);
 	if (!reader->link) {
 		ret = error__set(err, -errno, "cannot attach the iterator over mappings: %s", strerror(errno));
 		goto fail;
@@ -182,7 +193,7 @@ static bool take_file(const struct vma_identity *record, void *arg)
 int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struct mapped_file *files, size_t count)
 {
 	struct wanted_files wanted = {.files = files, .count = count};
-	struct bpf_link *link = attach_to(reader->skeleton, pid);
+	struct bpf_link *link = attach_to(&reader->programs, pid);
 	int ret;
 
 	if (!link)
@@ -196,7 +207,7 @@ int identity_reader__is_mapped(struct identity_reader *reader, const struct file
 {
 	struct mapped_question question = {.inode = identity->inode};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &question, .ctx_size_in = sizeof(question));
-	int ret = bpf_prog_test_run_opts(bpf_program__fd(reader->skeleton->progs.inode_is_mapped), &options);
+	int ret = bpf_prog_test_run_opts(bpf_program__fd(reader->programs.is_mapped), &options);
 
 	if (ret)
 		return -errno;

@@ -31,10 +31,29 @@ struct mapped_file {
 	char name[MAPPED_NAME_SIZE]; /* the first 15 bytes of its name in its directory */
 };
 
+struct bpf_map;
+struct bpf_program;
+
+/* Those of bpf/identity.h, of an object that is loaded. */
+struct identity_programs {
+	struct bpf_program *mappings, *is_mapped;
+	struct bpf_map *tgid;
+};
+
+/* Of the skeleton of an object that has them. */
+#define IDENTITY_PROGRAMS(skeleton) \
+	{ \
+		.mappings = (skeleton)->progs.identity_of_mappings, .is_mapped = (skeleton)->progs.inode_is_mapped, \
+		.tgid = (skeleton)->maps.identity_tgid \
+	}
+
 struct identity_reader;
 
-/* Loads the iterator. The reader is used from one thread. */
-int identity_reader__new(struct identity_reader **out, struct error *err);
+/*
+ * Attaches the iterator: of `programs`, whose object outlives the reader, or, with NULL, one that it loads. The reader is
+ * used from one thread.
+ */
+int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out, struct error *err);
 void identity_reader__free(struct identity_reader *reader);
 
 /* The identity of the file that is open for reading as `fd`. Returns 0 or a negative errno. */

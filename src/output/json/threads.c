@@ -54,6 +54,8 @@ static void write_waits(struct json *j, const struct thread_account *t)
 	json_account__key_totals(j, "single_waits", &t->single_waits);
 	json_account__key_totals(j, "bare_waits", &t->bare_waits);
 	json_account__key_totals(j, "batch_waits", &t->batch_waits);
+	if (t->blind_waits.calls)
+		json_account__key_totals(j, "blind_waits", &t->blind_waits);
 	json__key_u64(j, "waited_ns", t->waited_ns);
 	write_implicit(j, "implicit", t->implicit);
 	write_implicit(j, "pending", t->pending);

@@ -124,6 +124,10 @@ class Background(subprocess.Popen):
         self.wait(60)
 
 
+def key_of(process):
+    return process["pid"], process["start_ns"]
+
+
 class Result:
     """What a run of gpuprobe left behind."""
 
@@ -162,9 +166,11 @@ class Result:
     @property
     def processes(self):
         """Those of the final report, and those that had ended and left it: each as the last report shows it that has it."""
-        last = {(p["pid"], p["start_ns"]): p for report in self.reports for p in report["processes"] if p["ended"]}
-        last.update(((p["pid"], p["start_ns"]), p) for p in self.final["processes"])
-        return list(last.values())
+        shown = {}  # an exec gives a process of the same pid and start
+        for report in self.reports:
+            ended = [p for p in report["processes"] if p["ended"] or report["final"]]
+            shown.update({key: [p for p in ended if key_of(p) == key] for key in map(key_of, ended)})
+        return [process for same in shown.values() for process in same]
 
     def last_seen(self, pid):
         """The process in the last report that shows it: with periodic reports it leaves after its end."""

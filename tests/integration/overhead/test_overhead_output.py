@@ -66,7 +66,7 @@ def test_exact_where_calls_are_few(gpuprobe):
     assert [family["sampled"] for family in result.final["sampling"]["families"].values()] == [False] * 3
 
 
-@pytest.mark.parametrize("command", [[], ["stat"]], ids=["monitor", "stat"])
+@pytest.mark.parametrize("command", [[], ["stat"], ["diagnose"]], ids=["monitor", "stat", "diagnose"])
 def test_help_promises_no_more_than_is_kept(command):
     """The benchmark's budget of 5 % came out as 5.6 %: about, and no bound."""
     text = subprocess.run([paths.GPUPROBE, *command, "--help"], text=True, capture_output=True, check=True).stdout
@@ -149,7 +149,7 @@ def test_stat_json(tmp_path):
     function, = (f for f in process["functions"] if f["function"] == "cuLaunchKernel")
     assert function["estimated"] is True and 0 < function["missed"] < function["calls"]
     assert function["calls"] - function["missed"] <= truth
-    assert {"launch-bound", "idle-gaps", "missing-sync"} <= set(report["not_looked_for_where_sampled"])
+    assert {"redundant-copies", "idle-gaps", "missing-sync"} <= set(report["not_looked_for_where_sampled"])
     assert not {f["id"] for f in report["findings"]} & set(report["not_looked_for_where_sampled"])
     # No gap between launches has the time in it that probes were out for, half of it and more.
     thread = max(process["threads"], key=lambda thread: thread["launches"])
@@ -184,3 +184,19 @@ def test_stat_csv(tmp_path):
     rows = [line for line in csv.reader(text.splitlines()) if line and line[0] == "threads"]
     threads = [dict(zip(rows[0], values)) for values in rows[1:]]
     assert sum(int(thread["launches"]) for thread in threads if thread["tid"] != "all") == launches
+
+
+def test_diagnose(gpuprobe):
+    """Launches alone are sampled, and what is found of them and of the waits after them is found all the same."""
+    budget = ["--max-overhead", 2]
+    done = gpuprobe.run(*LAUNCHES, "--seconds", 4, base=["diagnose", "--json"], env=SLOW,
+                        args=[*budget, "--threshold", "launch-bound.rate=1000/s"])
+    process = done.final["processes"][0]
+    assert process["sampling"]["launch"]["missed"] > 0
+    found, = [each for each in done.final["findings"] if each["id"] == "launch-bound"]
+    assert found["numbers"]["launches"]["value"] == process["launches"]
+    assert found["numbers"]["back_to_back"]["value"] == pytest.approx(process["launches"], rel=0.1)
+    text = subprocess.run([paths.GPUPROBE, "diagnose", *map(str, budget), "--", *map(str, LAUNCHES), "--seconds", "4"],
+                          env=environment(**SLOW), capture_output=True, text=True, check=True, timeout=120).stdout
+    assert "launches are sampled: " in text and "to keep to about --max-overhead 2 %" in text
+    assert "not looked for, since it takes every call and calls are sampled: " in text

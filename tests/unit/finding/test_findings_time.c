@@ -53,6 +53,26 @@ static void sync_after_every_launch(void **state)
 	case__free(c);
 }
 
+/* Waits before which launches may be missing are as the others: single ones to the half. */
+static void waits_after_unwatched_launches(void **state)
+{
+	struct finding_case *c = case__new();
+	struct thread_account *thread = &c->threads[0];
+
+	(void)state;
+	thread->launches = 5000;
+	thread->single_waits = totals(5000, 2 * NS_PER_S / 5);
+	thread->batch_waits = totals(5000, NS_PER_S / 5);
+	thread->time[TIME_WAIT] = totals(40000, 12 * NS_PER_S / 5);
+	assert_null((case__draw(c), case__find(c, "sync-after-every-launch")));
+	thread->blind_waits = totals(30000, 9 * NS_PER_S / 5);
+	c->process.family_calls[RATE_LAUNCH].sampled = true;
+	case__draw(c);
+	assert_true(finding__value(case__find(c, "sync-after-every-launch"), "waits") == 20000);
+	assert_int_equal(case__find(c, "sync-after-every-launch")->cost_ns, 8 * NS_PER_S / 5);
+	case__free(c);
+}
+
 static void busy_gpus_are_waited_for(void **state)
 {
 	struct finding_case *c = case__new();
@@ -384,6 +404,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sync_after_every_launch),
+		cmocka_unit_test(waits_after_unwatched_launches),
 		cmocka_unit_test(busy_gpus_are_waited_for),
 		cmocka_unit_test(sync_stall),
 		cmocka_unit_test(many_threads_are_four_findings),

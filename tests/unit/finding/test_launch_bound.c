@@ -89,6 +89,31 @@ static void launch_bound_without_a_sequence(void **state)
 	end(c);
 }
 
+/* Of four launches one was watched: the finding is of all, as the watched ones were. */
+static void launches_that_were_not_watched_count(void **state)
+{
+	struct finding_case *c = launching();
+	struct thread_account *thread = &c->threads[0];
+	struct thread_missed missed = {.launches = 900000};
+	double all;
+
+	(void)state;
+	assert_int_equal(case__draw(c), 1);
+	all = (double)c->list.items[0].cost_ns;
+	thread->launches /= 4;
+	thread->chained.calls /= 4;
+	thread->chained.ns /= 4;
+	thread->chained_gap_ns /= 4;
+	assert_int_equal(case__draw(c), 0);
+	c->account.missed = &missed;
+	c->account.missed_count = 1;
+	c->process.family_calls[RATE_LAUNCH].sampled = true;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "launches") == 1200000);
+	assert_true((double)c->list.items[0].cost_ns > 0.99 * all && (double)c->list.items[0].cost_ns < 1.01 * all);
+	end(c);
+}
+
 /* What a thread did before its first call makes it no smaller: seconds of imports, say. */
 static void a_late_start_is_no_excuse(void **state)
 {
@@ -207,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launch_bound),
 		cmocka_unit_test(launch_bound_without_a_sequence),
+		cmocka_unit_test(launches_that_were_not_watched_count),
 		cmocka_unit_test(a_late_start_is_no_excuse),
 		cmocka_unit_test(full_queues_are_not_launch_bound),
 		cmocka_unit_test(waits_are_not_launch_bound),

@@ -149,7 +149,8 @@ static uint64_t now(void *arg)
 	return world->now_ns;
 }
 
-static struct governor *begin_at(struct world *world, double budget, uint64_t now_ns)
+static struct governor *begin_with(struct world *world, double budget, unsigned int sampling, const struct call_costs *costs,
+				   uint64_t now_ns)
 {
 	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = world};
 	struct governor *governor;
@@ -157,9 +158,14 @@ static struct governor *begin_at(struct world *world, double budget, uint64_t no
 	world->now_ns = world->began_ns = now_ns;
 	world->costs = COSTS;
 	world->in = world->wanted = world->fewest = (1u << RATE_FAMILIES) - 1;
-	governor = governor__new(budget, &COSTS, &hooks, NULL);
+	governor = governor__new(budget, sampling, costs, &hooks, NULL);
 	assert_non_null(governor);
 	return governor;
+}
+
+static struct governor *begin_at(struct world *world, double budget, uint64_t now_ns)
+{
+	return begin_with(world, budget, GOVERNED_FAMILIES, &COSTS, now_ns);
 }
 
 static struct governor *begin(struct world *world, double budget)
@@ -248,6 +254,37 @@ static void hold(double budget)
 	assert_near(governor__share(governor, RATE_LAUNCH), budget__of_wall(budget) / (700 / 3200.0), 0.3);
 	assert_near(governor__overhead(governor), budget, 0.3);
 	assert_int_equal(world.fewest, 1u << RATE_COPY | 1u << RATE_WAIT | 1u << RATE_EXACT);
+	governor__free(governor);
+}
+
+/* Only launches may be sampled: they make up for what copies cost. */
+static void test_launches_alone(void **state)
+{
+	struct world world = {.loops = {{.round_ns = 20000, .calls = {8, 1}}}, .count = 1};
+	struct governor *governor = begin_with(&world, 0.1, 1u << RATE_LAUNCH, &COSTS, 1000 * NS_PER_S);
+
+	(void)state;
+	run(&world, governor, 20);
+	assert_near(slowdown(&world.loops[0]), 0.1, 0.15);
+	assert_true(governor__was_sampled(governor, RATE_LAUNCH) && !governor__was_sampled(governor, RATE_COPY));
+	assert_int_equal(world.fewest, 1u << RATE_COPY | 1u << RATE_WAIT | 1u << RATE_EXACT);
+	governor__free(governor);
+}
+
+/* In a program whose work has the caches calls cost three times as much: a third of them is what the budget bears. */
+static void test_cold(void **state)
+{
+	struct call_costs costs = COSTS;
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
+	struct governor *governor;
+
+	(void)state;
+	costs.cold = 3;
+	governor = begin_with(&world, 0.06, GOVERNED_FAMILIES, &costs, 1000 * NS_PER_S);
+	run(&world, governor, 20);
+	assert_near(slowdown(&world.loops[0]), 0.02, 0.15);
+	assert_near(governor__overhead(governor), 0.06, 0.3);
+	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
 	governor__free(governor);
 }
 
@@ -570,6 +607,8 @@ int main(void)
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_held_to_5),
 		cmocka_unit_test(test_held_to_20),
+		cmocka_unit_test(test_launches_alone),
+		cmocka_unit_test(test_cold),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_idle_beside_busy),
 		cmocka_unit_test(test_waits_for_cpu),
