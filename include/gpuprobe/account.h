@@ -280,6 +280,36 @@ struct device_queue {
 	__u64 legacy_waiting;			    /* threads inside a wait that covers the legacy default stream */
 };
 
+#define CONTENTION_NS 1000000 /* calls that last so long are looked at: did another thread's call hold them up? */
+#define LONG_CALLS 16	      /* of a process, the latest; a power of two */
+#define CONTENTIONS 8	      /* of a process; a power of two */
+
+/* A call that has lasted CONTENTION_NS and has returned: one that may hold a lock of the driver, or a launch or copy. */
+struct long_call {
+	__u64 start_ns, end_ns; /* 0: none */
+	__u64 stack;		/* id; 0: not taken */
+	__u32 place;		/* its thread's */
+	__s32 tid;
+	__u16 row;
+	__u8 holds;    /* a module load, an allocation, a free, a wait for the device; else a launch or copy, and: */
+	__u8 pair;     /* the number of the struct contention that it counts in, plus 1; 0: it has met none */
+	__u8 together; /* it ended with the other call of the pair */
+	__u8 pad[3];
+	__u64 counted_ns; /* in the pair */
+	__u64 holder_ns;  /* the start of the other call */
+};
+
+/* Launches or copies of one place that lasted while a call of another place was in progress in another thread. */
+struct contention {
+	__u32 used;
+	__u16 row, holder_row;
+	__s32 tid, holder_tid;	   /* the latest threads */
+	__u64 stack, holder_stack; /* ids; 0: not taken */
+	struct time_totals held;   /* calls that ended when the other did, and how long both were in progress */
+	__u64 max_ns;
+	struct time_totals beside; /* calls that ended at another time: something else made them last */
+};
+
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
@@ -308,6 +338,12 @@ struct process_account {
 	__u64 strange_tid; /* the only thread that has submitted work to a context that is not known; ~0: there are several; 0: none has */
 	__u32 unproven;	   /* the returns of some submissions are not seen: the queues prove nothing */
 	__u32 one_device;  /* userspace knows that the process uses no other: contexts that are not known are of one */
+	/* Threads that held one another up, bpf/account_contention.h */
+	__u32 long_lock;
+	__u32 long_call_count;
+	struct long_call long_calls[LONG_CALLS];
+	struct contention contentions[CONTENTIONS];
+	__u64 contentions_left; /* calls of pairs that had no room */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

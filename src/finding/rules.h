@@ -63,6 +63,9 @@ int host_bound__draw(const struct finding_input *input, const struct process *pr
 /* default_stream.c */
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
+/* driver_contention.c */
+int driver_contention__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
 /* chatty_getters.c */
 int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
