@@ -106,7 +106,7 @@ static void launches_wait_for_what_holds_the_driver(void **state)
 static void others_hold_nothing(void **state)
 {
 	static const char *const others[] = {"cuMemAllocAsync", "cuMemFreeAsync", "cuStreamSynchronize", "cuStreamCreate",
-					     "cuLaunchKernel",  "cuMemcpyHtoD_v2"};
+					     "cuLaunchKernel", "cuMemcpyHtoD_v2"};
 	struct scene *scene;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
