@@ -310,6 +310,20 @@ struct contention {
 	struct time_totals beside; /* calls that ended at another time: something else made them last */
 };
 
+#define MISSING_SITES 8 /* of a process */
+
+/* Where results were used, or work was dropped, without a wait: one function at one place. */
+struct missing_site {
+	__u32 used; /* 0: free; 1: another thread is about to fill it in */
+	__u32 row;
+	__u64 stack; /* id; 0: not taken */
+	__u64 calls;
+	__u64 bytes;  /* of frees: what was being copied */
+	__u64 number; /* of the latest, among all such calls of the process */
+};
+
+#define MISSING_SITE_READY 2
+
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
@@ -325,7 +339,9 @@ struct process_account {
 	__u64 destroyed_busy; /* streams destroyed with launches or copies that no wait had covered */
 	__u64 freed_busy;     /* host memory freed while an asynchronous copy to it was in flight */
 	__u64 freed_busy_bytes;
-	__u64 missing_stack; /* id of the latest of these four; 0: not taken */
+	__u64 missing_calls;				  /* of all four, those that were taken back later as well */
+	struct missing_site missing_sites[MISSING_SITES]; /* of most of these, the first places */
+	__u64 missing_stack;				  /* id of the latest of these four; 0: not taken */
 	__u64 missing_row;
 	__u64 events_elsewhere; /* graphs record events of their own: who has recorded what is not seen any more */
 	/* the process ended with these copies to pinned memory, which no wait had covered */
