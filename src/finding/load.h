@@ -27,14 +27,24 @@ struct load {
 	struct time_totals time[TIME_CLASSES]; /* of all threads */
 	/*
 	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
-	 * waited for what was before them. All of these are in `time` as well.
+	 * waited for what was before them. All of these are in `time` as well. Without an account: waits alone.
 	 */
 	uint64_t held_ns;
+	uint64_t held_launch_ns, held_copy_ns; /* of it */
+	/* The lives of the threads that submit work, each from its first call on, and of those that are only summed up */
+	uint64_t thread_ns;
+	/*
+	 * Without an account: synchronous copies and frees, which may have been held up or not. The queues, `time` and
+	 * thread_ns are not known then.
+	 */
+	bool account;
+	uint64_t blocked_ns;
+	bool estimated; /* some calls were not seen, or their ends: the sums of calls and times are about right at most */
 	/* NVML's use of the GPUs of the process: the sum of percents over readings, and how many there were */
 	uint64_t busy_percent, busy_readings;
 };
 
-/* As of model->now_ns, or the process's end. NVML's are those of the latest reading alone. It has an account. */
+/* As of model->now_ns, or the process's end. NVML's are those of the latest reading alone. */
 void load__of(const struct model *model, const struct process *process, struct load *load);
 
 /* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */

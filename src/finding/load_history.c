@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The load of processes over time, see load_history.h. Of each there are so many samples; when they are used up, every other one
- * goes, and from then on they come half as often: a window may begin anywhere, however long the run is.
+ * goes, and from then on they come half as often: a window may begin anywhere, however long the run is. The latest samples are kept
+ * beside them, so that a window of the latest minute is there as well.
  */
 #include "finding/load_history.h"
 
@@ -12,6 +13,9 @@
 #include "model/process_index.h"
 
 #define SAMPLES 64
+/* The latest minute has so many, this far apart at least. */
+#define RECENT 16 /* a power of two */
+#define RECENT_NS 4000000000ull
 /* What is gone is looked for in one of so many samples. */
 #define FORGET_ROUNDS 16
 
@@ -25,6 +29,8 @@ struct load_course {
 	struct load_key key;
 	struct load samples[SAMPLES]; /* in order */
 	size_t count;
+	struct load recent[RECENT]; /* the latest at (recent_count - 1) % RECENT */
+	size_t recent_count;
 	uint64_t period, turn;		      /* a sample is kept each `period` turns */
 	uint64_t busy_percent, busy_readings; /* of all turns */
 	UT_hash_handle hh;
@@ -91,20 +97,30 @@ static void halve(struct load_course *course)
 	course->period *= 2;
 }
 
+static void keep_recent(struct load_course *course, const struct load *load)
+{
+	size_t count = course->recent_count;
+
+	if (count && load->ns - course->recent[(count - 1) % RECENT].ns < RECENT_NS)
+		return;
+	course->recent[count % RECENT] = *load;
+	course->recent_count++;
+}
+
 static void take(struct load_course *course, const struct load *load)
 {
-	struct load *kept;
+	struct load kept = *load;
 
 	course->busy_percent += load->busy_percent;
 	course->busy_readings += load->busy_readings;
+	kept.busy_percent = course->busy_percent;
+	kept.busy_readings = course->busy_readings;
+	keep_recent(course, &kept);
 	if (course->turn++ % course->period)
 		return;
 	if (course->count == SAMPLES)
 		halve(course);
-	kept = &course->samples[course->count++];
-	*kept = *load;
-	kept->busy_percent = course->busy_percent;
-	kept->busy_readings = course->busy_readings;
+	course->samples[course->count++] = kept;
 }
 
 static void forget_gone(struct load_history *history, const struct model *model)
@@ -127,7 +143,7 @@ static int sample_process(struct load_history *history, const struct model *mode
 	struct load_course *course = find(history, process);
 	struct load load;
 
-	if (!process->account || process->ended_ns)
+	if (process->ended_ns)
 		return 0;
 	load__of(model, process, &load);
 	if (!load.launches && !load.copies)
@@ -153,12 +169,25 @@ int load_history__sample(struct load_history *history, const struct model *model
 	return ret;
 }
 
+/* The first of the latest samples that is not before; NULL: there is none. */
+static const struct load *recent_from(const struct load_course *course, uint64_t from_ns)
+{
+	size_t first = course->recent_count > RECENT ? course->recent_count - RECENT : 0;
+
+	for (size_t i = first; i < course->recent_count; i++)
+		if (course->recent[i % RECENT].ns >= from_ns)
+			return &course->recent[i % RECENT];
+	return NULL;
+}
+
 static const struct load *sample_from(const struct load_course *course, uint64_t from_ns)
 {
+	const struct load *recent = course ? recent_from(course, from_ns) : NULL;
+
 	for (size_t i = 0; course && i < course->count; i++)
 		if (course->samples[i].ns >= from_ns)
-			return &course->samples[i];
-	return NULL;
+			return recent && recent->ns < course->samples[i].ns ? recent : &course->samples[i];
+	return recent;
 }
 
 bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
@@ -168,9 +197,11 @@ bool load_history__window(const struct load_history *history, const struct model
 	const struct load *before = sample_from(course, from_ns);
 	struct load now;
 
-	if (!before || !process->account)
+	if (!before)
 		return false;
 	load__of(model, process, &now);
+	if (now.account != before->account)
+		return false;
 	now.busy_percent = course->busy_percent;
 	now.busy_readings = course->busy_readings;
 	load__since(&now, before, window);

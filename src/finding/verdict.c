@@ -49,10 +49,26 @@ static void find_idle(const struct load *window, struct verdict *verdict)
 		verdict->idle = SHARE_UNKNOWN;
 }
 
+/* By waits and NVML alone: how long launches were held up is not known, nor whether synchronous copies were. */
+static enum verdict_kind kind_without_account(const struct load *window, const struct verdict *verdict)
+{
+	bool not_held = share_of(window->held_ns + window->blocked_ns, window->ns) <= MOST_HELD;
+
+	if (verdict->busy >= LEAST_BUSY)
+		return VERDICT_GPU_BOUND;
+	if (window->estimated)
+		return VERDICT_UNKNOWN;
+	if (verdict->held >= LEAST_HELD)
+		return VERDICT_GPU_BOUND;
+	return not_held && verdict->busy != SHARE_UNKNOWN && verdict->busy <= MOST_BUSY ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
+}
+
 static enum verdict_kind kind_of(const struct load *window, const struct verdict *verdict)
 {
 	if (!window->launches && !window->copies)
-		return VERDICT_NO_WORK;
+		return window->estimated ? VERDICT_UNKNOWN : VERDICT_NO_WORK;
+	if (!window->account)
+		return kind_without_account(window, verdict);
 	if (verdict->idle >= LEAST_IDLE)
 		return VERDICT_HOST_BOUND;
 	if (verdict->held >= LEAST_HELD)
@@ -80,11 +96,34 @@ static uint64_t steady_from(const struct load_history *history, const struct mod
 	return first + (end - first) / 2;
 }
 
-void verdict__judge(const struct findings *state, const struct model *model, const struct process *process,
-		    struct verdict *verdict)
+static uint64_t less(uint64_t ns, uint64_t part)
+{
+	return ns > part ? ns - part : 0;
+}
+
+/* All calls are counted, those of threads that submit nothing too: these make few. */
+static void find_doings(const struct load *window, struct verdict *verdict)
+{
+	uint64_t ns[HOST_DOINGS] = {
+		[DOING_LAUNCH] = less(window->time[TIME_LAUNCH].ns, window->held_launch_ns),
+		[DOING_MEMORY] = window->time[TIME_MEMORY].ns,
+		[DOING_COPY] = less(window->time[TIME_COPY].ns, window->held_copy_ns),
+		[DOING_OTHER] = window->time[TIME_OTHER].ns,
+	};
+	uint64_t inside = window->held_ns, all;
+
+	for (int doing = 0; doing < HOST_DOINGS; doing++)
+		inside += ns[doing];
+	ns[DOING_OUTSIDE] = less(window->thread_ns, inside);
+	all = inside + ns[DOING_OUTSIDE];
+	for (int doing = 0; doing < HOST_DOINGS; doing++)
+		verdict->doing[doing] = all ? (double)ns[doing] / (double)all : 0;
+}
+
+static void judge_from(const struct findings *state, const struct model *model, const struct process *process,
+		       uint64_t from_ns, struct verdict *verdict)
 {
 	const struct load_history *history = findings__history(state)->loads;
-	uint64_t from_ns = steady_from(history, model, process);
 	struct load window;
 
 	*verdict = (struct verdict){.device = -1, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN};
@@ -96,9 +135,41 @@ void verdict__judge(const struct findings *state, const struct model *model, con
 	verdict->held = share_of(window.held_ns, window.ns);
 	if (window.busy_readings)
 		verdict->busy = (double)window.busy_percent / (double)window.busy_readings / 100;
+	verdict->account = window.account;
 	find_idle(&window, verdict);
+	find_doings(&window, verdict);
 	if (window.ns >= LEAST_WINDOW_NS)
 		verdict->kind = kind_of(&window, verdict);
+}
+
+void verdict__judge(const struct findings *state, const struct model *model, const struct process *process,
+		    struct verdict *verdict)
+{
+	judge_from(state, model, process, steady_from(findings__history(state)->loads, model, process), verdict);
+}
+
+void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
+			   uint64_t span_ns, struct verdict *verdict)
+{
+	uint64_t from_ns = steady_from(findings__history(state)->loads, model, process);
+	uint64_t end_ns = process->ended_ns ? process->ended_ns : model->now_ns;
+
+	if (from_ns && end_ns > span_ns && end_ns - span_ns > from_ns)
+		from_ns = end_ns - span_ns;
+	judge_from(state, model, process, from_ns, verdict);
+}
+
+const char *verdict__doing(enum host_doing doing)
+{
+	static const char *const words[HOST_DOINGS] = {
+		[DOING_OUTSIDE] = "outside",
+		[DOING_LAUNCH] = "launches",
+		[DOING_MEMORY] = "memory",
+		[DOING_COPY] = "copies",
+		[DOING_OTHER] = "other",
+	};
+
+	return words[doing];
 }
 
 const char *verdict__word(enum verdict_kind kind)

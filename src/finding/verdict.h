@@ -3,10 +3,13 @@
  * Who waits for whom: whether a process is limited by its GPU, or the GPU waits for the process. By what is proved of the
  * GPU's queue (gpuprobe/account.h), and by how long the process was held up by it. A queue holds about a thousand launches: a
  * process that makes many more without ever being held up is slower than its GPU.
+ *
+ * Without an account, as in the monitor, only waits and NVML are left: what they cannot decide is not known.
  */
 #ifndef FINDING_VERDICT_H
 #define FINDING_VERDICT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "finding/finding.h"
@@ -22,6 +25,16 @@ enum verdict_kind {
 
 #define SHARE_UNKNOWN (-1.0)
 
+/* What a thread does while the GPU does not hold it up, as far as calls show it. */
+enum host_doing {
+	DOING_OUTSIDE = 0, /* outside of CUDA calls */
+	DOING_LAUNCH,
+	DOING_MEMORY, /* allocations and frees */
+	DOING_COPY,
+	DOING_OTHER,
+	HOST_DOINGS,
+};
+
 struct verdict {
 	enum verdict_kind kind;
 	uint64_t from_ns, window_ns; /* the time that was judged, without the start; 0: none */
@@ -30,11 +43,23 @@ struct verdict {
 	double idle;		     /* of the window: proved to have been idle; SHARE_UNKNOWN: nothing can be proved */
 	double held;		     /* of the window: the process was held up by the GPU */
 	double busy;		     /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
+	bool account;		     /* there is one: else `held` has waits alone, and no idle time can be proved */
+	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */
+	double doing[HOST_DOINGS];
 };
 
 /* Judges the process's steady time. */
 void verdict__judge(const struct findings *state, const struct model *model, const struct process *process,
 		    struct verdict *verdict);
+
+#define VERDICT_SPAN_NS 60000000000ull /* the monitor's: the latest minute */
+
+/* The same of no more than the latest `span_ns` of it. */
+void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
+			   uint64_t span_ns, struct verdict *verdict);
+
+/* "outside", "launches", "memory", "copies", "other": as metrics have them. */
+const char *verdict__doing(enum host_doing doing);
 
 /* "host-bound", "GPU-bound", "no work", "not known": as JSON has them. */
 const char *verdict__word(enum verdict_kind kind);

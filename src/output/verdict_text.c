@@ -22,6 +22,17 @@ static const char *sentence_of(const struct verdict *verdict)
 	}
 }
 
+/* ": of 60.0 s it waits for the GPU 2.0 %, busy about 15 % (NVML)" */
+static void print_waits(FILE *out, const struct verdict *verdict)
+{
+	fprintf(out, ": of %s it waits for the GPU %s", quantity__time((double)verdict->window_ns).text,
+		quantity__share(verdict->held).text);
+	if (verdict->busy != SHARE_UNKNOWN)
+		fprintf(out, ", the GPU is busy about %s (NVML)", quantity__share(verdict->busy).text);
+	if (verdict->kind == VERDICT_UNKNOWN)
+		fputs("; --verdict finds out more", out);
+}
+
 /* ": idle at least 71 % of 12 s (proved), busy about 15 % (NVML), held up by the GPU 2 %" */
 static void print_shares(FILE *out, const struct verdict *verdict)
 {
@@ -35,13 +46,15 @@ static void print_shares(FILE *out, const struct verdict *verdict)
 	fprintf(out, "; the GPU holds the program up %s", quantity__share(verdict->held).text);
 }
 
-static void print_process(FILE *out, const struct process *process, const struct verdict *verdict)
+void verdict_text__print_line(FILE *out, const struct process *process, const struct verdict *verdict)
 {
 	fprintf(out, "process %d (", process->pid);
 	escape__text(out, process->comm);
 	fprintf(out, "): %s", sentence_of(verdict));
-	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK)
+	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK && verdict->account)
 		print_shares(out, verdict);
+	else if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK)
+		print_waits(out, verdict);
 	fputc('\n', out);
 }
 
@@ -59,7 +72,7 @@ size_t verdict_text__print(FILE *out, const struct stat_report *report)
 		verdict__judge(report->state, model, process, &verdict);
 		if (!verdict.window_ns)
 			continue;
-		print_process(out, process, &verdict);
+		verdict_text__print_line(out, process, &verdict);
 		reasons_text__print(out, process);
 		printed++;
 	}
