@@ -23,7 +23,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval", "--duration",
            "-p, --pid", "--api", "--check-launches", "--max-processes", "--max-allocations", "--max-kernels",
            "--max-inflight", "--libcudart-path", "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet",
-           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE")
+           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE",
+           "--verdict")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -227,6 +227,59 @@ static void copies_to_the_host_wait_for_what_was_before(void **state)
 	assert_int_equal(load_of(scene).held_ns, 0);
 }
 
+/* --- without an account --- */
+
+static void totals_stand_in_for_an_account(void **state)
+{
+	struct load_scene *scene = *state;
+	struct load load;
+
+	scene->process.account = NULL;
+	scene->process.launches = 5;
+	scene->process.graph_launches = 2;
+	scene->process.copies[COPY_H2D][0].calls = 3;
+	scene->process.copies[COPY_SET][1].calls = 4;
+	scene->process.waits[WAIT_STREAM].ns = 10;
+	scene->process.waits[WAIT_CONTEXT].ns = 20;
+	scene->process.copy_waits.ns = 100;
+	scene->process.free_waits.ns = 200;
+	load = load_of(scene);
+	assert_false(load.account);
+	assert_false(load.proves);
+	assert_false(load.estimated);
+	assert_int_equal(load.launches, 7);
+	assert_int_equal(load.copies, 7);
+	assert_int_equal(load.held_ns, 30);
+	assert_int_equal(load.blocked_ns, 300);
+	for (int i = 0; i < ACCOUNT_DEVICES; i++)
+		assert_false(load.queues[i].used);
+	scene->process.unfollowed.calls = 1;
+	assert_true(load_of(scene).estimated);
+	scene->process.unfollowed.calls = 0;
+	scene->process.family_calls[RATE_WAIT].sampled = true;
+	assert_true(load_of(scene).estimated);
+}
+
+/* --- threads --- */
+
+static void lives_of_threads_that_submit(void **state)
+{
+	struct load_scene *scene = *state;
+
+	scene->model.now_ns = SCENE_BEGAN + 10 * NS_PER_S;
+	scene->thread.first_ns = SCENE_BEGAN + NS_PER_S;
+	scene->account.unlisted_wall_ns = NS_PER_S;
+	assert_int_equal(load_of(scene).thread_ns, 10 * NS_PER_S);
+	scene->thread.ended_ns = SCENE_BEGAN + 3 * NS_PER_S;
+	assert_int_equal(load_of(scene).thread_ns, 3 * NS_PER_S);
+	/* It only waits, or allocates. */
+	scene->thread.time[TIME_LAUNCH].calls = 0;
+	scene->thread.time[TIME_WAIT].calls = 5;
+	assert_int_equal(load_of(scene).thread_ns, NS_PER_S);
+	scene->thread.time[TIME_COPY].calls = 1;
+	assert_int_equal(load_of(scene).thread_ns, 3 * NS_PER_S);
+}
+
 /* --- NVML --- */
 
 static void the_busiest_gpu_counts(void **state)
@@ -271,6 +324,8 @@ int main(void)
 		cmocka_unit_test(held_is_no_more_than_the_time_inside),
 		cmocka_unit_test_setup_teardown(only_launches_count, begin, end),
 		cmocka_unit_test_setup_teardown(copies_to_the_host_wait_for_what_was_before, begin, end),
+		cmocka_unit_test_setup_teardown(totals_stand_in_for_an_account, begin, end),
+		cmocka_unit_test_setup_teardown(lives_of_threads_that_submit, begin, end),
 		cmocka_unit_test_setup_teardown(the_busiest_gpu_counts, begin, end),
 	};
 

@@ -143,6 +143,35 @@ static void a_long_run_thins_the_samples(void **state)
 	assert_int_equal(window.launches, window.ns / NS_PER_S * 10);
 }
 
+/* The latest minute is there whenever it is asked for. */
+static void the_latest_samples_stay(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	go_on(course, 10000);
+	assert_true(window_from(course, course->scene->model.now_ns - 60 * NS_PER_S, &window));
+	/* They are four seconds apart. */
+	assert_in_range(window.ns, 56 * NS_PER_S, 60 * NS_PER_S);
+	assert_int_equal(window.launches, window.ns / NS_PER_S * 10);
+	assert_true(window_from(course, course->scene->model.now_ns - 8 * NS_PER_S, &window));
+	assert_in_range(window.ns, 4 * NS_PER_S, 8 * NS_PER_S);
+}
+
+static void processes_without_an_account_are_followed(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	course->scene->process.account = NULL;
+	course->scene->process.launches = 1;
+	go_on(course, 5);
+	course->scene->process.launches = 8;
+	assert_true(window_from(course, 0, &window));
+	assert_int_equal(window.launches, 7);
+	assert_false(window.account);
+}
+
 static void nvml_counts_at_each_sample(void **state)
 {
 	struct course *course = *state;
@@ -201,6 +230,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_first_work_begins_it, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_has_had_its_last_sample, begin, end),
 		cmocka_unit_test_setup_teardown(a_long_run_thins_the_samples, begin, end),
+		cmocka_unit_test_setup_teardown(the_latest_samples_stay, begin, end),
+		cmocka_unit_test_setup_teardown(processes_without_an_account_are_followed, begin, end),
 		cmocka_unit_test_setup_teardown(nvml_counts_at_each_sample, begin, end),
 		cmocka_unit_test_setup_teardown(gone_processes_are_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(processes_have_a_bound, begin, end),

@@ -213,6 +213,142 @@ static void an_unknown_device_counts_where_no_other_is_known(void **state)
 	assert_true(judge(scene).idle == 0.4);
 }
 
+/* --- without an account --- */
+
+/* Ten seconds of a process, of which a share is spent in waits, and another in synchronous copies. */
+static struct verdict judge_totals(uint32_t busy_percent, double held, double blocked, bool sampled)
+{
+	struct load_scene *scene = scene__new();
+	struct verdict verdict;
+
+	scene->process.account = NULL;
+	scene->process.launches = 1;
+	scene->process.family_calls[RATE_WAIT].sampled = sampled;
+	sample(scene);
+	scene->process.launches += MANY;
+	scene->process.waits[WAIT_STREAM].ns = (uint64_t)(held * 10e9);
+	scene->process.copy_waits.ns = (uint64_t)(blocked * 10e9);
+	scene->model.now_ns += 10 * NS_PER_S;
+	scene__set_gpus(scene, busy_percent != GPU_UNKNOWN_PERCENT, &busy_percent);
+	sample(scene);
+	verdict = judge(scene);
+	scene__free(scene);
+	return verdict;
+}
+
+static void waits_and_nvml_decide_without_an_account(void **state)
+{
+	struct verdict verdict = judge_totals(GPU_UNKNOWN_PERCENT, 0.3, 0, false);
+
+	(void)state;
+	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
+	assert_false(verdict.account);
+	assert_true(verdict.held == 0.3);
+	assert_true(verdict.idle == SHARE_UNKNOWN);
+	assert_int_equal(verdict.device, -1);
+	assert_int_equal(judge_totals(80, 0, 0, false).kind, VERDICT_GPU_BOUND);
+	assert_int_equal(judge_totals(50, 0.15, 0, false).kind, VERDICT_HOST_BOUND);
+	assert_int_equal(judge_totals(51, 0, 0, false).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(50, 0.151, 0, false).kind, VERDICT_UNKNOWN);
+}
+
+/* How long launches took is not known, and of copies not whether they waited. */
+static void what_waits_do_not_tell_is_unknown_without_an_account(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0, 0, false).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0.299, 0, false).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(20, 0, 0.16, false).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(20, 0, 0.15, false).kind, VERDICT_HOST_BOUND);
+	/* Some calls are not seen. */
+	assert_int_equal(judge_totals(20, 0, 0, true).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(20, 0.9, 0, true).kind, VERDICT_UNKNOWN);
+	assert_int_equal(judge_totals(80, 0, 0, true).kind, VERDICT_GPU_BOUND);
+}
+
+static void unseen_calls_are_no_want_of_work(void **state)
+{
+	struct load_scene *scene = *state;
+
+	scene->process.account = NULL;
+	scene->process.launches = 1;
+	sample(scene);
+	scene->model.now_ns += 10 * NS_PER_S;
+	assert_int_equal(judge(scene).kind, VERDICT_NO_WORK);
+	scene->process.family_calls[RATE_LAUNCH].sampled = true;
+	assert_int_equal(judge(scene).kind, VERDICT_UNKNOWN);
+}
+
+/* --- what threads do --- */
+
+static void threads_time_has_parts(void **state)
+{
+	struct load_scene *scene = *state;
+	struct verdict verdict;
+
+	sample(scene);
+	scene->thread.time[TIME_MEMORY].ns = 1 * NS_PER_S;
+	scene->thread.time[TIME_LAUNCH].ns = 2 * NS_PER_S;
+	scene->thread.time[TIME_OTHER].ns = 500 * MS;
+	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 10, .waited_ns = 4 * NS_PER_S});
+	verdict = judge(scene);
+	assert_true(verdict.doing[DOING_MEMORY] == 0.1);
+	assert_true(verdict.doing[DOING_LAUNCH] == 0.2);
+	assert_true(verdict.doing[DOING_OTHER] == 0.05);
+	assert_true(verdict.doing[DOING_COPY] == 0);
+	/* The rest is the wait's. */
+	assert_true(verdict.doing[DOING_OUTSIDE] == 0.25);
+	assert_string_equal(verdict__doing(DOING_OUTSIDE), "outside");
+	assert_string_equal(verdict__doing(DOING_OTHER), "other");
+}
+
+static void launches_that_were_held_up_are_no_doing(void **state)
+{
+	struct load_scene *scene = *state;
+	struct account_function *function = &scene->functions[0];
+	struct verdict verdict;
+
+	scene->account.function_count = 1;
+	function->row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
+	sample(scene);
+	function->time.buckets[time_bucket(5 * US)] = 1000;
+	function->time.buckets[time_bucket(50 * MS)] = 100;
+	function->time.ns = scene->thread.time[TIME_LAUNCH].ns = 5 * NS_PER_S + 5 * MS;
+	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 1100});
+	verdict = judge(scene);
+	assert_true(verdict.held > 0.48 && verdict.held < 0.51);
+	assert_true(verdict.doing[DOING_LAUNCH] < 0.02);
+	assert_true(verdict.doing[DOING_OUTSIDE] > 0.49 && verdict.doing[DOING_OUTSIDE] < 0.51);
+}
+
+/* --- the latest --- */
+
+static void the_latest_is_a_part_of_the_steady_time(void **state)
+{
+	struct load_scene *scene = *state;
+	struct verdict verdict;
+
+	/* A hundred seconds of an idle GPU, then ten of a busy one. */
+	for (int i = 0; i < 100; i++) {
+		sample(scene);
+		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
+	}
+	for (int i = 0; i < 10; i++) {
+		sample(scene);
+		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .waited_ns = NS_PER_S});
+	}
+	assert_int_equal(judge(scene).kind, VERDICT_HOST_BOUND);
+	verdict__judge_latest(scene->findings, &scene->model, &scene->process, 10 * NS_PER_S, &verdict);
+	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
+	assert_in_range(verdict.window_ns, 6 * NS_PER_S, 10 * NS_PER_S);
+	/* There is no more than all of it. */
+	verdict__judge_latest(scene->findings, &scene->model, &scene->process, 1000 * NS_PER_S, &verdict);
+	assert_int_equal(verdict.window_ns, 110 * NS_PER_S);
+	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
+	verdict__judge_latest(scene->findings, &scene->model, &scene->process, UINT64_MAX, &verdict);
+	assert_int_equal(verdict.window_ns, 110 * NS_PER_S);
+}
+
 /* --- the start --- */
 
 static void the_start_does_not_count(void **state)
@@ -282,6 +418,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unknown_device_counts_where_no_other_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(the_start_does_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_is_judged_up_to_its_end, begin, end),
+		cmocka_unit_test(waits_and_nvml_decide_without_an_account),
+		cmocka_unit_test(what_waits_do_not_tell_is_unknown_without_an_account),
+		cmocka_unit_test_setup_teardown(unseen_calls_are_no_want_of_work, begin, end),
+		cmocka_unit_test_setup_teardown(threads_time_has_parts, begin, end),
+		cmocka_unit_test_setup_teardown(launches_that_were_held_up_are_no_doing, begin, end),
+		cmocka_unit_test_setup_teardown(the_latest_is_a_part_of_the_steady_time, begin, end),
 		cmocka_unit_test(words_of_json),
 	};
 
