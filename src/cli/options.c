@@ -28,9 +28,8 @@ static const char help[] =
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
 	"  --check-launches        look at the result of each launch (else one in 256)\n" MAX_OVERHEAD_HELP
-	"  --verdict               keep an account of threads and queues, as diagnose does:\n"
-	"                          proves who waits for whom, the GPU or the program;\n"
-	"                          looks at every launch\n"
+	"  --verdict               keep the account that diagnose keeps: it proves who\n"
+	"                          waits for whom, the GPU or the program\n"
 	"  --no-return-probes      watch calls as they begin: no results, no times\n"
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
