@@ -122,7 +122,7 @@ struct finding {
 	/* a second place, and what it is to the first: "held up by"; NULL: there is none */
 	const struct stack *other_stack;
 	const char *other_title;
-	double weight;		   /* order among those of its kind: the cost, or bytes, calls */
+	double weight; /* order among those of its kind: the cost, or bytes, calls */
 };
 
 /* Of a kind that is judged by its course: places (call sites, sizes, pools, devices) that were looked at. */
