@@ -74,6 +74,14 @@ def test_refused_together():
         assert "--verdict" in done.stderr and option in done.stderr
 
 
+@pytest.mark.parametrize("options, found", [(["--verdict"], True), ([], False)])
+def test_findings_that_need_the_account(gpuprobe, options, found):
+    result = gpuprobe.run(paths.workload("faults"), "small-copies", "--seconds", 1, base=MONITOR, args=options,
+                          env={"CUDA_SIM_ASYNC": "2ms", "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"})
+    ids = {finding["id"] for report in result.reports for finding in report["findings"]}
+    assert ("small-copies" in ids) == found
+
+
 def test_in_words(gpuprobe):
     text = gpuprobe.run(*HOST_BOUND, base=OFF, args=["--verdict"], env=CLOCK).stdout
     assert re.search(r"^who waits for whom, of the latest minute:\n {8}process \d+ \(steps\): host-bound: the GPU waits for the "
