@@ -61,6 +61,46 @@ static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 	return 1;
 }
 
+/* --- where --- */
+
+/* The site that is that one, or has become it; NULL: there is no room. */
+static __always_inline struct missing_site *missing_site_of(struct process_account *process, u32 row, u64 stack)
+{
+	for (u32 i = 0; i < MISSING_SITES; i++) {
+		struct missing_site *site = &process->missing_sites[i];
+
+		if (!site->used && !__sync_val_compare_and_swap(&site->used, 0, 1)) {
+			site->row = row;
+			site->stack = stack;
+			__sync_lock_test_and_set(&site->used, MISSING_SITE_READY);
+		}
+		if (*(volatile u32 *)&site->used == MISSING_SITE_READY && site->row == row && site->stack == stack)
+			return site;
+	}
+	return NULL;
+}
+
+/* One of the calls that are counted here was made there. */
+static __noinline int note_missing_site(struct process_account *process, const struct call *call, u64 stack)
+{
+	struct missing_site *site;
+	u64 number;
+
+	if (!process || !call)
+		return 0;
+	number = __sync_fetch_and_add(&process->missing_calls, 1) + 1;
+	process->missing_row = call->row;
+	process->missing_stack = stack;
+	site = missing_site_of(process, call->row, stack);
+	if (!site)
+		return 0;
+	__sync_fetch_and_add(&site->calls, 1);
+	if (call->operation == OP_FREE)
+		__sync_fetch_and_add(&site->bytes, call->noted);
+	site->number = number;
+	return 0;
+}
+
 /* --- what is done, though no wait was for it --- */
 
 static __always_inline struct context_record *context_to_note(u32 slot, u64 context)

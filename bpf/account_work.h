@@ -465,17 +465,16 @@ static __always_inline void keep_account_stack(struct pt_regs *ctx, struct threa
 {
 	struct process_account *process = process_account_at(thread->slot);
 	struct thread_account *account = account_of(thread);
-	u64 stack;
+	u64 stack = call->stack;
 
-	if (process && wants == WANTS_MISSING_STACK)
-		process->missing_row = call->row;
 	if (!config.stack_mode)
-		return;
-	stack = call->stack ? call->stack : take_stack(ctx, thread, call->function, false);
+		stack = 0;
+	else if (!stack)
+		stack = take_stack(ctx, thread, call->function, false);
 	if (account && wants == WANTS_IDLE_STACK)
 		account->idle_stack = stack;
-	else if (process && wants == WANTS_MISSING_STACK)
-		process->missing_stack = stack;
+	else if (wants == WANTS_MISSING_STACK)
+		note_missing_site(process, call, stack);
 }
 
 /* A call that never returned. Global: the verifier goes through it once. */

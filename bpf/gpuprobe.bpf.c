@@ -12,6 +12,7 @@
  *   switch            calls whose return is not followed, since their thread switches stacks
  *   stack, take_stack, call_site   where calls are made, if that is asked for
  *   account, account_call   where time goes, if that is asked for
+ *   account_contention   calls that last since another thread holds the driver
  *   place             a thread's own counters and account
  *   rate              how many calls threads make, if that is asked for
  *   steps, step_call  what threads submit over and over, if that is asked for
@@ -26,6 +27,7 @@
 
 #include "abandon.h"
 #include "account_call.h"
+#include "account_contention.h"
 #include "account_work.h"
 #include "capture_call.h"
 #include "context.h"
@@ -301,6 +303,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	account_memory(thread->slot, call, result);
 	if (wants)
 		keep_account_stack(ctx, thread, call, wants);
+	if (call->end_ns - call->start_ns >= CONTENTION_NS)
+		note_long_call(ctx, thread, call);
 }
 
 extern bool bpf_session_is_return(void) __ksym __weak;

@@ -346,6 +346,50 @@ struct device_queue {
 	__u64 legacy_waiting;			    /* threads inside a wait that covers the legacy default stream */
 };
 
+#define CONTENTION_NS 1000000 /* calls that last so long are looked at: did another thread's call hold them up? */
+#define LONG_CALLS 16	      /* of a process, the latest; a power of two */
+#define CONTENTIONS 8	      /* of a process; a power of two */
+
+/* A call that has lasted CONTENTION_NS and has returned: one that may hold a lock of the driver, or a launch or copy. */
+struct long_call {
+	__u64 start_ns, end_ns; /* 0: none */
+	__u64 stack;		/* id; 0: not taken */
+	__u32 place;		/* its thread's */
+	__s32 tid;
+	__u16 row;
+	__u8 holds;    /* a module load, an allocation, a free, a wait for the device; else a launch or copy, and: */
+	__u8 pair;     /* the number of the struct contention that it counts in, plus 1; 0: it has met none */
+	__u8 together; /* it ended with the other call of the pair */
+	__u8 pad[3];
+	__u64 counted_ns; /* in the pair */
+	__u64 holder_ns;  /* the start of the other call */
+};
+
+/* Launches or copies of one place that lasted while a call of another place was in progress in another thread. */
+struct contention {
+	__u32 used;
+	__u16 row, holder_row;
+	__s32 tid, holder_tid;	   /* the latest threads */
+	__u64 stack, holder_stack; /* ids; 0: not taken */
+	struct time_totals held;   /* calls that ended when the other did, and how long both were in progress */
+	__u64 max_ns;
+	struct time_totals beside; /* calls that ended at another time: something else made them last */
+};
+
+#define MISSING_SITES 8 /* of a process */
+
+/* Where results were used, or work was dropped, without a wait: one function at one place. */
+struct missing_site {
+	__u32 used; /* 0: free; 1: another thread is about to fill it in */
+	__u32 row;
+	__u64 stack; /* id; 0: not taken */
+	__u64 calls;
+	__u64 bytes;  /* of frees: what was being copied */
+	__u64 number; /* of the latest, among all such calls of the process */
+};
+
+#define MISSING_SITE_READY 2
+
 /* By slot, beside struct process_record. */
 struct process_account {
 	struct device_queue queues[ACCOUNT_DEVICES];
@@ -361,7 +405,9 @@ struct process_account {
 	__u64 destroyed_busy; /* streams destroyed with launches or copies that no wait had covered */
 	__u64 freed_busy;     /* host memory freed while an asynchronous copy to it was in flight */
 	__u64 freed_busy_bytes;
-	__u64 missing_stack; /* id of the latest of these four; 0: not taken */
+	__u64 missing_calls;				  /* of all four, those that were taken back later as well */
+	struct missing_site missing_sites[MISSING_SITES]; /* of most of these, the first places */
+	__u64 missing_stack;				  /* id of the latest of these four; 0: not taken */
 	__u64 missing_row;
 	__u64 events_elsewhere; /* graphs record events of their own: who has recorded what is not seen any more */
 	/* the process ended with these copies to pinned memory, which no wait had covered */
@@ -378,6 +424,12 @@ struct process_account {
 	__s32 launched_tid; /* whose that was, as thread_account.tid */
 	__u32 pad;
 	struct start_sums launched; /* what that thread had done then */
+	/* Threads that held one another up, bpf/account_contention.h */
+	__u32 long_lock;
+	__u32 long_call_count;
+	struct long_call long_calls[LONG_CALLS];
+	struct contention contentions[CONTENTIONS];
+	__u64 contentions_left; /* calls of pairs that had no room */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

@@ -111,7 +111,8 @@ void sim_faults__arm(struct sim_function *function)
 	arm_faults(function);
 	arm_latency(function);
 	sim_hang__arm(function);
-	function->armed = function->faults || function->latency || function->hang;
+	sim_lock__arm(function);
+	function->armed = function->faults || function->latency || function->hang || function->lock;
 }
 
 static bool is_known(const char *name, size_t length)
@@ -132,7 +133,7 @@ static void check_list(const char *variable, const char *separator, enum sim_lay
 		size_t name = strcspn(item, separator);
 		bool of_runtime = strstr(item, "cuda") && strstr(item, "cuda") < item + name;
 
-		if (name >= length)
+		if (name >= length && strcmp(separator, ","))
 			sim_parse__refuse(variable, list, "a setting without a name");
 		if (of_runtime == (layer == SIM_RUNTIME) && !is_known(item, name))
 			sim_parse__refuse(variable, list, "no function of that name");
@@ -147,6 +148,7 @@ void sim_faults__check(enum sim_layer layer)
 	check_list("CUDA_SIM_FAIL", ":", layer);
 	check_list("CUDA_SIM_LATENCY", "=", layer);
 	check_list("CUDA_SIM_HANG", "=", layer);
+	check_list("CUDA_SIM_LOCK", ",", layer);
 }
 
 static void wait_ns(uint64_t ns)
@@ -231,9 +233,11 @@ int sim_faults__inject(struct sim_call *call)
 	if (!function->armed)
 		return 0;
 	number = __atomic_add_fetch(&function->armed_calls, 1, __ATOMIC_RELAXED);
+	sim_lock__take(function);
 	if (function->latency)
 		wait_ns((uint64_t)(function->latency->fixed_ns +
 				   function->latency->byte_ns * (double)call->bytes));
+	sim_lock__give_back(function);
 	if (function->hang)
 		sim_hang__wait(function, number);
 	for (struct sim_fault *fault = function->faults; fault; fault = fault->next)

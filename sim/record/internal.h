@@ -43,6 +43,10 @@ void sim_faults__check(enum sim_layer layer);
 /* hang.c: the same for hangs, and the hang of a call that has one; `call` counts them from 1. */
 void sim_hang__arm(struct sim_function *function);
 void sim_hang__wait(const struct sim_function *function, uint64_t call);
+/* lock.c: what the function does with the driver's lock; to take it where it needs or holds it; to give it back. */
+void sim_lock__arm(struct sim_function *function);
+void sim_lock__take(const struct sim_function *function);
+void sim_lock__give_back(const struct sim_function *function);
 /* hang_ioctl.c: hangs until the descriptor can be read from. */
 void sim_hang__ioctl(int release);
 /* See struct sim_recorder. */
@@ -77,6 +81,9 @@ bool sim_parse__size(const char *text, uint64_t *bytes);
 
 /* What follows "NAME" and `separator` in a list with commas, one after the other; NULL: nothing (more). */
 const char *sim_parse__next_setting(const char *list, const char *name, char separator);
+
+/* Whether the list with commas has that name. */
+bool sim_parse__is_listed(const char *list, const char *name);
 
 /* Tells on stderr that a setting cannot be understood, and ends the process. */
 _Noreturn void sim_parse__refuse(const char *variable, const char *text, const char *why);

@@ -84,6 +84,19 @@ const char *sim_parse__next_setting(const char *list, const char *name, char sep
 	return NULL;
 }
 
+bool sim_parse__is_listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (list && *list) {
+		if (!strncmp(list, name, length) && (!list[length] || list[length] == ','))
+			return true;
+		list = strchr(list, ',');
+		list += list != NULL;
+	}
+	return false;
+}
+
 void sim_parse__refuse(const char *variable, const char *text, const char *why)
 {
 	fprintf(stderr, "simulated CUDA: %s: \"%s\": %s\n", variable, text, why);

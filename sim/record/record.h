@@ -65,6 +65,8 @@ struct sim_fault;
 struct sim_latency;
 struct sim_hang;
 
+enum sim_lock { SIM_LOCK_NONE, SIM_LOCK_NEEDED, SIM_LOCK_HELD };
+
 /* One exported function. Lives in the library that exports it. */
 struct sim_function {
 	const char *name;
@@ -72,11 +74,12 @@ struct sim_function {
 	enum sim_layer layer;
 	enum sim_family family;
 	uint32_t index;			/* its place in the counters, set by attach */
-	bool armed;			/* has faults, a latency or a hang */
+	bool armed;			/* has faults, a latency or a hang, or needs the driver's lock */
 	uint64_t armed_calls;		/* counted while armed, atomically */
 	struct sim_fault *faults;
 	struct sim_latency *latency;
 	struct sim_hang *hang;
+	enum sim_lock lock;
 };
 
 struct sim_counts {

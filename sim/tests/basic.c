@@ -496,6 +496,42 @@ static void test_hangs(void)
 	TOLD(1, "driver", "cuMemAlloc_v2", "calls");
 }
 
+/* The longest of the launches that are made until the thread's call has ended. */
+static long longest_launch(CUfunction function, const bool *ended)
+{
+	struct timespec from, to;
+	long longest = 0, ns;
+
+	while (!__atomic_load_n(ended, __ATOMIC_ACQUIRE)) {
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		ns = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec;
+		longest = ns > longest ? ns : longest;
+	}
+	return longest;
+}
+
+/* CUDA_SIM_LOCK=cuMemAlloc_v2: a launch waits while another thread allocates, which takes 100 ms. */
+static void test_lock(void)
+{
+	struct hanging allocation = { .call = allocate, .context = open_driver() };
+	CUfunction function;
+	pthread_t thread;
+	CUmodule module;
+
+	/* The libraries have read their environment by now. */
+	if (!getenv("CUDA_SIM_LATENCY")) {
+		setenv("CUDA_SIM_LATENCY", "cuMemAlloc_v2=100ms", 1);
+		execl("/proc/self/exe", "selftest", "lock", NULL);
+	}
+	OK(cuModuleLoadData(&module, two_kernels));
+	OK(cuModuleGetFunction(&function, module, "first"));
+	EXPECT(!pthread_create(&thread, NULL, hang, &allocation));
+	EXPECT(longest_launch(function, &allocation.ended) > 50000000);
+	EXPECT(!pthread_join(thread, NULL));
+}
+
 /* What cudaSetDeviceFlags says is the context's, whether that is there or not yet. */
 static void test_flags(void)
 {
@@ -548,6 +584,7 @@ const struct test basic_tests[] = {
 	{ "runtime", test_runtime, NULL, NULL },
 	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46,cuCtxSynchronize:2+=700" },
 	{ "hangs", test_hangs, "CUDA_SIM_HANG", "cuCtxSynchronize=flags:2,cuMemAlloc_v2=futex,cuStreamQuery=spin" },
+	{ "lock", test_lock, "CUDA_SIM_LOCK", "cuMemAlloc_v2" },
 	{ "flags", test_flags, NULL, NULL },
 	{ "fork", test_fork, NULL, NULL },
 	{ NULL, NULL, NULL, NULL },

@@ -21,6 +21,7 @@
 
 #define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
 #define ESTIMATE_PERIOD 1.0	  /* seconds, about, between readings of the maps for estimates */
+#define VERDICT_PERIOD 4.0	  /* the same for verdicts */
 
 #define STEP_THREADS_WATCHED 16 /* each has a record of some 200 KiB */
 
@@ -31,7 +32,7 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct reports *reports;
-	struct samples *samples; /* with --max-overhead */
+	struct samples *samples; /* with --max-overhead or --verdict */
 	struct findings *findings;
 	struct finding_list list; /* of the latest report or page */
 	uint64_t sampled_ns;
@@ -40,10 +41,10 @@ struct monitor {
 
 /* --- findings --- */
 
-/* Those there is evidence for without an account. -EINVAL where a threshold is none. */
+/* Those there is evidence for: without --verdict there is no account. -EINVAL where a threshold is none. */
 static int make_findings(struct monitor *monitor, struct error *err)
 {
-	const struct findings_options options = {.window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.account = monitor->options->verdict, .window_ns = GROWTH_WINDOW_NS};
 	int ret;
 
 	monitor->findings = findings__new(&options);
@@ -54,21 +55,36 @@ static int make_findings(struct monitor *monitor, struct error *err)
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
-/* The model was read anew. */
-static void draw(struct monitor *monitor)
+static void warn_memory(struct monitor *monitor, int ret)
 {
-	const struct model *model = counting__model(monitor->counting);
-	int ret = 0, drawn;
-
-	if (model->now_ns - monitor->sampled_ns >= SAMPLE_PERIOD_NS) {
-		ret = findings__sample(monitor->findings, model);
-		monitor->sampled_ns = model->now_ns;
-	}
-	drawn = findings__draw(monitor->findings, model, &monitor->list);
-	if ((ret || drawn) && !monitor->warned) {
+	if (ret && !monitor->warned) {
 		log__warn(monitor->log, "no memory for what findings are drawn from: some may be missing");
 		monitor->warned = true;
 	}
+}
+
+/* The model was read anew. */
+static void sample(void *arg)
+{
+	struct monitor *monitor = arg;
+	const struct model *model = counting__model(monitor->counting);
+
+	if (model->now_ns - monitor->sampled_ns < SAMPLE_PERIOD_NS)
+		return;
+	warn_memory(monitor, findings__sample(monitor->findings, model));
+	monitor->sampled_ns = model->now_ns;
+}
+
+static void draw(struct monitor *monitor)
+{
+	sample(monitor);
+	warn_memory(monitor, findings__draw(monitor->findings, counting__model(monitor->counting), &monitor->list));
+}
+
+/* With sections asked for the report has these alone. Without the returns of calls nothing is known of times. */
+static const struct findings *verdicts(const struct monitor *monitor)
+{
+	return monitor->options->chosen || monitor->options->no_returns ? NULL : monitor->findings;
 }
 
 /* --- reports --- */
@@ -89,10 +105,11 @@ static int print(FILE *out, void *arg)
 		.top = options->top,
 		.full_names = options->full_names,
 		.findings = &monitor->list,
+		.verdicts = verdicts(monitor),
 	};
 
 	if (options->json)
-		report_json__print(out, counting__model(monitor->counting), form.findings);
+		report_json__print(out, counting__model(monitor->counting), form.findings, form.verdicts);
 	else
 		report_text__print(out, counting__model(monitor->counting), &form);
 	return 0;
@@ -136,7 +153,11 @@ static int start_server(struct monitor *monitor, struct error *err)
 		.render = render_metrics,
 		.arg = monitor,
 	};
-	const struct metrics_options form = {.kernels = monitor->options->metrics_kernels, .version = GPUPROBE_VERSION};
+	const struct metrics_options form = {
+		.kernels = monitor->options->metrics_kernels,
+		.version = GPUPROBE_VERSION,
+		.verdicts = monitor->options->verdict ? monitor->findings : NULL,
+	};
 	struct error why = {""};
 	int ret;
 
@@ -154,12 +175,20 @@ static int start_server(struct monitor *monitor, struct error *err)
 	return 0;
 }
 
-/* What is missed is shared out at each reading of the maps: as often as what is watched may change. */
+/*
+ * What is missed is shared out at each reading of the maps: as often as what is watched may change. A verdict is of a
+ * window that begins at one.
+ */
 static int start_samples(struct monitor *monitor, struct error *err)
 {
-	const struct samples_options samples = {.period = ESTIMATE_PERIOD};
+	const struct options *options = monitor->options;
+	const struct samples_options samples = {
+		.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : VERDICT_PERIOD,
+		.take = options->verdict ? sample : NULL,
+		.arg = monitor,
+	};
 
-	return monitor->options->max_overhead > 0 ?
+	return options->max_overhead > 0 || options->verdict ?
 		       samples__new(monitor->counting, &samples, &monitor->samples, err) :
 		       0;
 }
@@ -173,6 +202,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 		.end_with_pids = true,
 		.sections = options->sections,
 		.api = options->api,
+		.account = options->verdict,
 		.check_launches = options->check_launches,
 		.no_returns = options->no_returns,
 		.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,

@@ -28,6 +28,8 @@ static const char help[] =
 	"                          layers to probe [auto: the driver for everything, of\n"
 	"                          the runtime allocation and free]\n"
 	"  --check-launches        look at the result of each launch (else one in 256)\n" MAX_OVERHEAD_HELP
+	"  --verdict               keep the account that diagnose keeps: it proves who\n"
+	"                          waits for whom, the GPU or the program\n"
 	"  --no-return-probes      watch calls as they begin: no results, no times\n"
 	"  --libcudart-path FILE   probe this library too (repeatable)\n"
 	"  --libcuda-path FILE     the same\n"
@@ -63,6 +65,7 @@ enum option_id {
 	OPT_MAX_INFLIGHT,
 	OPT_MAX_OVERHEAD,
 	OPT_NO_RETURNS,
+	OPT_VERDICT,
 	OPT_LIBRARY,
 	OPT_TOP,
 	OPT_FULL_NAMES,
@@ -87,6 +90,7 @@ static const struct option long_options[] = {
 	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT},
 	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
 	{"no-return-probes", no_argument, NULL, OPT_NO_RETURNS},
+	{"verdict", no_argument, NULL, OPT_VERDICT},
 	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
 	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
 	{"top", required_argument, NULL, OPT_TOP},
@@ -181,6 +185,9 @@ static bool take_flag(struct options *options, int id)
 	case OPT_NO_RETURNS:
 		options->no_returns = true;
 		return true;
+	case OPT_VERDICT:
+		options->verdict = true;
+		return true;
 	case OPT_FULL_NAMES:
 		options->full_names = true;
 		return true;
@@ -189,6 +196,18 @@ static bool take_flag(struct options *options, int id)
 		return true;
 	}
 	return false;
+}
+
+/* An account takes all calls, and their returns. */
+static int check_verdict(const struct options *options, struct error *err)
+{
+	if (options->verdict && options->chosen)
+		return error__set(err, -EINVAL, "--verdict does not go together with --memleak, --cudatrace and --bandwidth-util: "
+						"it needs all calls");
+	if (options->verdict && options->no_returns)
+		return error__set(err, -EINVAL, "--verdict and --no-return-probes do not go together: it needs to know how long "
+						"calls take");
+	return 0;
 }
 
 static int check_returns(const struct options *options, struct error *err)
@@ -229,9 +248,12 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 		if (ret)
 			return ret;
 	}
+	options->chosen = options->sections;
 	if (!options->sections)
 		options->sections = SECTION_ALL;
 	ret = check_returns(options, err);
+	if (!ret)
+		ret = check_verdict(options, err);
 	if (!ret)
 		ret = stack_choice__check(&options->stacks, err);
 	if (ret)

@@ -16,6 +16,8 @@
 
 struct options {
 	unsigned int sections; /* enum section */
+	bool chosen;	       /* some sections were asked for, and nothing else is shown */
+	bool verdict;	       /* keep the account that proves who waits for whom */
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;

@@ -370,6 +370,13 @@ static int find_stacks(const struct collector *collector, struct account *accoun
 {
 	int ret = add_stack(collector, account, account->totals.missing_stack);
 
+	for (size_t i = 0; i < MISSING_SITES && !ret; i++)
+		ret = add_stack(collector, account, account->totals.missing_sites[i].stack);
+	for (size_t i = 0; i < CONTENTIONS && !ret; i++) {
+		ret = add_stack(collector, account, account->totals.contentions[i].stack);
+		if (!ret)
+			ret = add_stack(collector, account, account->totals.contentions[i].holder_stack);
+	}
 	for (size_t i = 0; i < account->thread_count && !ret; i++)
 		ret = add_stack(collector, account, account->threads[i].idle_stack);
 	for (size_t i = 0; i < account->ignored_count && !ret; i++)

@@ -124,7 +124,10 @@ struct finding {
 	uint64_t saving_ns;
 	const char *assumption;	   /* under which; static; NULL without has_saving */
 	const struct stack *stack; /* where; the model's; NULL: not known */
-	double weight;		   /* order among those of its kind: the cost, or bytes, calls */
+	/* a second place, and what it is to the first: "held up by"; NULL: there is none */
+	const struct stack *other_stack;
+	const char *other_title;
+	double weight; /* order among those of its kind: the cost, or bytes, calls */
 };
 
 /* Of a kind that is judged by its course: places (call sites, sizes, pools, devices) that were looked at. */

@@ -15,7 +15,8 @@ struct finding_history *finding_history__new(uint64_t window_ns)
 	history->devices = device_history__new(window_ns);
 	history->unused = unused_history__new(window_ns);
 	history->graphs = graph_history__new();
-	if (history->growth && history->devices && history->unused && history->graphs)
+	history->loads = load_history__new();
+	if (history->growth && history->devices && history->unused && history->graphs && history->loads)
 		return history;
 	finding_history__free(history);
 	return NULL;
@@ -29,6 +30,7 @@ void finding_history__free(struct finding_history *history)
 	device_history__free(history->devices);
 	unused_history__free(history->unused);
 	graph_history__free(history->graphs);
+	load_history__free(history->loads);
 	free(history);
 }
 
@@ -48,5 +50,6 @@ int finding_history__sample(struct finding_history *history, const struct model 
 	failed = growth__sample(history->growth, model);
 	failed = first_of(failed, device_history__sample(history->devices, model));
 	failed = first_of(failed, unused_history__sample(history->unused, model));
-	return first_of(failed, graph_history__sample(history->graphs, model));
+	failed = first_of(failed, graph_history__sample(history->graphs, model));
+	return first_of(failed, load_history__sample(history->loads, model));
 }

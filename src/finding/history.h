@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What rules judge by its course over time: live memory by call site or size
- * (model/growth.h), the memory of devices, what is reserved and not used, and
- * graphs.
+ * (model/growth.h), the memory of devices, what is reserved and not used, graphs,
+ * and what GPUs were given to do in the latest minute.
  */
 #ifndef FINDING_HISTORY_H
 #define FINDING_HISTORY_H
@@ -10,6 +10,7 @@
 #include "finding/device_history.h"
 #include "finding/finding.h"
 #include "finding/graph_history.h"
+#include "finding/load_history.h"
 #include "finding/unused_history.h"
 #include "model/growth.h"
 
@@ -19,6 +20,7 @@ struct finding_history {
 	struct device_history *devices;
 	struct unused_history *unused;
 	struct graph_history *graphs;
+	struct load_history *loads;
 };
 
 /* NULL without memory. */

@@ -454,6 +454,24 @@ const struct finding_kind finding_kinds[] = {
 		.draw = default_stream__draw,
 	},
 	{
+		.id = "driver-contention",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_ACCOUNT,
+		.every = EVERY_CALL,
+		.title = "threads hold one another up inside the driver",
+		.advice = "The driver has locks. A launch waits while another thread loads a module, allocates, frees or waits "
+			  "for the whole device. Load modules before the loop: call each kernel once, set "
+			  "CUDA_MODULE_LOADING=EAGER, or prepare what a plugin or a JIT compiler brings before work begins. "
+			  "Allocate once, or by a caching allocator or cudaMallocAsync(). Wait for a stream or an event "
+			  "instead of the device.",
+		.cost = "launches and copies that another thread's call held up",
+		.thresholds = {
+			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
+			{"calls", 3, UNIT_COUNT, "least calls that were held up"},
+		},
+		.draw = driver_contention__draw,
+	},
+	{
 		.id = "chatty-getters",
 		.severity = SEVERITY_INFO,
 		.needs = NEEDS_ACCOUNT | NEEDS_GETTERS,

@@ -2,20 +2,113 @@
 /*
  * Work that nothing was seen to wait for, though what it was for has gone or is
  * relied on. Each of the counts is what calls show; whether a result was used
- * is not.
+ * is not. NCCL takes its streams and memory down with work on them that it has waited for in ways of its own: what is called from
+ * inside of it is its affair, not the program's.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/rules.h"
 #include "finding/where.h"
+#include "model/api.h"
+#include "model/stack.h"
 
 enum {
 	LEAST_CALLS,
 };
+
+/* What is the program's, beside what NCCL has done. */
+struct missing {
+	uint64_t unrecorded_waits, unrecorded_queries, destroyed_busy;
+	uint64_t freed_busy, freed_busy_bytes;
+	uint64_t exit_copies, exit_bytes;
+	/* The latest call */
+	size_t row;
+	const struct stack *stack;
+};
+
+/* --- NCCL --- */
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return text && !strncmp(text, beginning, strlen(beginning));
+}
+
+/* NCCL is a library of its own, or is linked into the framework's. */
+static bool is_of_nccl(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+
+		if (frame->kind == FRAME_NATIVE &&
+		    (begins_with(frame->object, "libnccl") || begins_with(frame->function, "ncclComm") ||
+		     begins_with(frame->function, "pncclComm") || begins_with(frame->function, "ncclStrongStream")))
+			return true;
+	}
+	return false;
+}
+
+static void take_away(uint64_t *count, uint64_t less)
+{
+	*count -= less < *count ? less : *count;
+}
+
+/* Waits and queries stay: an event that nobody records is a mistake wherever it is made. */
+static void leave_out(struct missing *missing, const struct missing_site *site)
+{
+	enum operation operation = site->row < api_function_count ? api_functions[site->row].desc.operation : OP_NONE;
+
+	if (operation == OP_DESTROY) {
+		take_away(&missing->destroyed_busy, site->calls);
+	} else if (operation == OP_FREE) {
+		take_away(&missing->freed_busy, site->calls);
+		take_away(&missing->freed_busy_bytes, site->bytes);
+	}
+}
+
+/* Without stacks nobody can tell whose a call is. */
+static void find_missing(const struct account *account, struct missing *missing)
+{
+	const struct process_account *totals = &account->totals;
+	uint64_t latest = 0;
+
+	*missing = (struct missing){
+		.unrecorded_waits = totals->unrecorded_waits,
+		.unrecorded_queries = totals->unrecorded_queries,
+		.destroyed_busy = totals->destroyed_busy,
+		.freed_busy = totals->freed_busy,
+		.freed_busy_bytes = totals->freed_busy_bytes,
+		.exit_copies = account->inflight_at_exit[0],
+		.exit_bytes = account->inflight_at_exit[1],
+		.row = totals->missing_row,
+		.stack = account__stack(account, totals->missing_stack),
+	};
+	/* Where the latest call is NCCL's, the latest of the others is looked for. */
+	if (is_of_nccl(missing->stack)) {
+		missing->row = SIZE_MAX;
+		missing->stack = NULL;
+	} else {
+		latest = UINT64_MAX;
+	}
+	for (size_t i = 0; i < MISSING_SITES; i++) {
+		const struct missing_site *site = &totals->missing_sites[i];
+		const struct stack *stack = account__stack(account, site->stack);
+
+		if (is_of_nccl(stack)) {
+			leave_out(missing, site);
+		} else if (site->number > latest) {
+			latest = site->number;
+			missing->row = site->row;
+			missing->stack = stack;
+		}
+	}
+}
+
+/* --- the finding --- */
 
 /* "3 waits for events …", after what was said before; nothing of none. */
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
@@ -31,26 +124,25 @@ static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)
 }
 
 /* malloc; NULL without memory. */
-static char *sentence(const struct account *account)
+static char *sentence(const struct missing *missing)
 {
-	const struct process_account *totals = &account->totals;
 	char *text = NULL;
 	size_t size;
 	FILE *out = text_stream__open(&text, &size);
 
 	if (!out)
 		return NULL;
-	say(out, totals->freed_busy, "free of host memory with a copy to it in flight",
+	say(out, missing->freed_busy, "free of host memory with a copy to it in flight",
 	    "frees of host memory with a copy to it in flight");
-	say_bytes(out, totals->freed_busy, totals->freed_busy_bytes);
-	say(out, account->inflight_at_exit[0], "copy to the host that no wait had covered when the process ended",
+	say_bytes(out, missing->freed_busy, missing->freed_busy_bytes);
+	say(out, missing->exit_copies, "copy to the host that no wait had covered when the process ended",
 	    "copies to the host that no wait had covered when the process ended");
-	say_bytes(out, account->inflight_at_exit[0], account->inflight_at_exit[1]);
-	say(out, totals->unrecorded_waits, "wait for an event that was never recorded, which waits for nothing",
+	say_bytes(out, missing->exit_copies, missing->exit_bytes);
+	say(out, missing->unrecorded_waits, "wait for an event that was never recorded, which waits for nothing",
 	    "waits for events that were never recorded, which wait for nothing");
-	say(out, totals->unrecorded_queries, "query of an event that was never recorded, which answers that all is done",
+	say(out, missing->unrecorded_queries, "query of an event that was never recorded, which answers that all is done",
 	    "queries of events that were never recorded, which answer that all is done");
-	say(out, totals->destroyed_busy, "stream destroyed with work on it that no wait had covered",
+	say(out, missing->destroyed_busy, "stream destroyed with work on it that no wait had covered",
 	    "streams destroyed with work on them that no wait had covered");
 	if (fclose(out)) {
 		free(text);
@@ -59,56 +151,51 @@ static char *sentence(const struct account *account)
 	return text;
 }
 
-static int fill_in(struct finding *finding, const struct account *account)
+static int fill_in(struct finding *finding, const struct missing *missing)
 {
-	const struct process_account *totals = &account->totals;
-	char *text = sentence(account);
+	char *text = sentence(missing);
 	int ret = text ? finding__evidence(finding, "%s", text) : -ENOMEM;
 
 	free(text);
 	finding__number(finding, "calls", finding->weight, UNIT_COUNT);
-	finding__number(finding, "freed_in_flight", (double)totals->freed_busy, UNIT_COUNT);
-	finding__number(finding, "freed_in_flight_bytes", (double)totals->freed_busy_bytes, UNIT_BYTES);
-	finding__number(finding, "in_flight_at_exit", (double)account->inflight_at_exit[0], UNIT_COUNT);
-	finding__number(finding, "in_flight_at_exit_bytes", (double)account->inflight_at_exit[1], UNIT_BYTES);
-	finding__number(finding, "unrecorded_waits", (double)totals->unrecorded_waits, UNIT_COUNT);
-	finding__number(finding, "unrecorded_queries", (double)totals->unrecorded_queries, UNIT_COUNT);
-	finding__number(finding, "destroyed_busy", (double)totals->destroyed_busy, UNIT_COUNT);
-	finding->stack = account__stack(account, totals->missing_stack);
+	finding__number(finding, "freed_in_flight", (double)missing->freed_busy, UNIT_COUNT);
+	finding__number(finding, "freed_in_flight_bytes", (double)missing->freed_busy_bytes, UNIT_BYTES);
+	finding__number(finding, "in_flight_at_exit", (double)missing->exit_copies, UNIT_COUNT);
+	finding__number(finding, "in_flight_at_exit_bytes", (double)missing->exit_bytes, UNIT_BYTES);
+	finding__number(finding, "unrecorded_waits", (double)missing->unrecorded_waits, UNIT_COUNT);
+	finding__number(finding, "unrecorded_queries", (double)missing->unrecorded_queries, UNIT_COUNT);
+	finding__number(finding, "destroyed_busy", (double)missing->destroyed_busy, UNIT_COUNT);
+	finding->stack = missing->stack;
 	return ret;
 }
 
-static unsigned int count_sorts(const struct account *account)
+static unsigned int count_sorts(const struct missing *missing)
 {
-	const struct process_account *totals = &account->totals;
-
-	return !!totals->freed_busy + !!account->inflight_at_exit[0] + !!totals->unrecorded_waits +
-	       !!totals->unrecorded_queries + !!totals->destroyed_busy;
+	return !!missing->freed_busy + !!missing->exit_copies + !!missing->unrecorded_waits +
+	       !!missing->unrecorded_queries + !!missing->destroyed_busy;
 }
 
 int missing_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	const struct account *account = process->account;
-	const struct process_account *totals;
 	struct finding *finding;
-	uint64_t calls, at_exit;
+	struct missing missing;
+	uint64_t calls;
 	int ret;
 
-	if (!account)
+	if (!process->account)
 		return 0;
-	totals = &account->totals;
-	at_exit = account->inflight_at_exit[0];
-	calls = totals->freed_busy + totals->unrecorded_waits + totals->unrecorded_queries + totals->destroyed_busy;
-	if (!(calls + at_exit) || (double)(calls + at_exit) < input->thresholds[LEAST_CALLS])
+	find_missing(process->account, &missing);
+	calls = missing.freed_busy + missing.unrecorded_waits + missing.unrecorded_queries + missing.destroyed_busy;
+	if (!(calls + missing.exit_copies) || (double)(calls + missing.exit_copies) < input->thresholds[LEAST_CALLS])
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)
 		return -ENOMEM;
-	finding->weight = (double)(calls + at_exit);
-	ret = fill_in(finding, account);
+	finding->weight = (double)(calls + missing.exit_copies);
+	ret = fill_in(finding, &missing);
 	/* The latest of the calls, where there was one beside the end of the process. */
 	if (!ret && calls)
-		ret = finding__subject(finding, "%s%s", count_sorts(account) > 1 ? "of several sorts, the latest call " : "",
-				       where__function(totals->missing_row));
+		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several sorts, the latest call " : "",
+				       where__function(missing.row));
 	return ret;
 }

@@ -69,6 +69,9 @@ int mapped_file_copies__draw(const struct finding_input *input, const struct pro
 /* default_stream.c */
 int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 
+/* driver_contention.c */
+int driver_contention__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
+
 /* chatty_getters.c */
 int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out);
 

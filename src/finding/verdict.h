@@ -3,12 +3,16 @@
  * Who waits for whom: whether a process is limited by its GPU, or the GPU waits for the process. By what is proved of the
  * GPU's queue (gpuprobe/account.h), and by how long the process was held up by it. A queue holds about a thousand launches: a
  * process that makes many more without ever being held up is slower than its GPU.
+ *
+ * Without an account, as in the monitor, only waits and NVML are left: what they cannot decide is not known.
  */
 #ifndef FINDING_VERDICT_H
 #define FINDING_VERDICT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "finding/finding.h"
 #include "model/load.h"
 
 enum verdict_kind {
@@ -21,6 +25,16 @@ enum verdict_kind {
 
 #define SHARE_UNKNOWN (-1.0)
 
+/* What a thread does while the GPU does not hold it up, as far as calls show it. */
+enum host_doing {
+	DOING_OUTSIDE = 0, /* outside of CUDA calls */
+	DOING_LAUNCH,
+	DOING_MEMORY, /* allocations and frees */
+	DOING_COPY,
+	DOING_OTHER,
+	HOST_DOINGS,
+};
+
 struct verdict {
 	enum verdict_kind kind;
 	uint64_t from_ns, window_ns; /* the time that was judged; 0: it is not known to be steady, or not for long enough */
@@ -29,10 +43,22 @@ struct verdict {
 	double idle;		     /* of the window: proved to have been idle; SHARE_UNKNOWN: nothing can be proved */
 	double held;		     /* of the window: the process was held up by the GPU */
 	double busy;		     /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
+	bool account;		     /* there is one: else `held` has waits alone, and no idle time can be proved */
+	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */
+	double doing[HOST_DOINGS];
 };
 
 /* Judges the process's steady time (model/steady.h) as of `now_ns`. */
 void verdict__judge(const struct process *process, uint64_t now_ns, struct verdict *verdict);
+
+#define VERDICT_SPAN_NS 60000000000ull /* a minute */
+
+/* The same of the latest VERDICT_SPAN_NS, for who watches without an end; less than a second of it makes no verdict. */
+void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
+			   struct verdict *verdict);
+
+/* "outside", "launches", "memory", "copies", "other": as metrics have them. */
+const char *verdict__doing(enum host_doing doing);
 
 /* "host-bound", "GPU-bound", "no work", "not known": as JSON has them. */
 const char *verdict__word(enum verdict_kind kind);

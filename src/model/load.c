@@ -113,13 +113,24 @@ static void take_queues(const struct account *account, uint64_t now_ns, struct l
 
 /* --- all --- */
 
+static bool submits(const struct thread_account *thread)
+{
+	return thread->time[TIME_LAUNCH].calls || thread->time[TIME_COPY].calls;
+}
+
 static void take_threads(const struct account *account, struct load *load)
 {
-	for (size_t i = 0; i < account->thread_count; i++)
+	load->thread_ns = account->unlisted_wall_ns;
+	for (size_t i = 0; i < account->thread_count; i++) {
+		const struct thread_account *thread = &account->threads[i];
+
+		if (submits(thread))
+			load->thread_ns += account__wall_ns(thread, thread->first_ns, load->ns);
 		for (int class = 0; class < TIME_CLASSES; class ++) {
-			load->time[class].calls += account->threads[i].time[class].calls;
-			load->time[class].ns += account->threads[i].time[class].ns;
+			load->time[class].calls += thread->time[class].calls;
+			load->time[class].ns += thread->time[class].ns;
 		}
+	}
 	for (int class = 0; class < TIME_CLASSES; class ++) {
 		load->time[class].calls += account->unlisted_time[class].calls + account->all_missed.time[class].calls;
 		load->time[class].ns += account->unlisted_time[class].ns + account->all_missed.time[class].ns;
@@ -128,11 +139,35 @@ static void take_threads(const struct account *account, struct load *load)
 	load->copies = load->time[TIME_COPY].calls;
 }
 
+static void take_account(const struct account *account, struct load *load)
+{
+	load->account = true;
+	take_queues(account, load->ns, load);
+	take_threads(account, load);
+	load->held_launch_ns = held_in_launches(account);
+	load->held_copy_ns = held_in_copies(account);
+	load->held_ns = load->time[TIME_WAIT].ns + load->held_launch_ns + load->held_copy_ns;
+}
+
+/* What there is without one. */
+static void take_totals(const struct process *process, struct load *load)
+{
+	load->launches = process->launches + process->graph_launches;
+	for (int kind = 0; kind < COPY_KINDS; kind++)
+		load->copies += process->copies[kind][0].calls + process->copies[kind][1].calls;
+	for (int scope = 0; scope < WAIT_SCOPES; scope++)
+		load->held_ns += process->waits[scope].ns;
+	load->blocked_ns = process->copy_waits.ns + process->free_waits.ns;
+	load->estimated = process->unfollowed.calls;
+}
+
 void load__add_use(const struct model *model, const struct process *process, struct load *load)
 {
 	uint32_t most = 0;
 	bool known = false;
 
+	if (process->ended_ns)
+		return;
 	for (size_t i = 0; i < process->gpu_count; i++) {
 		int place = process->gpus[i].gpu;
 		uint32_t percent = place >= 0 && (size_t)place < model->gpu_count ? model->gpus[place].busy_percent :
@@ -149,13 +184,14 @@ void load__add_use(const struct model *model, const struct process *process, str
 
 void load__of(const struct process *process, uint64_t now_ns, struct load *load)
 {
-	const struct account *account = process->account;
-
 	memset(load, 0, sizeof(*load));
 	load->ns = process->ended_ns && process->ended_ns < now_ns ? process->ended_ns : now_ns;
-	take_queues(account, load->ns, load);
-	take_threads(account, load);
-	load->held_ns = load->time[TIME_WAIT].ns + held_in_launches(account) + held_in_copies(account);
+	if (process->account)
+		take_account(process->account, load);
+	else
+		take_totals(process, load);
+	for (int family = 0; family < RATE_FAMILIES; family++)
+		load->estimated = load->estimated || process__is_estimated(process, family);
 }
 
 static uint64_t more(uint64_t now, uint64_t before)
@@ -178,6 +214,10 @@ void load__since(const struct load *load, const struct load *before, struct load
 		difference->time[class].ns = more(load->time[class].ns, before->time[class].ns);
 	}
 	difference->held_ns = more(load->held_ns, before->held_ns);
+	difference->held_launch_ns = more(load->held_launch_ns, before->held_launch_ns);
+	difference->held_copy_ns = more(load->held_copy_ns, before->held_copy_ns);
+	difference->thread_ns = more(load->thread_ns, before->thread_ns);
+	difference->blocked_ns = more(load->blocked_ns, before->blocked_ns);
 	difference->busy_percent = more(load->busy_percent, before->busy_percent);
 	difference->busy_readings = more(load->busy_readings, before->busy_readings);
 }

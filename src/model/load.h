@@ -27,17 +27,30 @@ struct load {
 	struct time_totals time[TIME_CLASSES]; /* of all threads, with what is estimated */
 	/*
 	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
-	 * waited for what was before them. All of these are in `time` as well.
+	 * waited for what was before them. All of these are in `time` as well. Without an account: waits alone.
 	 */
 	uint64_t held_ns;
+	uint64_t held_launch_ns, held_copy_ns; /* of it */
+	/* The lives of the threads that submit work, each from its first call on, and of those that are only summed up */
+	uint64_t thread_ns;
+	/*
+	 * Without an account: synchronous copies and frees, which may have been held up or not. The queues, `time` and
+	 * thread_ns are not known then.
+	 */
+	bool account;
+	uint64_t blocked_ns;
+	bool estimated; /* some calls were not seen, or their ends: the sums of calls and times are about right at most */
 	/* NVML's use of the GPUs of the process: the sum of percents over readings, and how many there were */
 	uint64_t busy_percent, busy_readings;
 };
 
-/* As of `now_ns`, or the process's end, which is earlier; without NVML's use. It has an account. */
+/* As of `now_ns`, or the process's end, which is earlier; without NVML's use. */
 void load__of(const struct process *process, uint64_t now_ns, struct load *load);
 
-/* Adds NVML's latest reading of the process's GPU that is busiest, where there is one: it is the one that the process waits for. */
+/*
+ * Adds NVML's latest reading of the process's GPU that is busiest, where there is one: it is the one that the process waits for.
+ * Nothing for a process that has ended.
+ */
 void load__add_use(const struct model *model, const struct process *process, struct load *load);
 
 /* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */

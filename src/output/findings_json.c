@@ -53,6 +53,18 @@ static void key_seconds(struct json *j, const char *key, bool known, double ns)
 		json__null(j);
 }
 
+/* Only of kinds that have two places. */
+static void write_other_place(struct json *j, const struct finding *finding)
+{
+	if (!finding->other_title)
+		return;
+	json__key(j, "other_place");
+	json__object_begin(j);
+	json__key_string(j, "is", finding->other_title);
+	json_stack__write(j, finding->other_stack);
+	json__object_end(j);
+}
+
 static void write_finding(struct json *j, const struct finding *finding)
 {
 	json__object_begin(j);
@@ -76,6 +88,7 @@ static void write_finding(struct json *j, const struct finding *finding)
 	key_seconds(j, "saving_seconds", finding->has_saving, (double)finding->saving_ns);
 	json__key_string(j, "assumption", finding->assumption);
 	json_stack__write(j, finding->stack);
+	write_other_place(j, finding);
 	json__object_end(j);
 }
 

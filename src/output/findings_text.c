@@ -104,13 +104,13 @@ static void print_sentence(FILE *out, const struct finding *finding,
 	free(text);
 }
 
-static void print_stack(FILE *out, const struct stack *stack)
+static void print_stack(FILE *out, const char *title, const struct stack *stack)
 {
 	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
 
 	if (!shown)
 		return;
-	fputs(REPORT_INDENT "at:\n", out);
+	fprintf(out, REPORT_INDENT "%s:\n", title);
 	for (uint32_t i = 0; i < shown; i++) {
 		fprintf(out, "%*s", STACK_INDENT, "");
 		frame_text__print(out, &stack->frames[i]);
@@ -134,7 +134,8 @@ static void print_finding(FILE *out, const struct finding *finding)
 		print_sentence(out, finding, write_cost);
 	if (finding->has_saving)
 		print_sentence(out, finding, write_saving);
-	print_stack(out, finding->stack);
+	print_stack(out, "at", finding->stack);
+	print_stack(out, finding->other_title, finding->other_stack);
 }
 
 static void print_counts(FILE *out, const struct finding_list *list)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process repeats (model/steps.h) and who waits for whom (finding/verdict.h), at the head of `stat` and `diagnose`. */
+/*
+ * What a process repeats (model/steps.h) and who waits for whom (finding/verdict.h), at the head of `stat` and `diagnose`; the
+ * monitor has parts of it.
+ */
 #ifndef OUTPUT_VERDICT_H
 #define OUTPUT_VERDICT_H
 
 #include <stdio.h>
 
 #include "base/json.h"
+#include "finding/verdict.h"
 #include "output/stat/stat.h"
 
 /*
@@ -16,7 +20,13 @@
  */
 void verdict_text__print(FILE *out, const struct stat_report *report);
 
-/* The member `verdict`; nothing for a process without an account. */
+/* The line: "process 123 (python3): the GPU waits for the program (host-bound): idle at least ...". */
+void verdict_text__print_line(FILE *out, const struct process *process, const struct verdict *verdict);
+
+/* The member `verdict`. */
+void verdict_json__write_one(struct json *j, const struct verdict *verdict);
+
+/* The same of the process's steady time; nothing for a process without an account. */
 void verdict_json__write(struct json *j, const struct stat_report *report, const struct process *process);
 
 #endif

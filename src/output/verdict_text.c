@@ -2,6 +2,7 @@
 // What a process repeats and who waits for whom, in some lines a process: see verdict.h.
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/verdict.h"
@@ -31,6 +32,17 @@ static const char *sentence_of(const struct verdict *verdict)
 	}
 }
 
+/* ": it waits for the GPU for 2.0 % of 60.0 s, busy about 15 % (NVML)" */
+static void print_waits(FILE *out, const struct verdict *verdict)
+{
+	fprintf(out, ": it waits for the GPU for %s of %s", quantity__share(verdict->held).text,
+		quantity__time((double)verdict->window_ns).text);
+	if (verdict->busy != SHARE_UNKNOWN)
+		fprintf(out, ", the GPU is busy about %s (NVML)", quantity__share(verdict->busy).text);
+	if (verdict->kind == VERDICT_UNKNOWN)
+		fputs("; --verdict finds out more", out);
+}
+
 /* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it" */
 static void print_shares(FILE *out, const struct verdict *verdict)
 {
@@ -44,7 +56,18 @@ static void print_shares(FILE *out, const struct verdict *verdict)
 		quantity__time((double)verdict->window_ns).text);
 }
 
-/* A sentence in lines; nothing without memory. */
+static void print_sentence(FILE *out, const struct verdict *verdict)
+{
+	fputs(sentence_of(verdict), out);
+	if (!verdict->window_ns || verdict->kind == VERDICT_NO_WORK)
+		return;
+	if (verdict->account)
+		print_shares(out, verdict);
+	else
+		print_waits(out, verdict);
+}
+
+/* In lines; nothing without memory. */
 static void print_verdict(FILE *out, const struct verdict *verdict)
 {
 	char *text = NULL;
@@ -53,12 +76,19 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 
 	if (!sentence)
 		return;
-	fputs(sentence_of(verdict), sentence);
-	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK)
-		print_shares(sentence, verdict);
+	print_sentence(sentence, verdict);
 	if (!fclose(sentence))
 		wrap__print(out, text, 0, 2, LINE_WIDTH);
 	free(text);
+}
+
+void verdict_text__print_line(FILE *out, const struct process *process, const struct verdict *verdict)
+{
+	fprintf(out, "process %d (", process->pid);
+	escape__text(out, process->comm);
+	fputs("): ", out);
+	print_sentence(out, verdict);
+	fputc('\n', out);
 }
 
 /* ", GPU 0": the one that waits or is waited for; nothing where that is not known. */

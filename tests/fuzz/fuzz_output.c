@@ -136,7 +136,7 @@ static void print_text(FILE *out, const struct model *model)
 
 static void print_json(FILE *out, const struct model *model)
 {
-	report_json__print(out, model, NULL);
+	report_json__print(out, model, NULL, NULL);
 }
 
 static void print_metrics(FILE *out, const struct model *model)

@@ -52,6 +52,7 @@ extern const struct fault copy_faults[];
 extern const struct fault error_faults[];
 extern const struct fault stream_faults[];
 extern const struct fault device_faults[];
+extern const struct fault lock_faults[];
 
 /* Device, kernels and stream; the run's time begins. */
 void run__open(struct run *run, int device);

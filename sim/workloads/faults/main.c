@@ -11,7 +11,7 @@
 
 static const struct fault *const topics[] = {
 	memory_faults, pressure_faults, launch_faults, wait_faults,
-	copy_faults, error_faults, stream_faults, device_faults,
+	copy_faults, error_faults, stream_faults, device_faults, lock_faults,
 };
 
 #define TOPICS (sizeof(topics) / sizeof(*topics))

@@ -7,6 +7,7 @@
 #include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
+#include "output/verdict.h"
 #include "output/words.h"
 
 static void write_sections(struct json *j, unsigned int sections)
@@ -49,7 +50,16 @@ static void write_totals(struct json *j, const struct model *model)
 	json__object_end(j);
 }
 
-static void write_process(struct json *j, const struct model *model, const struct process *p)
+/* Of the latest minute. */
+static void write_verdict(struct json *j, const struct findings *verdicts, const struct model *model, const struct process *p)
+{
+	struct verdict verdict;
+
+	verdict__judge_latest(verdicts, model, p, &verdict);
+	verdict_json__write_one(j, &verdict);
+}
+
+static void write_process(struct json *j, const struct model *model, const struct process *p, const struct findings *verdicts)
 {
 	unsigned int sections = model->sections;
 
@@ -77,10 +87,12 @@ static void write_process(struct json *j, const struct model *model, const struc
 	if (model->stacks)
 		json_site__write(j, model, p);
 	json_functions__write(j, model->no_returns ? sections & SECTION_LAUNCH : sections, p);
+	if (verdicts)
+		write_verdict(j, verdicts, model, p);
 	json__object_end(j);
 }
 
-static void write_processes(struct json *j, const struct model *model)
+static void write_processes(struct json *j, const struct model *model, const struct findings *verdicts)
 {
 	size_t i;
 
@@ -88,7 +100,7 @@ static void write_processes(struct json *j, const struct model *model)
 	json__array_begin(j);
 	for (i = 0; i < model->process_count; i++) {
 		if (report__shows(&model->processes[i]))
-			write_process(j, model, &model->processes[i]);
+			write_process(j, model, &model->processes[i], verdicts);
 	}
 	json__array_end(j);
 }
@@ -107,7 +119,8 @@ static void write_gpuprobe(struct json *j, const struct model *model)
 	json_parts__key_lost(j, model);
 }
 
-void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings)
+void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings,
+			const struct findings *verdicts)
 {
 	struct json j;
 
@@ -123,7 +136,7 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 		json__key_bool(&j, "returns", false);
 	json_sampling__write(&j, &model->sampling);
 	write_totals(&j, model);
-	write_processes(&j, model);
+	write_processes(&j, model, verdicts);
 	json_parts__key_without_calls(&j, model);
 	json_process__write_machine(&j, model);
 	if (findings)

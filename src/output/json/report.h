@@ -18,7 +18,11 @@
  */
 #define REPORT_JSON_SCHEMA 1
 
-/* Writes one report, newline included, with these findings; NULL: none are drawn. The caller looks at ferror(out). */
-void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings);
+/*
+ * Writes one report, newline included, with these findings; NULL: none are drawn. By `verdicts`, the history, each process
+ * has its verdict of the latest minute; NULL: it has none. The caller looks at ferror(out).
+ */
+void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings,
+			const struct findings *verdicts);
 
 #endif

@@ -114,6 +114,8 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	if (err)
 		goto out;
 	sampling_series__write(&page);
+	if (metrics->options.verdicts)
+		verdict_series__write(&page, metrics->options.verdicts);
 	if (findings)
 		err = finding_series__write(&page, metrics->findings, findings);
 	if (err)

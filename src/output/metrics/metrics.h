@@ -14,8 +14,9 @@
 #include "output/metrics/exposition.h"
 
 struct metrics_options {
-	unsigned int kernels; /* a process's kernels with a series of their own */
-	const char *version;  /* of gpuprobe; must outlive the metrics */
+	unsigned int kernels;		 /* a process's kernels with a series of their own */
+	const char *version;		 /* of gpuprobe; must outlive the metrics */
+	const struct findings *verdicts; /* the history to judge by who waits for whom, where an account is kept; NULL: nobody asks */
 };
 
 struct metrics;

@@ -7,6 +7,7 @@
 #ifndef OUTPUT_METRICS_SERIES_H
 #define OUTPUT_METRICS_SERIES_H
 
+#include "finding/finding.h"
 #include "output/metrics/kernel_series.h"
 #include "output/metrics/page.h"
 
@@ -25,6 +26,8 @@ void object_series__write(struct metrics_page *page);
 void device_series__write(struct metrics_page *page);
 /* What probes cost and which families are sampled; nothing where there is no budget. */
 void sampling_series__write(struct metrics_page *page);
+/* Who waits for whom, of processes with an account. */
+void verdict_series__write(struct metrics_page *page, const struct findings *state);
 /* 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

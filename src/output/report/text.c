@@ -14,6 +14,7 @@
 #include "output/report/sampling.h"
 #include "output/report/sites.h"
 #include "output/report/totals.h"
+#include "output/report/verdicts.h"
 #include "output/report/waits.h"
 
 void report_text__print(FILE *out, const struct model *model, const struct report_options *options)
@@ -42,6 +43,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_errors__print(out, model, options);
 		report_sites__print(out, model, options);
 		report_process__print(out, model);
+		report_verdicts__print(out, model, options);
 		report_findings__print(out, options->findings, options);
 	}
 	report_line__silent(out, model);

@@ -16,6 +16,7 @@ struct report_options {
 	unsigned int top;		     /* entries of a list before it is cut; 0: all */
 	bool full_names;		     /* kernels by their full demangled names */
 	const struct finding_list *findings; /* that the report ends with; NULL: none are drawn */
+	const struct findings *verdicts;     /* the history to judge by who waits for whom; NULL: nobody asks */
 };
 
 /*

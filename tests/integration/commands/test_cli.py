@@ -23,7 +23,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval", "--duration",
            "-p, --pid", "--api", "--check-launches", "--max-processes", "--max-allocations", "--max-kernels",
            "--max-inflight", "--libcudart-path", "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet",
-           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE")
+           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE",
+           "--verdict")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
@@ -125,7 +126,7 @@ def test_json_is_one_object_a_line(gpuprobe, tmp_path):
     assert {"pid", "comm", "start_ns", "since_attach", "ended", "ended_ns", "memory", "launches",
             "graph_launches", "graph_kernels", "graph_launches_of_unknown_size", "graph_sizes", "captured",
             "first_launches", "host_functions", "objects", "sticky_error", "kernels", "copies", "errors", "waits", "queries", "devices", "functions",
-            "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus"} == set(process)
+            "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus", "verdict"} == set(process)
     assert process["comm"] == "launch"
 
 

@@ -2,6 +2,7 @@
 /*
  * Stands in for libnccl.so.2: ncclAllReduce launches a kernel and then waits for it in cudaStreamSynchronize. With
  * NCCL_SPIN it waits by itself instead, reading a word of memory, until SIGUSR1; it notes so in CUDA_SIM_HANG_LOG before.
+ * ncclCommDestroy destroys a stream of its own with work on it.
  */
 #define _GNU_SOURCE
 #include "cuda_api.h"
@@ -15,6 +16,7 @@
 
 int ncclCommInitRank(void **comm, int ranks, int rank);
 int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm, cudaStream_t stream);
+int ncclCommDestroy(void *comm);
 
 static volatile sig_atomic_t peers_came;
 
@@ -76,6 +78,19 @@ int ncclAllReduce(const void *from, void *to, size_t count, int type, int operat
 	(void)type;
 	(void)operation;
 	result = cudaLaunchKernel(comm, one, one, NULL, 0, stream) ? 1 : wait_for_peers(stream);
+	__asm__ volatile("");
+	return result;
+}
+
+int ncclCommDestroy(void *comm)
+{
+	static const dim3 one = {1, 1, 1};
+	cudaStream_t stream;
+	int result;
+
+	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaLaunchKernel(comm, one, one, NULL, 0, stream))
+		return 1;
+	result = cudaStreamDestroy(stream) ? 1 : 0;
 	__asm__ volatile("");
 	return result;
 }

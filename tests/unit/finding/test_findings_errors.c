@@ -332,6 +332,97 @@ static void missing_sync(void **state)
 	case__free(c);
 }
 
+static const struct stack_frame in_nccl[] = {
+	{.function = "cuStreamDestroy_v2", .object = "libcuda.so.1"},
+	{.function = "ncclStrongStreamDestruct", .object = "libnccl.so.2"},
+	{.function = "main", .object = "train"},
+};
+static const struct stack_frame in_framework[] = {
+	{.function = "cuStreamDestroy_v2", .object = "libcuda.so.1"},
+	{.function = "ncclCommAbort", .object = "libtorch_cuda.so"},
+};
+static const struct stack_frame in_program[] = {
+	{.function = "cuStreamDestroy_v2", .object = "libcuda.so.1"},
+	{.function = "nccl_free_all", .object = "train"},
+};
+static const struct stack nccl = {.serial = 11, .count = 3, .frames = in_nccl},
+			  framework = {.serial = 12, .count = 2, .frames = in_framework},
+			  program = {.serial = 13, .count = 2, .frames = in_program};
+
+static void add_missing_site(struct finding_case *c, const char *function, uint64_t stack, uint64_t calls, uint64_t number)
+{
+	struct missing_site *site = c->account.totals.missing_sites;
+
+	while (site->used)
+		site++;
+	*site = (struct missing_site){
+		.used = MISSING_SITE_READY,
+		.row = row_of(function),
+		.stack = stack,
+		.calls = calls,
+		.bytes = calls << 20,
+		.number = number,
+	};
+}
+
+/* NCCL destroys its streams and frees its memory; the program has waited for what it wants of it. */
+static void teardown_of_nccl_misses_nothing(void **state)
+{
+	struct finding_case *c = case__new();
+	struct process_account *totals = &c->account.totals;
+	const struct finding *finding;
+
+	(void)state;
+	c->stacks[0] = (struct account_stack){.id = 5, .stack = &nccl};
+	c->stacks[1] = (struct account_stack){.id = 6, .stack = &framework};
+	c->stacks[2] = (struct account_stack){.id = 7, .stack = &program};
+	c->account.stack_count = 3;
+	totals->destroyed_busy = 5;
+	totals->freed_busy = 2;
+	totals->freed_busy_bytes = 2 << 20;
+	totals->missing_row = row_of("cuStreamDestroy_v2");
+	totals->missing_stack = 5;
+	add_missing_site(c, "cuStreamDestroy_v2", 5, 3, 10);
+	add_missing_site(c, "cuStreamDestroy_v2", 6, 2, 9);
+	add_missing_site(c, "cuMemFreeHost", 5, 2, 8);
+	assert_int_equal(case__draw(c), 0);
+	/* What the program does beside that is found, and where. */
+	totals->destroyed_busy++;
+	totals->freed_busy++;
+	totals->freed_busy_bytes += 4096;
+	add_missing_site(c, "cuMemFreeHost", 0, 1, 6);
+	add_missing_site(c, "cuStreamDestroy_v2", 7, 1, 7);
+	assert_int_equal(case__draw(c), 1);
+	finding = &c->list.items[0];
+	assert_string_equal(finding->subject, "of several sorts, the latest call cuStreamDestroy_v2");
+	assert_ptr_equal(finding->stack, &program);
+	assert_true(finding__value(finding, "calls") == 2);
+	assert_true(finding__value(finding, "destroyed_busy") == 1);
+	assert_true(finding__value(finding, "freed_in_flight") == 1);
+	assert_true(finding__value(finding, "freed_in_flight_bytes") == 4096);
+	/* Without stacks nobody can tell. */
+	c->account.stack_count = 0;
+	assert_int_equal(case__draw(c), 1);
+	assert_true(finding__value(&c->list.items[0], "calls") == 9);
+	case__free(c);
+}
+
+/* An event that nobody records is a mistake wherever it is made. */
+static void waits_of_nccl_count(void **state)
+{
+	struct finding_case *c = case__new();
+
+	(void)state;
+	c->stacks[0] = (struct account_stack){.id = 5, .stack = &nccl};
+	c->account.stack_count = 1;
+	c->account.totals.unrecorded_waits = 1;
+	c->account.totals.missing_row = row_of("cuStreamWaitEvent");
+	c->account.totals.missing_stack = 5;
+	add_missing_site(c, "cuStreamWaitEvent", 5, 1, 1);
+	assert_int_equal(case__draw(c), 1);
+	case__free(c);
+}
+
 /* Each of them alone is one; what is not there is not spoken of. */
 static void each_missing_wait_is_a_finding(void **state)
 {
@@ -367,6 +458,8 @@ int main(void)
 		cmocka_unit_test(error_storm),
 		cmocka_unit_test(missing_sync),
 		cmocka_unit_test(each_missing_wait_is_a_finding),
+		cmocka_unit_test(teardown_of_nccl_misses_nothing),
+		cmocka_unit_test(waits_of_nccl_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

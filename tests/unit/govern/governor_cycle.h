@@ -15,14 +15,14 @@ static const struct log everything = {.level = LOG_INFO};
 static inline struct governor *begin(struct hand *hand)
 {
 	const struct governor_hooks hooks = hand__hooks(hand);
-	struct call_costs costs;
+	struct call_costs costs = {.cold = 1};
 	struct governor *governor;
 
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		costs.ns[family] = HAND_CALL_NS;
 	hand->now_ns = BEGIN_NS;
 	hand->in = ALL;
-	governor = governor__new(OVERHEAD, &costs, &hooks, &everything);
+	governor = governor__new(OVERHEAD, GOVERNED_FAMILIES, &costs, &hooks, &everything);
 	assert_non_null(governor);
 	return governor;
 }

@@ -45,6 +45,8 @@ static struct plan_basis basis_of(const struct scene *scene, unsigned int sample
 	return (struct plan_basis){.threads = &scene->threads,
 				   .costs = &scene->costs,
 				   .allowed = ALLOWED,
+				   .cold = 1,
+				   .sampling = GOVERNED_FAMILIES,
 				   .cycle_ns = BEGIN_NS,
 				   .now_ns = scene->hand.now_ns,
 				   .sampled = sampled};

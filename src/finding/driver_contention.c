@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Launches and copies that last since another thread is inside the driver: bpf/account_contention.h tells which ended when
+ * the other's call did. Where more of such calls ended at another time, something else made them last, a full queue for one.
+ */
+#include <errno.h>
+
+#include "base/quantity.h"
+#include "finding/rules.h"
+#include "finding/where.h"
+
+enum {
+	LEAST_SHARE,
+	LEAST_CALLS,
+};
+
+/* Two places, with all that the account has of them: a stack has several ids if more code was mapped meanwhile. */
+struct place_pair {
+	const struct stack *stack, *holder_stack;
+	struct contention sum;
+};
+
+static bool is_same_place(const struct place_pair *pair, const struct place_pair *other)
+{
+	return pair->sum.row == other->sum.row && pair->sum.holder_row == other->sum.holder_row &&
+	       pair->stack == other->stack && pair->holder_stack == other->holder_stack;
+}
+
+static void add_up(struct contention *sum, const struct contention *more)
+{
+	sum->held.calls += more->held.calls;
+	sum->held.ns += more->held.ns;
+	sum->beside.calls += more->beside.calls;
+	sum->beside.ns += more->beside.ns;
+	if (more->max_ns > sum->max_ns)
+		sum->max_ns = more->max_ns;
+	if (more->held.calls) {
+		sum->tid = more->tid;
+		sum->holder_tid = more->holder_tid;
+	}
+}
+
+/* Returns how many there are. */
+static size_t list_pairs(const struct account *account, struct place_pair pairs[CONTENTIONS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < CONTENTIONS && account->totals.contentions[i].used; i++) {
+		const struct contention *told = &account->totals.contentions[i];
+		struct place_pair pair = {account__stack(account, told->stack), account__stack(account, told->holder_stack),
+					  *told};
+		size_t known = 0;
+
+		while (known < count && !is_same_place(&pairs[known], &pair))
+			known++;
+		if (known < count)
+			add_up(&pairs[known].sum, told);
+		else
+			pairs[count++] = pair;
+	}
+	return count;
+}
+
+static bool is_contention(const struct finding_input *input, const struct process *process, const struct contention *pair)
+{
+	uint64_t watched_ns = where__watched_ns(input, process);
+
+	return (double)pair->held.calls >= input->thresholds[LEAST_CALLS] &&
+	       pair->held.calls >= pair->beside.calls &&
+	       (double)pair->held.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns;
+}
+
+static int fill_in(struct finding *finding, const struct account *account, const struct place_pair *place)
+{
+	const struct contention *pair = &place->sum;
+	const char *held = where__function(pair->row), *holder = where__function(pair->holder_row);
+	uint64_t mean_ns = pair->held.ns / pair->held.calls;
+	int ret = finding__subject(finding, "%s, held up by %s", held, holder);
+
+	if (!ret)
+		ret = finding__evidence(finding,
+					"%s calls of %s lasted %s on average, %s at most, while another thread was in %s, and "
+					"ended when that did; the latest in thread %d, the other call in thread %d",
+					quantity__count(pair->held.calls).text, held, quantity__time((double)mean_ns).text,
+					quantity__time((double)pair->max_ns).text, holder, pair->tid, pair->holder_tid);
+	finding__number(finding, "calls", (double)pair->held.calls, UNIT_COUNT);
+	finding__number(finding, "mean", (double)mean_ns, UNIT_NS);
+	finding__number(finding, "max", (double)pair->max_ns, UNIT_NS);
+	finding__number(finding, "ended_otherwise", (double)pair->beside.calls, UNIT_COUNT);
+	finding__number(finding, "thread", pair->tid, UNIT_COUNT);
+	finding__number(finding, "other_thread", pair->holder_tid, UNIT_COUNT);
+	finding__number(finding, "calls_of_more_places", (double)account->totals.contentions_left, UNIT_COUNT);
+	finding->stack = place->stack;
+	finding->other_stack = place->holder_stack;
+	finding->other_title = "held up by";
+	finding->weight = (double)pair->held.ns;
+	return ret;
+}
+
+static int add(const struct finding_input *input, const struct process *process, const struct place_pair *place,
+	       struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, process);
+
+	if (!finding)
+		return -ENOMEM;
+	finding__cost(finding, place->sum.held.ns, where__watched_ns(input, process));
+	finding__saving(finding, place->sum.held.ns, "the other call is made at another time");
+	return fill_in(finding, process->account, place);
+}
+
+int driver_contention__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+{
+	struct place_pair pairs[CONTENTIONS];
+	size_t count = process->account ? list_pairs(process->account, pairs) : 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		if (is_contention(input, process, &pairs[i].sum))
+			ret = add(input, process, &pairs[i], out);
+	return ret;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The load of processes in the latest minute, see load_history.h. Of each there are so many samples, in a ring.
+ */
+#include "finding/load_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/table.h"
+#include "model/process_index.h"
+
+/* The latest minute has so many, this far apart at least. */
+#define SAMPLES 16 /* a power of two */
+#define SAMPLE_NS 4000000000ull
+/* What is gone is looked for in one of so many samples. */
+#define FORGET_ROUNDS 16
+
+struct load_key {
+	uint64_t start_ns; /* with the pid tells which process it is */
+	int32_t pid;
+	uint32_t pad;
+};
+
+struct load_course {
+	struct load_key key;
+	struct load samples[SAMPLES]; /* the latest at (count - 1) % SAMPLES */
+	size_t count;
+	uint64_t first_ns;		      /* of the first */
+	uint64_t busy_percent, busy_readings; /* of all, those that were not kept too */
+	UT_hash_handle hh;
+};
+
+struct load_history {
+	struct load_course *courses; /* a uthash table */
+	uint64_t rounds;
+};
+
+struct load_history *load_history__new(void)
+{
+	return calloc(1, sizeof(struct load_history));
+}
+
+static void forget(struct load_history *history, struct load_course *course)
+{
+	HASH_DEL(history->courses, course);
+	free(course);
+}
+
+void load_history__free(struct load_history *history)
+{
+	struct load_course *course, *next;
+
+	if (!history)
+		return;
+	HASH_ITER (hh, history->courses, course, next)
+		forget(history, course);
+	free(history);
+}
+
+static struct load_key key_of(const struct process *process)
+{
+	return (struct load_key){.start_ns = process->start_ns, .pid = process->pid};
+}
+
+static struct load_course *find(const struct load_history *history, const struct process *process)
+{
+	struct load_key key = key_of(process);
+	struct load_course *course;
+
+	HASH_FIND(hh, history->courses, &key, sizeof(key), course);
+	return course;
+}
+
+static struct load_course *add(struct load_history *history, const struct process *process)
+{
+	struct load_course *course = calloc(1, sizeof(*course));
+
+	if (!course)
+		return NULL;
+	course->key = key_of(process);
+	HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
+	return course;
+}
+
+static void keep(struct load_course *course, const struct load *load)
+{
+	if (!course->count)
+		course->first_ns = load->ns;
+	else if (load->ns - course->samples[(course->count - 1) % SAMPLES].ns < SAMPLE_NS)
+		return;
+	course->samples[course->count++ % SAMPLES] = *load;
+}
+
+static void take(struct load_course *course, struct load *load)
+{
+	course->busy_percent += load->busy_percent;
+	course->busy_readings += load->busy_readings;
+	load->busy_percent = course->busy_percent;
+	load->busy_readings = course->busy_readings;
+	keep(course, load);
+}
+
+static void forget_gone(struct load_history *history, const struct model *model)
+{
+	struct process_index *index = process_index__new(model, NULL);
+	struct load_course *course, *next;
+
+	/* Without memory they stay for another round. */
+	if (!index)
+		return;
+	HASH_ITER (hh, history->courses, course, next)
+		if (!process_index__find(index, course->key.pid, course->key.start_ns))
+			forget(history, course);
+	process_index__free(index);
+}
+
+/* A process that has ended has had its last. */
+static int sample_process(struct load_history *history, const struct model *model, const struct process *process)
+{
+	struct load_course *course = find(history, process);
+	struct load load;
+
+	if (process->ended_ns)
+		return 0;
+	load__of(process, model->now_ns, &load);
+	load__add_use(model, process, &load);
+	if (!load.launches && !load.copies)
+		return 0;
+	if (!course && HASH_COUNT(history->courses) < LOAD_PROCESSES) {
+		course = add(history, process);
+		if (!course)
+			return -ENOMEM;
+	}
+	if (course)
+		take(course, &load);
+	return 0;
+}
+
+int load_history__sample(struct load_history *history, const struct model *model)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		ret = sample_process(history, model, &model->processes[i]);
+	if (!(history->rounds++ % FORGET_ROUNDS))
+		forget_gone(history, model);
+	return ret;
+}
+
+/* The first that is not before; NULL: there is none. */
+static const struct load *sample_from(const struct load_course *course, uint64_t from_ns)
+{
+	size_t first = course && course->count > SAMPLES ? course->count - SAMPLES : 0;
+
+	for (size_t i = first; course && i < course->count; i++)
+		if (course->samples[i % SAMPLES].ns >= from_ns)
+			return &course->samples[i % SAMPLES];
+	return NULL;
+}
+
+bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
+			  uint64_t from_ns, struct load *window)
+{
+	const struct load_course *course = find(history, process);
+	const struct load *before = sample_from(course, from_ns);
+	struct load now;
+
+	if (!before)
+		return false;
+	load__of(process, model->now_ns, &now);
+	if (now.account != before->account)
+		return false;
+	now.busy_percent = course->busy_percent;
+	now.busy_readings = course->busy_readings;
+	load__since(&now, before, window);
+	return window->ns;
+}
+
+uint64_t load_history__first_ns(const struct load_history *history, const struct process *process)
+{
+	const struct load_course *course = find(history, process);
+
+	return course ? course->first_ns : 0;
+}

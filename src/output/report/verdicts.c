@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who waits for whom in the monitor's report, see verdicts.h. The time of a step belongs behind each line's verdict.
+#include "output/report/verdicts.h"
+
+#include "finding/verdict.h"
+#include "output/report/line.h"
+#include "output/report/totals.h"
+#include "output/verdict.h"
+
+void report_verdicts__print(FILE *out, const struct model *model, const struct report_options *options)
+{
+	bool first = true;
+
+	for (size_t i = 0; options->verdicts && i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+		struct verdict verdict;
+
+		if (!report__shows(process))
+			continue;
+		verdict__judge_latest(options->verdicts, model, process, &verdict);
+		if (!verdict.window_ns)
+			continue;
+		if (first)
+			fputs("\nwho waits for whom, of the latest minute:\n", out);
+		first = false;
+		fputs(REPORT_INDENT, out);
+		verdict_text__print_line(out, process, &verdict);
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A process with an account whose time goes by as a test wants it: what it submits, how long it waits, how long its devices
+ * are idle. It was there before the probes, so that all of its time is judged.
+ */
+#ifndef TESTS_LOAD_SCENE_H
+#define TESTS_LOAD_SCENE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "finding/finding.h"
+#include "model/load.h"
+#include "model/account.h"
+#include "model/api.h"
+#include "model/growth.h"
+
+#define SCENE_BEGAN (1000 * NS_PER_S)
+#define MS 1000000ull
+#define US 1000ull
+#define UNKNOWN_DEVICE (ACCOUNT_DEVICES - 1)
+
+struct load_scene {
+	struct model model;
+	struct process process;
+	struct account account;
+	struct thread_account thread;
+	struct account_function functions[4];
+	struct account_copies copies[4];
+	struct gpu gpus[2];
+	struct process_gpu used[2];
+	struct findings *findings;
+};
+
+static inline struct load_scene *scene__new(void)
+{
+	const struct findings_options options = {.account = true, .window_ns = GROWTH_WINDOW_NS};
+	struct load_scene *scene = calloc(1, sizeof(*scene));
+
+	scene->findings = findings__new(&options);
+	findings__begin(scene->findings, SCENE_BEGAN);
+	scene->model.now_ns = SCENE_BEGAN;
+	scene->model.processes = &scene->process;
+	scene->model.process_count = 1;
+	scene->model.gpus = scene->gpus;
+	scene->process.pid = 100;
+	scene->process.start_ns = SCENE_BEGAN - NS_PER_S;
+	scene->process.since_attach = true;
+	scene->process.account = &scene->account;
+	scene->process.gpus = scene->used;
+	scene->account.threads = &scene->thread;
+	scene->account.thread_count = 1;
+	scene->account.functions = scene->functions;
+	scene->account.copies = scene->copies;
+	scene->account.totals.queues[0].launched_epoch = 1;
+	scene->thread.tid = 100;
+	scene->thread.start_ns = scene->thread.first_ns = SCENE_BEGAN;
+	scene->thread.time[TIME_LAUNCH].calls = 1;
+	return scene;
+}
+
+static inline void scene__free(struct load_scene *scene)
+{
+	findings__free(scene->findings);
+	free(scene);
+}
+
+/* What happens in a stretch of time. */
+struct stretch {
+	uint64_t ns;
+	uint64_t launches, copies;
+	uint64_t waited_ns;
+	uint64_t idle_ns; /* of device 0 */
+};
+
+static inline void scene__pass(struct load_scene *scene, const struct stretch *stretch)
+{
+	scene->model.now_ns += stretch->ns;
+	scene->thread.time[TIME_LAUNCH].calls += stretch->launches;
+	scene->thread.time[TIME_COPY].calls += stretch->copies;
+	scene->thread.time[TIME_WAIT].calls++;
+	scene->thread.time[TIME_WAIT].ns += stretch->waited_ns;
+	scene->account.totals.queues[0].idle_ns += stretch->idle_ns;
+}
+
+/* NVML tells of so many GPUs, all of the process's. */
+static inline void scene__set_gpus(struct load_scene *scene, size_t count, const uint32_t percents[])
+{
+	scene->model.gpu_count = scene->process.gpu_count = count;
+	for (size_t i = 0; i < count; i++) {
+		scene->gpus[i].busy_percent = percents[i];
+		scene->used[i].gpu = (int)i;
+	}
+}
+
+#endif

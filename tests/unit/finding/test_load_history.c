@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The load of processes in the latest minute: windows, processes that end, and bounds.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "finding/load_history.h"
+#include "load_scene.h"
+
+struct course {
+	struct load_scene *scene;
+	struct load_history *history;
+};
+
+static int begin(void **state)
+{
+	struct course *course = test_calloc(1, sizeof(*course));
+
+	course->scene = scene__new();
+	course->history = load_history__new();
+	*state = course;
+	return course->history ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	struct course *course = *state;
+
+	load_history__free(course->history);
+	scene__free(course->scene);
+	test_free(course);
+	return 0;
+}
+
+static void sample(struct course *course)
+{
+	assert_int_equal(load_history__sample(course->history, &course->scene->model), 0);
+}
+
+/* A sample, and then a second with ten launches, again and again: each fourth sample is kept. */
+static void go_on(struct course *course, unsigned int seconds)
+{
+	const struct stretch second = {.ns = NS_PER_S, .launches = 10, .waited_ns = 100 * MS};
+
+	while (seconds--) {
+		sample(course);
+		scene__pass(course->scene, &second);
+	}
+}
+
+static bool window_from(const struct course *course, uint64_t from_ns, struct load *window)
+{
+	return load_history__window(course->history, &course->scene->model, &course->scene->process, from_ns, window);
+}
+
+static void a_window_begins_at_a_sample(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	go_on(course, 10);
+	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN);
+	assert_true(window_from(course, 0, &window));
+	assert_int_equal(window.ns, 10 * NS_PER_S);
+	assert_int_equal(window.launches, 100);
+	assert_int_equal(window.held_ns, NS_PER_S);
+	/* The first that is not before. */
+	assert_true(window_from(course, SCENE_BEGAN + 4 * NS_PER_S, &window));
+	assert_int_equal(window.ns, 6 * NS_PER_S);
+	assert_true(window_from(course, SCENE_BEGAN + 4 * NS_PER_S + 1, &window));
+	assert_int_equal(window.ns, 2 * NS_PER_S);
+	assert_int_equal(window.launches, 20);
+	/* There is none. */
+	assert_false(window_from(course, SCENE_BEGAN + 8 * NS_PER_S + 1, &window));
+	/* No time has gone by since. */
+	go_on(course, 2);
+	sample(course);
+	assert_false(window_from(course, SCENE_BEGAN + 12 * NS_PER_S, &window));
+}
+
+static void nothing_is_known_of_who_was_not_sampled(void **state)
+{
+	struct course *course = *state;
+	struct process other = course->scene->process;
+	struct load window;
+
+	assert_false(window_from(course, 0, &window));
+	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), 0);
+	go_on(course, 2);
+	/* A pid that has come again. */
+	other.start_ns++;
+	assert_int_equal(load_history__first_ns(course->history, &other), 0);
+	assert_false(load_history__window(course->history, &course->scene->model, &other, 0, &window));
+	course->scene->process.account = NULL;
+	assert_false(window_from(course, 0, &window));
+}
+
+static void the_first_work_begins_it(void **state)
+{
+	struct course *course = *state;
+
+	course->scene->thread.time[TIME_LAUNCH].calls = 0;
+	sample(course);
+	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), 0);
+	course->scene->model.now_ns += NS_PER_S;
+	course->scene->thread.time[TIME_COPY].calls = 1;
+	sample(course);
+	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN + NS_PER_S);
+}
+
+static void an_ended_process_has_had_its_last_sample(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	go_on(course, 4);
+	course->scene->process.ended_ns = course->scene->model.now_ns;
+	course->scene->model.now_ns += 20 * NS_PER_S;
+	sample(course);
+	assert_true(window_from(course, 0, &window));
+	assert_int_equal(window.ns, 4 * NS_PER_S);
+	assert_int_equal(window.launches, 40);
+	assert_false(window_from(course, SCENE_BEGAN + 4 * NS_PER_S, &window));
+}
+
+/* The latest minute is there whenever it is asked for. */
+static void the_latest_samples_stay(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	go_on(course, 10000);
+	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN);
+	assert_true(window_from(course, course->scene->model.now_ns - 60 * NS_PER_S, &window));
+	/* They are four seconds apart. */
+	assert_in_range(window.ns, 56 * NS_PER_S, 60 * NS_PER_S);
+	assert_int_equal(window.launches, window.ns / NS_PER_S * 10);
+	assert_true(window_from(course, course->scene->model.now_ns - 8 * NS_PER_S, &window));
+	assert_in_range(window.ns, 4 * NS_PER_S, 8 * NS_PER_S);
+}
+
+static void processes_without_an_account_are_followed(void **state)
+{
+	struct course *course = *state;
+	struct load window;
+
+	course->scene->process.account = NULL;
+	course->scene->process.launches = 1;
+	go_on(course, 5);
+	course->scene->process.launches = 8;
+	assert_true(window_from(course, 0, &window));
+	assert_int_equal(window.launches, 7);
+	assert_false(window.account);
+}
+
+static void nvml_counts_at_each_sample(void **state)
+{
+	struct course *course = *state;
+	const uint32_t busy[] = {80}, less[] = {20}, unknown[] = {GPU_UNKNOWN_PERCENT};
+	struct load window;
+
+	scene__set_gpus(course->scene, 1, busy);
+	go_on(course, 30);
+	scene__set_gpus(course->scene, 1, unknown);
+	go_on(course, 10);
+	scene__set_gpus(course->scene, 1, less);
+	go_on(course, 10);
+	assert_true(window_from(course, SCENE_BEGAN, &window));
+	/* The reading of the first sample was before the window. */
+	assert_int_equal(window.busy_readings, 39);
+	assert_int_equal(window.busy_percent, 29 * 80 + 10 * 20);
+}
+
+static void gone_processes_are_forgotten(void **state)
+{
+	struct course *course = *state;
+	struct process *process = &course->scene->process;
+	int32_t gone = process->pid;
+
+	go_on(course, 2);
+	process->pid = 200;
+	go_on(course, 40);
+	assert_int_not_equal(load_history__first_ns(course->history, process), 0);
+	process->pid = gone;
+	assert_int_equal(load_history__first_ns(course->history, process), 0);
+}
+
+static void processes_have_a_bound(void **state)
+{
+	struct course *course = *state;
+	struct process *many = test_calloc(LOAD_PROCESSES + 1, sizeof(*many));
+
+	for (int i = 0; i <= LOAD_PROCESSES; i++) {
+		many[i] = course->scene->process;
+		many[i].pid = i + 1;
+	}
+	course->scene->model.processes = many;
+	course->scene->model.process_count = LOAD_PROCESSES + 1;
+	sample(course);
+	for (int i = 0; i < LOAD_PROCESSES; i++)
+		assert_int_equal(load_history__first_ns(course->history, &many[i]), SCENE_BEGAN);
+	assert_int_equal(load_history__first_ns(course->history, &many[LOAD_PROCESSES]), 0);
+	test_free(many);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_window_begins_at_a_sample, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_known_of_who_was_not_sampled, begin, end),
+		cmocka_unit_test_setup_teardown(the_first_work_begins_it, begin, end),
+		cmocka_unit_test_setup_teardown(an_ended_process_has_had_its_last_sample, begin, end),
+		cmocka_unit_test_setup_teardown(the_latest_samples_stay, begin, end),
+		cmocka_unit_test_setup_teardown(processes_without_an_account_are_followed, begin, end),
+		cmocka_unit_test_setup_teardown(nvml_counts_at_each_sample, begin, end),
+		cmocka_unit_test_setup_teardown(gone_processes_are_forgotten, begin, end),
+		cmocka_unit_test_setup_teardown(processes_have_a_bound, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who waits for whom in the monitor's report, in JSON and in the metrics: with an account, without one, and where nobody asks.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "finding/load_scene.h"
+#include "output/json/report.h"
+#include "output/metrics/metrics.h"
+#include "output/report/text.h"
+
+static int begin(void **state)
+{
+	struct load_scene *scene = scene__new();
+
+	strcpy(scene->process.comm, "train");
+	scene->model.sections = SECTION_ALL;
+	scene->model.libraries = 1;
+	scene->process.called = true;
+	*state = scene;
+	return 0;
+}
+
+static int end(void **state)
+{
+	scene__free(*state);
+	return 0;
+}
+
+/* Ten seconds, seven of them with an idle GPU, one in waits, one in allocations. */
+static void go_on(struct load_scene *scene)
+{
+	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
+	scene->thread.time[TIME_MEMORY].ns += NS_PER_S;
+	scene->process.waits[WAIT_STREAM].ns += NS_PER_S;
+	scene->process.launches += 100;
+	scene__pass(scene,
+		    &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .waited_ns = NS_PER_S, .idle_ns = 7 * NS_PER_S});
+	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
+}
+
+static char *report(const struct load_scene *scene, const struct findings *verdicts)
+{
+	const struct report_options options = {.top = 20, .verdicts = verdicts};
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	report_text__print(out, &scene->model, &options);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static char *json(const struct load_scene *scene, const struct findings *verdicts)
+{
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	report_json__print(out, &scene->model, NULL, verdicts);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static char *page(const struct load_scene *scene, const struct findings *verdicts)
+{
+	const struct metrics_options options = {.kernels = 1, .version = "0", .verdicts = verdicts};
+	struct metrics *metrics = metrics__new(&options);
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_int_equal(metrics__render(metrics, out, &scene->model, NULL, EXPOSITION_PROMETHEUS), 0);
+	assert_int_equal(fclose(out), 0);
+	metrics__free(metrics);
+	return text;
+}
+
+/* Whether the text has that, and releases it. */
+static bool has(char *text, const char *part)
+{
+	bool found = strstr(text, part);
+
+	free(text);
+	return found;
+}
+
+#define TITLE "\nwho waits for whom, of the latest minute:\n"
+
+static void a_line_a_process(void **state)
+{
+	struct load_scene *scene = *state;
+
+	/* It has not been followed for any time. */
+	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
+	assert_false(has(report(scene, scene->findings), "who waits"));
+	go_on(scene);
+	assert_true(has(report(scene, scene->findings),
+			TITLE "        process 100 (train): the GPU waits for the program (host-bound): idle at least 70.0 % of "
+			      "the steady time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
+	assert_false(has(report(scene, NULL), "who waits"));
+}
+
+static void without_an_account_it_says_what_it_knows(void **state)
+{
+	const uint32_t busy[] = {20};
+	struct load_scene *scene = *state;
+
+	scene->process.account = NULL;
+	scene->process.launches = 1;
+	go_on(scene);
+	assert_true(has(report(scene, scene->findings),
+			TITLE "        process 100 (train): it cannot be told who waits for whom: it waits for the GPU for 10.0 % of 10.0 s; "
+			      "--verdict finds out more\n"));
+	scene__set_gpus(scene, 1, busy);
+	go_on(scene);
+	assert_true(has(report(scene, scene->findings),
+			TITLE "        process 100 (train): the GPU waits for the program (host-bound): it waits for the GPU for 10.0 % of "
+			      "20.0 s, the GPU is busy about 20.0 % (NVML)\n"));
+}
+
+static void in_json(void **state)
+{
+	struct load_scene *scene = *state;
+
+	go_on(scene);
+	assert_true(has(json(scene, scene->findings),
+			"\"verdict\":{\"kind\":\"host-bound\",\"from_ns\":1000000000000,\"window_ns\":10000000000,\"launches\":100,"
+			"\"idle_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null}"));
+	assert_false(has(json(scene, NULL), "verdict"));
+}
+
+#define OF_PROCESS "pid=\"100\",comm=\"train\""
+
+static void in_metrics(void **state)
+{
+	struct load_scene *scene = *state;
+
+	go_on(scene);
+	assert_true(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{" OF_PROCESS
+						      ",device=\"0\",gpu=\"unknown\",uuid=\"\"} 0.7\n"));
+	assert_true(has(page(scene, scene->findings),
+			"\ngpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"outside\"} 0.8\n"
+			"gpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"launches\"} 0\n"
+			"gpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"memory\"} 0.1\n"
+			"gpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"copies\"} 0\n"
+			"gpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"other\"} 0\n"));
+	assert_false(has(page(scene, NULL), "gpuprobe_gpu_idle"));
+	assert_false(has(page(scene, NULL), "gpuprobe_host_bound"));
+}
+
+/* 0 of who is not host-bound: an alert ends. */
+static void not_host_bound_is_0(void **state)
+{
+	struct load_scene *scene = *state;
+
+	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
+	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .waited_ns = 6 * NS_PER_S});
+	assert_true(has(page(scene, scene->findings), "reason=\"outside\"} 0\n"));
+	assert_true(has(page(scene, scene->findings), "uuid=\"\"} 0\n"));
+}
+
+static void what_is_not_known_has_no_sample(void **state)
+{
+	struct load_scene *scene = *state;
+
+	/* Neither is decided, nor has anything been proved. */
+	scene->account.totals.unproven = 1;
+	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
+	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100});
+	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
+	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
+	/* There is no account. */
+	scene->process.account = NULL;
+	go_on(scene);
+	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
+}
+
+static void an_ended_process_has_none(void **state)
+{
+	struct load_scene *scene = *state;
+
+	go_on(scene);
+	scene->process.ended = true;
+	scene->process.ended_ns = scene->model.now_ns;
+	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
+}
+
+/* Work whose device is not known. */
+static void an_unknown_device_is_called_so(void **state)
+{
+	struct load_scene *scene = *state;
+
+	scene->account.totals.queues[0].launched_epoch = 0;
+	scene->account.totals.queues[UNKNOWN_DEVICE].launched_epoch = 1;
+	go_on(scene);
+	assert_true(has(page(scene, scene->findings), "ratio{" OF_PROCESS ",device=\"unknown\",gpu=\"unknown\",uuid=\"\"} 0\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_line_a_process, begin, end),
+		cmocka_unit_test_setup_teardown(without_an_account_it_says_what_it_knows, begin, end),
+		cmocka_unit_test_setup_teardown(in_json, begin, end),
+		cmocka_unit_test_setup_teardown(in_metrics, begin, end),
+		cmocka_unit_test_setup_teardown(not_host_bound_is_0, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_not_known_has_no_sample, begin, end),
+		cmocka_unit_test_setup_teardown(an_ended_process_has_none, begin, end),
+		cmocka_unit_test_setup_teardown(an_unknown_device_is_called_so, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
