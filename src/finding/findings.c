@@ -166,9 +166,18 @@ static void tell_steps(const struct finding_input *input, const struct process *
 	}
 }
 
+/* An estimate is of all the time: of a part of it too little was watched. */
+static bool is_of_steady_time(const struct finding_kind *kind, const struct process *process)
+{
+	for (enum rate_family family = 0; family < RATE_FAMILIES; family++)
+		if (!kind->whole && process__is_estimated(process, family))
+			return false;
+	return kind->steady;
+}
+
 static int draw_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
 {
-	uint64_t since_ns = input->kind->steady ? steady__since_ns(process, input->model->now_ns) : 0;
+	uint64_t since_ns = is_of_steady_time(input->kind, process) ? steady__since_ns(process, input->model->now_ns) : 0;
 	size_t before = list->count;
 	int ret;
 

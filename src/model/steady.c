@@ -16,21 +16,13 @@ struct kept_list {
 	size_t count;
 };
 
-/* What was estimated of a thread. */
-struct kept_missed {
-	int32_t tid;
-	uint64_t first_ns;
-	struct thread_missed missed;
-};
-
 /* What was counted by a reading. */
 struct steady_base {
 	uint64_t ns;
 	int mark;	  /* of call sites */
 	struct load load; /* NVML's of all readings until then */
 	uint64_t throttled_ns;
-	struct kept_list threads, missed, functions, sizes, copies, repeats, totals;
-	struct thread_missed all_missed;
+	struct kept_list threads, functions, sizes, copies, repeats, totals;
 	struct process_account shared;
 	struct covered_totals covered[COPY_KINDS];
 };
@@ -52,14 +44,6 @@ static int compare(uint64_t a, uint64_t b)
 static int by_thread(const void *a, const void *b)
 {
 	const struct thread_account *x = a, *y = b;
-	int order = compare((uint64_t)x->tid, (uint64_t)y->tid);
-
-	return order ? order : compare(x->first_ns, y->first_ns);
-}
-
-static int by_missed(const void *a, const void *b)
-{
-	const struct kept_missed *x = a, *y = b;
 	int order = compare((uint64_t)x->tid, (uint64_t)y->tid);
 
 	return order ? order : compare(x->first_ns, y->first_ns);
@@ -122,7 +106,6 @@ static void free_base(struct steady_base *base)
 	if (!base)
 		return;
 	free(base->threads.items);
-	free(base->missed.items);
 	free(base->functions.items);
 	free(base->sizes.items);
 	free(base->copies.items);
@@ -146,29 +129,11 @@ size_t steady__bytes(const struct steady *steady)
 		const struct steady_base *base = steady->bases[i];
 
 		bytes += sizeof(*base) + base->threads.count * sizeof(struct thread_account) +
-			 base->missed.count * sizeof(struct kept_missed) +
 			 base->functions.count * sizeof(struct account_function) +
 			 base->sizes.count * sizeof(struct account_size) + base->copies.count * sizeof(struct account_copies) +
 			 base->repeats.count * sizeof(struct account_repeat) + base->totals.count * sizeof(struct function_totals);
 	}
 	return bytes;
-}
-
-static bool keep_missed(struct steady_base *base, const struct account *account)
-{
-	struct kept_missed *items = malloc(account->missed_count * sizeof(*items) + 1);
-
-	base->all_missed = account->all_missed;
-	base->missed.items = items;
-	if (!items)
-		return false;
-	base->missed.count = account->missed_count;
-	for (size_t i = 0; i < account->missed_count; i++)
-		items[i] = (struct kept_missed){
-			.tid = account->threads[i].tid, .first_ns = account->threads[i].first_ns, .missed = account->missed[i]};
-	if (account->missed_count)
-		qsort(items, account->missed_count, sizeof(*items), by_missed);
-	return true;
 }
 
 static bool keep_all(struct steady_base *base, const struct process *process)
@@ -177,8 +142,7 @@ static bool keep_all(struct steady_base *base, const struct process *process)
 
 	base->shared = account->totals;
 	memcpy(base->covered, process->covered, sizeof(base->covered));
-	return keep_missed(base, account) &&
-	       keep(&base->threads, account->threads, account->thread_count, sizeof(*account->threads), by_thread) &&
+	return keep(&base->threads, account->threads, account->thread_count, sizeof(*account->threads), by_thread) &&
 	       keep(&base->functions, account->functions, account->function_count, sizeof(*account->functions), by_row) &&
 	       keep(&base->sizes, account->sizes, account->size_count, sizeof(*account->sizes), by_size) &&
 	       keep(&base->copies, account->copies, account->copy_count, sizeof(*account->copies), by_copies) &&
@@ -375,7 +339,6 @@ static void subtract_waits(struct thread_account *thread, const struct thread_ac
 	SUBTRACT_TIME(thread, before, single_waits);
 	SUBTRACT_TIME(thread, before, bare_waits);
 	SUBTRACT_TIME(thread, before, batch_waits);
-	SUBTRACT_TIME(thread, before, blind_waits);
 	SUBTRACT_TIMES(thread, before, implicit, IMPLICIT_WAITS);
 	SUBTRACT_TIME(thread, before, legacy_waits);
 	SUBTRACT(thread, before, idle_gaps);
@@ -409,22 +372,6 @@ static void take_thread(struct thread_account *thread, const struct steady_base 
 	if (!thread->idle_gaps)
 		thread->idle_max_ns = thread->idle_stack = 0;
 	thread->first_ns = base->ns;
-}
-
-static void subtract_missed(struct thread_missed *missed, const struct thread_missed *before)
-{
-	SUBTRACT_TIMES(missed, before, time, TIME_CLASSES);
-	SUBTRACT(missed, before, launches);
-}
-
-/* Before take_thread, which has it begin later. */
-static void take_missed(struct thread_missed *missed, const struct thread_account *thread, const struct steady_base *base)
-{
-	const struct kept_missed key = {.tid = thread->tid, .first_ns = thread->first_ns};
-	const struct kept_missed *before = find(&base->missed, &key, sizeof(key), by_missed);
-
-	if (before)
-		subtract_missed(missed, &before->missed);
 }
 
 static void take_function(struct account_function *function, const struct steady_base *base)
@@ -546,7 +493,6 @@ static bool copy_lists(const struct process *process, struct process *view)
 	struct account *to = view->account;
 
 	return copy(from->threads, from->thread_count, sizeof(*from->threads), (void **)&to->threads) &&
-	       copy(from->missed, from->missed_count, sizeof(*from->missed), (void **)&to->missed) &&
 	       copy(from->functions, from->function_count, sizeof(*from->functions), (void **)&to->functions) &&
 	       copy(from->sizes, from->size_count, sizeof(*from->sizes), (void **)&to->sizes) &&
 	       copy(from->copies, from->copy_count, sizeof(*from->copies), (void **)&to->copies) &&
@@ -558,9 +504,6 @@ static void take_lists(struct process *view, const struct steady_base *base)
 {
 	struct account *account = view->account;
 
-	for (size_t i = 0; i < account->missed_count; i++)
-		take_missed(&account->missed[i], &account->threads[i], base);
-	subtract_missed(&account->all_missed, &base->all_missed);
 	for (size_t i = 0; i < account->thread_count; i++)
 		take_thread(&account->threads[i], base);
 	for (size_t i = 0; i < account->function_count; i++)
@@ -591,7 +534,6 @@ int steady__view(const struct process *process, uint64_t now_ns, struct process 
 		return -ENOMEM;
 	*view->account = *process->account;
 	view->account->threads = NULL;
-	view->account->missed = NULL;
 	view->account->functions = NULL;
 	view->account->sizes = NULL;
 	view->account->copies = NULL;
@@ -611,7 +553,6 @@ void steady__clear_view(struct process *view)
 	if (!view->account)
 		return;
 	free(view->account->threads);
-	free(view->account->missed);
 	free(view->account->functions);
 	free(view->account->sizes);
 	free(view->account->copies);

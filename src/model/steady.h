@@ -42,7 +42,7 @@ bool steady__load(const struct process *process, uint64_t now_ns, struct load *l
 uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns);
 
 /*
- * A copy of the process with only what was counted in its steady time, of what is counted: threads, functions,
+ * A copy of a process of which nothing is estimated with only what was counted in its steady time, of what is counted: threads, functions,
  * sizes of allocations and copies, repeated copies, and what the model has by function. All else is as in `process`. Threads
  * began then, at the earliest. Returns 0, -ENOMEM, or -EINVAL where it is not known to be steady; release with steady__clear_view. `process` must outlive it.
  */
