@@ -123,7 +123,9 @@ static void test_max_overhead(void **state)
 		snprintf(words, sizeof(words), "stat --max-overhead=%s", none[i]);
 		refuse(words, "give percent from 0.1 to 100");
 	}
-	refuse("diagnose --max-overhead 5", "max-overhead");
+	accept(&line, "diagnose --max-overhead 5");
+	assert_true(line.options.max_overhead == 0.05);
+	account_options__clear(&line.options);
 }
 
 /* Growth is judged within the duration, though not by less than what a program takes to load. */
