@@ -122,7 +122,7 @@ static __noinline int count_pair(struct process_account *process, u32 held_at, u
 		return 0;
 	number = pair_of(process, held, holder);
 	if (!number) {
-		process->contentions_left++;
+		__sync_fetch_and_add(&process->contentions_left, 1);
 		return 0;
 	}
 	take_back(process, held);
@@ -182,7 +182,7 @@ static __noinline int compare_long_call(struct thread *thread, struct call *call
 	if (!process || !call)
 		return 0;
 	if (!lock_long_calls(process)) {
-		lose(LOSS_LONG_CALLS_BUSY);
+		__sync_fetch_and_add(&process->contentions_left, 1);
 		return 0;
 	}
 	at = list_long_call(process, thread, call, stack, holds);

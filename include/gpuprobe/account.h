@@ -429,7 +429,7 @@ struct process_account {
 	__u32 long_call_count;
 	struct long_call long_calls[LONG_CALLS];
 	struct contention contentions[CONTENTIONS];
-	__u64 contentions_left; /* calls of pairs that had no room */
+	__u64 contentions_left; /* calls of pairs that had no room, or that were not compared: another thread had the list for too long */
 	/* Threads that ended when many others had: only summed up */
 	__u64 unlisted_threads;
 	struct time_totals unlisted_time[TIME_CLASSES];

@@ -42,7 +42,6 @@
 	X(IGNORED_MAP_FULL, "ignored_map_full", "errors nobody asked about that had no room in a table") \
 	X(MAPPED_COPY_MAP_FULL, "mapped_copy_map_full", "copies from mapped files that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
-	X(LONG_CALLS_BUSY, "long_calls_busy", "calls of 1 ms and more that were not compared with other threads' calls, as many ended at once") \
 	X(HANDED_OVER, "handed_over", "calls that lasted 5 s and more while probes went from one process to all: their return was not seen") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \

@@ -89,7 +89,7 @@ static int fill_in(struct finding *finding, const struct account *account, const
 	finding__number(finding, "ended_otherwise", (double)pair->beside.calls, UNIT_COUNT);
 	finding__number(finding, "thread", pair->tid, UNIT_COUNT);
 	finding__number(finding, "other_thread", pair->holder_tid, UNIT_COUNT);
-	finding__number(finding, "calls_of_more_places", (double)account->totals.contentions_left, UNIT_COUNT);
+	finding__number(finding, "not_compared", (double)account->totals.contentions_left, UNIT_COUNT);
 	finding->stack = place->stack;
 	finding->other_stack = place->holder_stack;
 	finding->other_title = "held up by";

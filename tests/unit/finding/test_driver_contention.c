@@ -69,7 +69,7 @@ static void loads_hold_launches_up(void **state)
 	assert_true(finding__value(finding, "ended_otherwise") == 3);
 	assert_true(finding__value(finding, "thread") == 101);
 	assert_true(finding__value(finding, "other_thread") == 102);
-	assert_true(finding__value(finding, "calls_of_more_places") == 7);
+	assert_true(finding__value(finding, "not_compared") == 7);
 	case__free(c);
 }
 
