@@ -31,7 +31,6 @@
 #include "copy.h"
 #include "device.h"
 #include "graph.h"
-#include "host.h"
 #include "host_function.h"
 #include "launch.h"
 #include "launch_list.h"

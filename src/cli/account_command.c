@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "cli/account_options.h"
 #include "cli/counting.h"
-#include "cli/host_side.h"
 #include "cli/idle_times.h"
 #include "cli/reports.h"
 #include "cli/samples.h"
@@ -27,7 +26,6 @@ struct account_run {
 	struct reports *reports;
 	struct samples *samples;
 	struct idle_times *idle_times;
-	struct host_side *host;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
 	unsigned long number;	  /* of reports so far */
@@ -50,7 +48,6 @@ static void sample(void *arg)
 	struct account_run *run = arg;
 
 	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
-	host_side__follow(run->host, counting__model(run->counting));
 }
 
 static bool has_broken_stack(const struct finding_list *list)
@@ -134,8 +131,8 @@ static int set_up(struct account_run *run, struct error *err)
 		.account = true,
 		.idle_time = options->idle_file ? add_idle_time : NULL,
 		.idle_arg = run,
-		.host = options->host,
 		.asks = options->diagnose,
+		.host_rate = options->host ? options->host_rate : 0,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
 		.limits = options->limits,
@@ -173,8 +170,6 @@ static int set_up(struct account_run *run, struct error *err)
 	if (!ret)
 		ret = counting__attach(run->counting, err);
 	findings__begin(run->findings, clock__boot_ns());
-	if (!ret && counting__has_host(run->counting))
-		run->host = host_side__new(counting__skeleton(run->counting), run->log);
 	return ret;
 }
 
@@ -220,7 +215,6 @@ static int run_command(const struct account_command *options, const struct log *
 	if (!ret)
 		*status = status_of(&run);
 	samples__free(run.samples);
-	host_side__free(run.host);
 	idle_times__free(run.idle_times);
 	reports__free(run.reports);
 	finding_list__clear(&run.list);

@@ -51,7 +51,6 @@ struct counting_options {
 	/* With `account`: called for each time in which a device had nothing to do; NULL: these times are only summed up */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
-	bool host;	     /* follow what threads do besides calls: counting__skeleton is for who does, cli/host_side.h */
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */
 	struct counting_limits limits;
@@ -60,7 +59,8 @@ struct counting_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
-	double max_overhead; /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
+	unsigned int host_rate; /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With `account` */
+	double max_overhead;	/* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 };
 
 /* The session: the event loop, signals, the deadline, COMMAND. `log` must outlive it. -ESRCH as session__new. */
@@ -75,12 +75,6 @@ int counting__prepare(struct counting *counting, struct error *err);
 
 /* Puts the probes in: counting begins. */
 int counting__attach(struct counting *counting, struct error *err);
-
-/* The BPF object; owned by the counting. Not before prepare. */
-struct gpuprobe_bpf *counting__skeleton(const struct counting *counting);
-
-/* Whether it was loaded with the programs that `host` asks for. */
-bool counting__has_host(const struct counting *counting);
 
 /* For session__loop, session__run, session__stop and session__status; owned by the counting. */
 struct session *counting__session(const struct counting *counting);

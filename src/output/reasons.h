@@ -14,6 +14,7 @@
  *
  *     52.1 %  on the CPU           normalise (train.py:31) < batches (train.py:44) < <module> (train.py:80)
  *
+ * and below it whom it waits for, or who has the CPU meanwhile.
  * Nothing where nothing is known.
  */
 void reasons_text__print(FILE *out, const struct process *process);
@@ -23,5 +24,8 @@ void reasons_text__print(FILE *out, const struct process *process);
 
 /* The member `reasons`: all of them. */
 void reasons_json__write(struct json *j, const struct process *process);
+
+/* The member `host`: whether threads are followed, and if not, why; nothing where they were not to be. */
+void reasons_json__write_host(struct json *j, const struct model *model);
 
 #endif

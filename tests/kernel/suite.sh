@@ -55,7 +55,7 @@ check_tells() {
 	for line in 'degraded  links: tracefs events' 'degraded  session: no session probes' \
 		'degraded  copies: each copy from pageable memory' 'ok        tracefs: mounted' \
 		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' 'ok        monitor: ' \
-		'ok        tracer: ' 'ok        stacks: '; do
+		'ok        tracer: ' 'ok        threads: ' 'ok        stacks: '; do
 		grep "^$line" out
 	done
 	test ! -s err
@@ -308,6 +308,14 @@ MIX="export CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us
 # --- the account of a run ---
 
 # With stacks, and what is probed for findings alone. Which findings there are is a matter of time, which is another here.
+# A loop that computes between its launches: sampled there, and nothing is lacking.
+follows_threads() {
+	"$GPUPROBE" diagnose --json -- "$SIM/steps" --steps 1000 --cpu 0.002 > out 2> err
+	grep -o '"host":{"follows":true' out
+	grep -o '"kind":"cpu","call_class":"outside"' out
+	test "$(grep -o '"samples":[0-9]*' out | head -1 | cut -d: -f2)" -gt 5
+}
+
 diagnoses() {
 	"$GPUPROBE" diagnose --json -- "$SIM/faults" "$1" > out 2> err
 	last_report out | grep '"final":true' | grep '"findings":\['
@@ -530,6 +538,7 @@ run dump_of_a_wait dumps_a_wait
 run call_from_before call_from_before
 run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
+run follows_threads follows_threads
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.
