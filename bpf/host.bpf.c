@@ -27,27 +27,31 @@ static __always_inline bool has_waker(u8 kind)
 
 /* --- what is counted when a thread comes back --- */
 
-static __always_inline void charge_site(const struct followed *who, const struct host_account *account, u8 kind, u8 class,
-					u64 ns, u64 count)
+static __always_inline void add_to_site(const struct host_site_key *key, u64 ns, u64 count)
 {
-	struct host_site_key key = {
+	struct host_site_record *site = bpf_map_lookup_elem(&host_sites, key), fresh = {.count = count, .ns = ns};
+
+	if (site) {
+		site->count += count;
+		site->ns += ns;
+	} else if (bpf_map_update_elem(&host_sites, key, &fresh, BPF_NOEXIST)) {
+		lose(LOSS_HOST_MAP_FULL);
+	}
+}
+
+/* A sleep that stands for others, too. */
+static __always_inline void charge_site(const struct followed *who, const struct host_account *account, u8 kind, u64 ns)
+{
+	const struct host_site_key key = {
 		.stack = account->stack,
 		.thread = who->thread,
 		.generation = who->generation,
 		.kind = kind,
-		.class = class,
+		.class = account->class,
+		.call = kind == ACTIVITY_OTHER ? account->call : 0,
 	};
-	struct host_site_record *site, fresh = {.count = count, .ns = ns};
 
-	if (kind == ACTIVITY_OTHER)
-		key.call = account->call;
-	site = bpf_map_lookup_elem(&host_sites, &key);
-	if (site) {
-		site->count += count;
-		site->ns += ns;
-	} else if (bpf_map_update_elem(&host_sites, &key, &fresh, BPF_NOEXIST)) {
-		lose(LOSS_HOST_MAP_FULL);
-	}
+	add_to_site(&key, ns * account->weight, account->weight);
 }
 
 /* A thread that wants the interpreter's lock sleeps for 5 ms at a time, and is woken at the last time alone. */
@@ -102,22 +106,26 @@ static __always_inline void charge_file(const struct followed *who, const struct
 		name_file(file, task, account->fd);
 }
 
-/* Returns its number; 0: there is no room. */
+static __always_inline bool is_ready(u8 kind)
+{
+	return kind == ACTIVITY_READY || kind == ACTIVITY_THROTTLED;
+}
+
+/* Returns its number; 0: it is the idle task, or there is no room. */
 static __always_inline u32 meet_rival(const struct followed *who, struct task_struct *rival)
 {
-	const struct host_pair_key key = {who->thread, who->generation, rival->tgid, ACTIVITY_READY};
+	u32 kernel_pid = BPF_CORE_READ(rival, tgid);
+	const struct host_pair_key key = {who->thread, who->generation, kernel_pid, ACTIVITY_READY};
 	struct host_rival fresh = {};
 	struct task_struct *leader;
 
-	if (!rival->pid)
-		return 0;
-	if (bpf_map_lookup_elem(&host_rivals, &key))
-		return rival->tgid;
+	if (!kernel_pid || bpf_map_lookup_elem(&host_rivals, &key))
+		return kernel_pid;
 	leader = BPF_CORE_READ(rival, group_leader);
 	fresh.pid = pid_of(leader);
 	BPF_CORE_READ_INTO(&fresh.comm, leader, comm);
 	if (!bpf_map_update_elem(&host_rivals, &key, &fresh, BPF_NOEXIST))
-		return rival->tgid;
+		return kernel_pid;
 	lose(LOSS_HOST_MAP_FULL);
 	return 0;
 }
@@ -133,9 +141,15 @@ static __always_inline void charge_rival(const struct followed *who, u32 kernel_
 	rival->count++;
 }
 
-static __always_inline bool is_ready(u8 kind)
+/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. `before` had it in the end. */
+static __always_inline void charge_rivals(const struct followed *who, const struct host_account *account,
+					  struct task_struct *before, u64 now_ns, u64 until_ns)
 {
-	return kind == ACTIVITY_READY || kind == ACTIVITY_THROTTLED;
+	u64 ns = account->kind == ACTIVITY_READY ? until_ns - account->since_ns : now_ns - until_ns;
+	u32 first = account->kind == ACTIVITY_READY ? account->rival_kernel_pid : 0;
+
+	if (ns)
+		charge_rival(who, first ? first : meet_rival(who, before), ns);
 }
 
 /* The barriers have the verifier know of the index what is known here. */
@@ -167,40 +181,50 @@ static __always_inline u8 kind_of_ended(const struct host_account *account)
 	return waited && account->class == HOST_OUTSIDE && account->woken_by_team ? ACTIVITY_TEAM : account->kind;
 }
 
-/* The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. `before` had the CPU. */
-static __always_inline void end_sleep(const struct followed *who, struct host_account *account, struct task_struct *task,
-				      struct task_struct *before,
-				      u64 now_ns)
-{
-	u64 until_ns = account->woken_ns && !is_ready(account->kind) ? account->woken_ns : now_ns, ns;
-	u8 kind = kind_of_ended(account);
+/* For a function that is not static tasks are numbers. */
+struct coming {
+	u64 task, before; /* which had the CPU */
+	struct followed who;
+};
 
+/*
+ * The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. Not static: verified once, by itself.
+ */
+__noinline int end_sleep(const struct coming *coming, struct host_account *account, u64 now_ns)
+{
+	const struct followed *who;
+	u64 until_ns = now_ns, ns;
+	u8 kind;
+
+	if (!coming || !account)
+		return 0;
+	who = &coming->who;
+	kind = kind_of_ended(account);
+	if (account->woken_ns && !is_ready(account->kind))
+		until_ns = account->woken_ns;
 	if (until_ns < account->since_ns)
 		until_ns = account->since_ns;
 	ns = until_ns - account->since_ns;
 	add(account, kind, account->class, ns);
 	count_time(account, kind);
-	/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. */
-	if (account->kind == ACTIVITY_READY)
-		charge_rival(who, account->rival_kernel_pid ? account->rival_kernel_pid : meet_rival(who, before), ns);
-	if (now_ns > until_ns) {
+	if (now_ns > until_ns)
 		add(account, ACTIVITY_READY, account->class, now_ns - until_ns);
-		charge_rival(who, meet_rival(who, before), now_ns - until_ns);
-	}
+	charge_rivals(who, account, (struct task_struct *)coming->before, now_ns, until_ns);
 	if (account->stack)
-		charge_site(who, account, kind, account->class, ns * account->weight, account->weight);
+		charge_site(who, account, kind, ns);
 	if (account->stack && now_ns - until_ns >= READY_MIN_NS)
-		charge_site(who, account, ACTIVITY_READY, account->class, (now_ns - until_ns) * account->weight, account->weight);
+		charge_site(who, account, ACTIVITY_READY, now_ns - until_ns);
 	if (has_waker(kind))
 		charge_waker(who, account, ns);
 	if (account->fd != NO_FD && ns >= FILE_MIN_NS)
-		charge_file(who, account, task, ns);
+		charge_file(who, account, (struct task_struct *)coming->task, ns);
+	return 0;
 }
 
 static __always_inline void take_cpu(struct task_struct *task, struct task_struct *before)
 {
-	struct followed who;
-	struct host_account *account = account_of(task, &who);
+	struct coming coming = {.task = (u64)task, .before = (u64)before};
+	struct host_account *account = account_of(task, &coming.who);
 	u64 now_ns;
 
 	if (!account)
@@ -208,7 +232,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	now_ns = now();
 	account->version++;
 	if (account->kind != ACTIVITY_CPU)
-		end_sleep(&who, account, task, before, now_ns);
+		end_sleep(&coming, account, now_ns);
 	else /* it was gone, unseen, as it began to be followed */
 		add(account, ACTIVITY_OTHER, HOST_OUTSIDE, now_ns - account->since_ns);
 	account->kind = ACTIVITY_CPU;
@@ -240,10 +264,12 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	account->waker_kernel_tid = 0;
 	account->woken_by_team = 0;
 	account->stack = 0;
-	kind = kind_of(task, ready, state, regs, account);
+	account->kind = kind_of(task, ready, state, regs, account);
 	account->class = class_of(task, regs->sp);
-	account->kind = kind;
-	account->rival_kernel_pid = kind == ACTIVITY_READY && next->mm ? meet_rival(&who, next) : 0;
+	/* Read again it may be any for the verifier, which would go through the rest for each kind. */
+	barrier();
+	kind = account->kind;
+	account->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
 	if (state & STATE_DEAD)
 		account->ended_ns = now_ns;
 	account->version++;
@@ -258,10 +284,13 @@ SEC("tp_btf/sched_switch")
 int host_switch(u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	bool leaves = is_known(prev), comes = is_known(next);
 	u32 state = ctx[3];
 
-	leave_cpu(ctx, prev, next, (u8)ctx[0] || !state, state);
-	take_cpu(next, prev);
+	if (leaves)
+		leave_cpu(ctx, prev, next, (u8)ctx[0] || !state, state);
+	if (comes)
+		take_cpu(next, prev);
 	return 0;
 }
 
@@ -275,7 +304,7 @@ static __always_inline void meet_waker(const struct followed *who, const struct 
 
 	if (bpf_map_lookup_elem(&host_wakers, &key))
 		return;
-	fresh.start_ns = waker->start_boottime;
+	fresh.start_ns = BPF_CORE_READ(waker, start_boottime);
 	fresh.tid = pid_of(waker);
 	fresh.process_start_ns = BPF_CORE_READ(leader, start_boottime);
 	fresh.pid = pid_of(leader);
@@ -293,7 +322,7 @@ static __always_inline bool is_waker(struct task_struct *current, u8 kind)
 	const struct pt_regs *regs = (const void *)bpf_task_pt_regs(current);
 	u64 number = regs->orig_ax;
 
-	if (!current->mm || (s64)number < 0)
+	if (!BPF_CORE_READ(current, mm) || (s64)number < 0)
 		return false;
 	return (kind != ACTIVITY_LOCK && kind != ACTIVITY_GIL) || ends_futex_waits(number);
 }
@@ -313,6 +342,8 @@ int host_waking(u64 *ctx)
 	struct host_account *account;
 	struct followed who;
 
+	if (!is_known(task))
+		return 0;
 	account = account_of(task, &who);
 	if (!account || account->kind == ACTIVITY_CPU || account->woken_ns)
 		return 0;
@@ -320,7 +351,7 @@ int host_waking(u64 *ctx)
 	current = bpf_get_current_task_btf();
 	if (!has_waker(account->kind) || current == task || !is_waker(current, account->kind))
 		return 0;
-	account->waker_kernel_tid = current->pid;
+	account->waker_kernel_tid = BPF_CORE_READ(current, pid);
 	account->woken_by_team = account->submits && is_of_team(current, account->pid);
 	meet_waker(&who, account);
 	return 0;
@@ -332,24 +363,23 @@ SEC("perf_event")
 int host_sample(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct host_site_key key = {.kind = ACTIVITY_CPU};
 	const struct pt_regs *regs;
 	struct host_account *account;
 	struct followed who;
-	u8 class;
 
+	if (!is_known(task))
+		return 0;
 	account = account_of(task, &who);
 	if (!account)
 		return 0;
 	regs = (const void *)bpf_task_pt_regs(task);
-	class = class_of(task, regs->sp);
-	if (class < HOST_CLASSES)
-		account->samples[class]++;
-	account->stack = own_stack(ctx, task, regs, account);
-	if (account->stack)
-		charge_site(&who, account, ACTIVITY_CPU, class, 0, 1);
-	else
-		account->bare_samples++;
-	account->stack = 0;
+	key.thread = who.thread;
+	key.generation = who.generation;
+	key.class = class_of(task, regs->sp);
+	account->samples[key.class & (HOST_CLASSES - 1)]++;
+	key.stack = own_stack(ctx, task, regs, account);
+	add_to_site(&key, 0, 1);
 	return 0;
 }
 
@@ -421,10 +451,10 @@ int host_threads(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	tid = task->pid;
+	tid = BPF_CORE_READ(task, pid);
 	wanted = bpf_map_lookup_elem(&host_wanted, &tid);
 	if (wanted) {
-		if (wanted->start_ns == task->start_boottime)
+		if (wanted->start_ns == BPF_CORE_READ(task, start_boottime))
 			follow(task, wanted);
 		bpf_map_delete_elem(&host_wanted, &tid);
 		return 0;

@@ -32,83 +32,73 @@ enum call_wait {
 	WAIT_IS_PATH,	/* of a file that has a name */
 };
 
-static __always_inline u8 wait_of_call(u64 number)
-{
-	switch (number) {
-	case 202: /* futex */
-	case 455: /* futex_wait */
-		return WAIT_IS_FUTEX;
-	case 449: /* futex_waitv */
-	case 65:  /* semop */
-	case 220: /* semtimedop */
-		return WAIT_IS_LOCK;
-	case 35:  /* nanosleep */
-	case 230: /* clock_nanosleep */
-		return WAIT_IS_SLEEP;
-	case 7:	  /* poll */
-	case 271: /* ppoll */
-		return WAIT_IS_POLL;
-	case 23:  /* select */
-	case 270: /* pselect6 */
-		return WAIT_IS_SELECT;
-	case 0:	  /* read */
-	case 1:	  /* write */
-	case 19:  /* readv */
-	case 20:  /* writev */
-	case 42:  /* connect */
-	case 43:  /* accept */
-	case 44:  /* sendto */
-	case 45:  /* recvfrom */
-	case 46:  /* sendmsg */
-	case 47:  /* recvmsg */
-	case 232: /* epoll_wait */
-	case 243: /* mq_timedreceive */
-	case 275: /* splice */
-	case 281: /* epoll_pwait */
-	case 288: /* accept4 */
-	case 299: /* recvmmsg */
-	case 307: /* sendmmsg */
-	case 441: /* epoll_pwait2 */
-		return WAIT_IS_FD;
-	case 61:  /* wait4 */
-	case 69:  /* msgsnd */
-	case 70:  /* msgrcv */
-	case 247: /* waitid */
-		return WAIT_IS_QUEUE;
-	case 17:  /* pread64 */
-	case 18:  /* pwrite64 */
-	case 74:  /* fsync */
-	case 75:  /* fdatasync */
-	case 217: /* getdents64 */
-	case 295: /* preadv */
-	case 296: /* pwritev */
-	case 327: /* preadv2 */
-	case 328: /* pwritev2 */
-		return WAIT_IS_IO;
-	case 2:	  /* open */
-	case 3:	  /* close */
-	case 4:	  /* stat */
-	case 5:	  /* fstat */
-	case 6:	  /* lstat */
-	case 26:  /* msync */
-	case 40:  /* sendfile */
-	case 76:  /* truncate */
-	case 77:  /* ftruncate */
-	case 82:  /* rename */
-	case 87:  /* unlink */
-	case 162: /* sync */
-	case 257: /* openat */
-	case 262: /* newfstatat */
-	case 263: /* unlinkat */
-	case 285: /* fallocate */
-	case 306: /* syncfs */
-	case 316: /* renameat2 */
-	case 326: /* copy_file_range */
-	case 332: /* statx */
-		return WAIT_IS_PATH;
-	}
-	return WAIT_IS_OTHER;
-}
+#define CALLS_MAX 512
+
+/* A table: the verifier would follow each case of a switch. */
+const volatile __u8 waits_of_calls[CALLS_MAX] = {
+	[202] = WAIT_IS_FUTEX,	/* futex */
+	[455] = WAIT_IS_FUTEX,	/* futex_wait */
+	[449] = WAIT_IS_LOCK,	/* futex_waitv */
+	[65] = WAIT_IS_LOCK,	/* semop */
+	[220] = WAIT_IS_LOCK,	/* semtimedop */
+	[35] = WAIT_IS_SLEEP,	/* nanosleep */
+	[230] = WAIT_IS_SLEEP,	/* clock_nanosleep */
+	[7] = WAIT_IS_POLL,	/* poll */
+	[271] = WAIT_IS_POLL,	/* ppoll */
+	[23] = WAIT_IS_SELECT,	/* select */
+	[270] = WAIT_IS_SELECT, /* pselect6 */
+	[0] = WAIT_IS_FD,	/* read */
+	[1] = WAIT_IS_FD,	/* write */
+	[19] = WAIT_IS_FD,	/* readv */
+	[20] = WAIT_IS_FD,	/* writev */
+	[42] = WAIT_IS_FD,	/* connect */
+	[43] = WAIT_IS_FD,	/* accept */
+	[44] = WAIT_IS_FD,	/* sendto */
+	[45] = WAIT_IS_FD,	/* recvfrom */
+	[46] = WAIT_IS_FD,	/* sendmsg */
+	[47] = WAIT_IS_FD,	/* recvmsg */
+	[232] = WAIT_IS_FD,	/* epoll_wait */
+	[243] = WAIT_IS_FD,	/* mq_timedreceive */
+	[275] = WAIT_IS_FD,	/* splice */
+	[281] = WAIT_IS_FD,	/* epoll_pwait */
+	[288] = WAIT_IS_FD,	/* accept4 */
+	[299] = WAIT_IS_FD,	/* recvmmsg */
+	[307] = WAIT_IS_FD,	/* sendmmsg */
+	[441] = WAIT_IS_FD,	/* epoll_pwait2 */
+	[61] = WAIT_IS_QUEUE,	/* wait4 */
+	[69] = WAIT_IS_QUEUE,	/* msgsnd */
+	[70] = WAIT_IS_QUEUE,	/* msgrcv */
+	[247] = WAIT_IS_QUEUE,	/* waitid */
+	[17] = WAIT_IS_IO,	/* pread64 */
+	[18] = WAIT_IS_IO,	/* pwrite64 */
+	[74] = WAIT_IS_IO,	/* fsync */
+	[75] = WAIT_IS_IO,	/* fdatasync */
+	[217] = WAIT_IS_IO,	/* getdents64 */
+	[295] = WAIT_IS_IO,	/* preadv */
+	[296] = WAIT_IS_IO,	/* pwritev */
+	[327] = WAIT_IS_IO,	/* preadv2 */
+	[328] = WAIT_IS_IO,	/* pwritev2 */
+	[2] = WAIT_IS_PATH,	/* open */
+	[3] = WAIT_IS_PATH,	/* close */
+	[4] = WAIT_IS_PATH,	/* stat */
+	[5] = WAIT_IS_PATH,	/* fstat */
+	[6] = WAIT_IS_PATH,	/* lstat */
+	[26] = WAIT_IS_PATH,	/* msync */
+	[40] = WAIT_IS_PATH,	/* sendfile */
+	[76] = WAIT_IS_PATH,	/* truncate */
+	[77] = WAIT_IS_PATH,	/* ftruncate */
+	[82] = WAIT_IS_PATH,	/* rename */
+	[87] = WAIT_IS_PATH,	/* unlink */
+	[162] = WAIT_IS_PATH,	/* sync */
+	[257] = WAIT_IS_PATH,	/* openat */
+	[262] = WAIT_IS_PATH,	/* newfstatat */
+	[263] = WAIT_IS_PATH,	/* unlinkat */
+	[285] = WAIT_IS_PATH,	/* fallocate */
+	[306] = WAIT_IS_PATH,	/* syncfs */
+	[316] = WAIT_IS_PATH,	/* renameat2 */
+	[326] = WAIT_IS_PATH,	/* copy_file_range */
+	[332] = WAIT_IS_PATH,	/* statx */
+};
 
 /* futex, futex_wake and futex_requeue, semop and semtimedop; a thread that ends wakes who waits for that. */
 static __always_inline bool ends_futex_waits(u64 number)
@@ -157,7 +147,7 @@ static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, cons
 	u64 number = regs->orig_ax, first = regs->di;
 
 	account->call = number;
-	switch (wait_of_call(number)) {
+	switch (number < CALLS_MAX ? waits_of_calls[number & (CALLS_MAX - 1)] : WAIT_IS_OTHER) {
 	case WAIT_IS_FUTEX:
 		return is_gil(account->pid, first) ? ACTIVITY_GIL : ACTIVITY_LOCK;
 	case WAIT_IS_LOCK:
@@ -207,55 +197,63 @@ static __always_inline u8 kind_of(struct task_struct *task, bool ready, u32 stat
 	return kind_of_call(task, state, regs, account);
 }
 
+#define OPERATIONS_MAX 32
+_Static_assert(OP_COUNT <= OPERATIONS_MAX, "the tables have room for all operations");
+
+const volatile __u8 classes_of_operations[OPERATIONS_MAX] = {
+	[OP_LAUNCH] = HOST_LAUNCHES,
+	[OP_GRAPH_LAUNCH] = HOST_LAUNCHES,
+	[OP_HOST_FUNCTION] = HOST_LAUNCHES,
+	[OP_LAUNCH_LIST] = HOST_LAUNCHES,
+	[OP_ALLOC] = HOST_MEMORY,
+	[OP_FREE] = HOST_MEMORY,
+	[OP_VIRTUAL] = HOST_MEMORY,
+	[OP_POOL] = HOST_MEMORY,
+	[OP_GET_KERNEL] = HOST_MODULE,
+	[OP_CAPTURE] = HOST_CAPTURE,
+	[OP_GRAPH] = HOST_CAPTURE,
+	[OP_COPY] = HOST_COPIES,
+	[OP_SET] = HOST_COPIES,
+	[OP_WAIT] = HOST_WAITS,
+};
+
+const volatile __u8 classes_of_objects[OPERATIONS_MAX] = {
+	[OBJECT_MODULE] = HOST_MODULE,
+	[OBJECT_LIBRARY] = HOST_MODULE,
+	[OBJECT_GRAPH] = HOST_CAPTURE,
+	[OBJECT_GRAPH_EXEC] = HOST_CAPTURE,
+};
+_Static_assert(OBJECT_KINDS <= OPERATIONS_MAX, "the tables have room for all objects");
+
+/* What is in neither is another call. */
 static __always_inline u8 class_of_call(const struct call *call)
 {
-	switch (call->operation) {
-	case OP_LAUNCH:
-	case OP_GRAPH_LAUNCH:
-	case OP_HOST_FUNCTION:
-	case OP_LAUNCH_LIST:
-		return HOST_LAUNCHES;
-	case OP_ALLOC:
-	case OP_FREE:
-	case OP_VIRTUAL:
-	case OP_POOL:
-		return HOST_MEMORY;
-	case OP_CREATE:
-	case OP_DESTROY:
-		if (call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY)
-			return HOST_MODULE;
-		return call->kind == OBJECT_GRAPH || call->kind == OBJECT_GRAPH_EXEC ? HOST_CAPTURE : HOST_CALLS;
-	case OP_GET_KERNEL:
-		return HOST_MODULE;
-	case OP_CAPTURE:
-	case OP_GRAPH:
-		return HOST_CAPTURE;
-	case OP_COPY:
-	case OP_SET:
-		return HOST_COPIES;
-	case OP_WAIT:
-		return HOST_WAITS;
-	}
-	return HOST_CALLS;
+	u8 operation = call->operation, class;
+
+	if (operation == OP_CREATE || operation == OP_DESTROY)
+		class = classes_of_objects[call->kind & (OPERATIONS_MAX - 1)];
+	else
+		class = classes_of_operations[operation & (OPERATIONS_MAX - 1)];
+	return class ? class : HOST_CALLS;
 }
 
 /* The innermost of the thread's calls whose frame is still there, now that its stack pointer is `sp`. */
 static __always_inline u8 class_of(struct task_struct *task, u64 sp)
 {
 	const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	const struct call *call = NULL;
 	u32 depth;
 
 	if (!thread || thread->state != THREAD_WATCHED)
 		return HOST_OUTSIDE;
 	depth = thread->depth;
 	for (int i = 0; i < CALL_DEPTH && depth; i++) {
-		const struct call *call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
-
+		call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
 		if (call->sp >= sp)
-			return class_of_call(call);
+			break;
 		depth--;
 	}
-	return HOST_OUTSIDE;
+	return depth && call ? class_of_call(call) : HOST_OUTSIDE;
 }
 
 #endif

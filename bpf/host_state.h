@@ -7,6 +7,8 @@
 #include "gpuprobe/account.h"
 #include "gpuprobe/host.h"
 
+_Static_assert((HOST_CLASSES & (HOST_CLASSES - 1)) == 0, "indexes of classes are masked");
+
 /* A followed thread's number. The storage is made by the iterator: nothing may be allocated where threads are switched. */
 struct followed {
 	u32 thread, generation;
@@ -80,15 +82,18 @@ struct {
 	__type(value, struct thread_account);
 } thread_accounts SEC(".maps");
 
+/* Whether BPF programs keep anything with the thread: most have nothing, and that takes less to be seen than the map. */
+static __always_inline bool is_known(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, bpf_storage);
+}
+
 /* The account of a followed thread; NULL of any other. */
 static __always_inline struct host_account *account_of(struct task_struct *task, struct followed *who)
 {
 	const struct followed *own;
 	struct host_account *account;
 
-	/* Most threads have nothing: that takes less to be seen than the map. */
-	if (!task->bpf_storage)
-		return NULL;
 	own = bpf_task_storage_get(&followed, task, 0, 0);
 	if (!own)
 		return NULL;

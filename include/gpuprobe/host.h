@@ -17,8 +17,8 @@
 #define HOST_THREADS 192 /* that are followed at a time */
 #define HOST_COMM_SIZE 16
 #define HOST_SITES 16384 /* (thread, kind, class, stack) between two readings */
-#define HOST_WAKERS 4096 /* (thread, who wakes it) */
-#define HOST_RIVALS 4096 /* (thread, who has its CPU) */
+#define HOST_WAKERS 2048 /* (thread, who wakes it) */
+#define HOST_RIVALS 2048 /* (thread, who has its CPU) */
 #define HOST_FILES 1024	 /* (thread, descriptor) */
 
 /* What a thread does. */
@@ -71,7 +71,6 @@ struct host_account {
 	__u64 ns[HOST_ACTIVITIES][HOST_CLASSES]; /* ACTIVITY_CPU: all in HOST_OUTSIDE, to be shared out by the samples */
 	__u64 times[HOST_ACTIVITIES];		 /* how often */
 	__u64 samples[HOST_CLASSES];		 /* of it on a CPU */
-	__u64 bare_samples;			 /* of these: without a stack */
 
 	/* The sleep that is in progress */
 	__u32 waker_kernel_tid; /* 0: not known */

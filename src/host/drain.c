@@ -99,7 +99,7 @@ static void take(struct drain *drain, struct followed_list *list, const struct h
 		 const struct host_site_record *record)
 {
 	const struct stack *stack = drain->stacks ? stacks__find(drain->stacks, key->stack) : NULL;
-	struct waiting_site *site = stack || !drain->stacks ? NULL : wait_for(drain, key);
+	struct waiting_site *site = stack || !drain->stacks || !key->stack ? NULL : wait_for(drain, key);
 
 	if (site) {
 		site->record.count += record->count;
