@@ -22,7 +22,7 @@
 #define FOUND_MAX 256 /* read at once */
 #define SEARCHES_AT_FIRST 50
 #define SEARCH_EVERY 5 /* looks, after that */
-#define WAKERS_EVERY 4 /* looks */
+#define WAKERS_EVERY 2 /* looks */
 #define WAKER_SHARE 50 /* who ends sleeps of one fiftieth of a thread's time is followed */
 #define LIMITED_MAX 64 /* processes whose control group is looked at */
 

@@ -67,8 +67,8 @@ class Steps:
         self.process = next(p for p in self.report["processes"] if p["pid"] == self.own["main"])
         self.reasons = self.process["reasons"]
         self.seconds = sum(reason["seconds"] for reason in self.reasons)
-        # Programs that are not this test's may have the CPU.
-        self.first = next((reason for reason in self.reasons if reason["kind"] != "preempted"), None)
+        # Programs that are not this test's may have the CPU, also when a wait for the GPU is over.
+        self.first = next((reason for reason in self.reasons if reason["kind"] not in ("preempted", "waits")), None)
 
     def of(self, kind):
         return [reason for reason in self.reasons if reason["kind"] == kind]
@@ -129,7 +129,7 @@ def test_a_lock(nothing_left):
     assert run.spent("lock") <= 1.02 * run.within(3) + MARGIN
     # Who has the lock sleeps in hold().
     holder = first["held_by"]
-    assert (holder["tid"], holder["kind"]) == (run.own["other"], "sleep")
+    assert (holder["tid"], holder.get("kind")) == (run.own["other"], "sleep"), run.seconds
     assert place(holder) == ("hold", line_of("time.sleep(0.02)"))
     assert holder["share"] > 0.4
 
@@ -176,7 +176,7 @@ def test_a_queue_that_a_process_feeds(way, slow_file, nothing_left):
     hops = list(hops_of(first))
     assert "fed_by" in first and hops[0]["pid"] == run.own["worker"]
     kind, function = WORKERS[way]
-    assert (hops[-1]["pid"], hops[-1]["kind"]) == (run.own["worker"], kind)
+    assert (hops[-1]["pid"], hops[-1].get("kind")) == (run.own["worker"], kind), (run.seconds, hops)
     assert place(hops[-1])[0].startswith(function)
     assert hops[-1].get("file", "").endswith("/records") == (kind == "disk")
 

@@ -173,7 +173,7 @@ def main():
         thread.join()
     if worker:
         stops.set()
-        while queue.get() is not None:
+        while fetch(queue) is not None:
             pass
         worker.join()
     print(json.dumps({**told, "log": log}))
