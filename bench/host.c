@@ -23,7 +23,7 @@
 #define LAUNCH_EVERY 1000
 #define COMPUTED 500 /* turns of a stretch: five samples of it, on average */
 #define PASSED 8000
-#define SETTLE_SECONDS 2 /* until gpuprobe has found the threads */
+#define SETTLE_SECONDS 5 /* gpuprobe leaves a start alone for two, then has to find the threads and those they wait for */
 
 static CUfunction kernel;
 static int there[2], back[2];

@@ -368,8 +368,6 @@ int host_sample(void *ctx)
 	struct host_account *account;
 	struct followed who;
 
-	if (!is_known(task))
-		return 0;
 	account = account_of(task, &who);
 	if (!account)
 		return 0;

@@ -85,7 +85,7 @@ struct {
 /* Whether BPF programs keep anything with the thread: most have nothing, and that takes less to be seen than the map. */
 static __always_inline bool is_known(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, bpf_storage);
+	return task->bpf_storage;
 }
 
 /* The account of a followed thread; NULL of any other. */
