@@ -16,7 +16,7 @@
 
 #define HOST_THREADS 192 /* that are followed at a time */
 #define HOST_COMM_SIZE 16
-#define HOST_SITES 16384 /* (thread, kind, class, stack) between two readings */
+#define HOST_SITES 8192	 /* (thread, kind, class, stack) between two readings */
 #define HOST_WAKERS 2048 /* (thread, who wakes it) */
 #define HOST_RIVALS 2048 /* (thread, who has its CPU) */
 #define HOST_FILES 1024	 /* (thread, descriptor) */
