@@ -29,7 +29,8 @@ LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
-SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h $(BUILD)/gen/dump.skel.h
+SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h $(BUILD)/gen/dump.skel.h \
+	$(BUILD)/gen/host.skel.h
 
 .PHONY: all help clean install deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:

@@ -34,7 +34,6 @@
 #include "copy.h"
 #include "device.h"
 #include "graph.h"
-#include "host.h"
 #include "host_function.h"
 #include "identity.h"
 #include "launch.h"

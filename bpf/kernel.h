@@ -107,6 +107,16 @@ struct thread_struct {
 
 #define PF_EXITING 0x4 /* of task_struct.flags: it is on its way out, since before sched_process_exit */
 
+struct cfs_rq {
+	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
+} CO_RE;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
+} CO_RE;
+
+struct files_struct;
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -115,7 +125,11 @@ struct task_struct {
 	int tgid;
 	unsigned long sas_ss_sp; /* the alternate signal stack */
 	unsigned long sas_ss_size;
+	struct sched_entity se;
+	void *bpf_storage; /* all that BPF programs keep with it */
+	bool throttled;	   /* since Linux 6.18, by its cgroup's limit of CPU time */
 	struct mm_struct *mm;
+	struct files_struct *files;
 	unsigned int ptrace;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
@@ -125,6 +139,7 @@ struct task_struct {
 	struct uprobe_task *utask;
 	u64 start_boottime;
 	int exit_code;
+	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by its cgroup, of version 2 */
 	char comm[16];
 	struct thread_struct thread;
@@ -161,6 +176,7 @@ struct qstr {
 } CO_RE;
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 } CO_RE;
 
@@ -171,6 +187,15 @@ struct path {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+} CO_RE;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} CO_RE;
+
+struct files_struct {
+	struct fdtable *fdt;
 } CO_RE;
 
 struct vm_area_struct {

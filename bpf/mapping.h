@@ -14,6 +14,7 @@
 #ifndef BPF_MAPPING_H
 #define BPF_MAPPING_H
 
+#include "code_changes.h"
 #include "confined.h"
 #include "hold.h"
 
@@ -28,32 +29,6 @@
 #define SEVEN_CHARACTERS 0x00ffffffffffffffull
 #define MEMFD 0x3a64666d656dull /* "memfd:", with which the kernel begins such a file's name */
 #define SIX_CHARACTERS 0x0000ffffffffffffull
-
-/* pid -> how often it has mapped code, for the versions of its code. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, s32);
-	__type(value, u64);
-} code_changes SEC(".maps");
-
-/* How often the process has mapped code; 0: not known. */
-static __always_inline u64 code_changes_of(s32 pid)
-{
-	const u64 *changes = bpf_map_lookup_elem(&code_changes, &pid);
-
-	return changes ? *changes : 0;
-}
-
-static __always_inline void count_change(s32 pid)
-{
-	u64 *changes = bpf_map_lookup_elem(&code_changes, &pid), first = 1;
-
-	if (changes)
-		__sync_fetch_and_add(changes, 1);
-	else
-		bpf_map_update_elem(&code_changes, &pid, &first, BPF_NOEXIST);
-}
 
 struct mapped_file {
 	bool is_of_cuda;

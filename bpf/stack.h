@@ -14,7 +14,7 @@
 #define BPF_STACK_H
 
 #include "base.h"
-#include "mapping.h"
+#include "code_changes.h"
 #include "python.h"
 #include "gpuprobe/stack.h"
 
@@ -93,7 +93,8 @@ struct stack_place {
 	u64 function;
 	u32 owner;
 	s32 pid;
-	bool entering; /* the function's first instruction is next, else the one after the call */
+	bool entering;	  /* the function's first instruction is next, else the one after the call */
+	bool interrupted; /* wherever the thread is, not at a call */
 };
 
 static __always_inline u64 mix(u64 sum, u64 word)
@@ -122,22 +123,22 @@ static __always_inline struct stack_scratch *stack_scratch(void)
 }
 
 /* The registers as they are after the call. The callee has changed none of the others yet, or has put them back. */
-static __always_inline void keep_registers(struct stack_record *record, struct pt_regs *ctx,
+static __always_inline void keep_registers(struct stack_record *record, const struct pt_regs *regs,
 					   const struct stack_place *place)
 {
-	record->registers.ip = ctx->ip;
-	record->registers.sp = ctx->sp;
+	record->registers.ip = regs->ip;
+	record->registers.sp = regs->sp;
 	if (place->entering) {
-		if (bpf_probe_read_user(&record->registers.ip, sizeof(u64), (void *)ctx->sp))
+		if (bpf_probe_read_user(&record->registers.ip, sizeof(u64), (void *)regs->sp))
 			record->registers.ip = 0;
 		record->registers.sp += sizeof(u64);
 	}
-	record->registers.bp = ctx->bp;
-	record->registers.bx = ctx->bx;
-	record->registers.r12 = ctx->r12;
-	record->registers.r13 = ctx->r13;
-	record->registers.r14 = ctx->r14;
-	record->registers.r15 = ctx->r15;
+	record->registers.bp = regs->bp;
+	record->registers.bx = regs->bx;
+	record->registers.r12 = regs->r12;
+	record->registers.r13 = regs->r13;
+	record->registers.r14 = regs->r14;
+	record->registers.r15 = regs->r15;
 }
 
 /*
@@ -146,7 +147,7 @@ static __always_inline void keep_registers(struct stack_record *record, struct p
  * begin with `push %rbp`, the caller is missed. The first address, which would
  * be the function's, is the caller's then; else it is 0 and does not count.
  */
-static __always_inline void walk_native(struct stack_record *record, struct pt_regs *ctx, bool entering)
+static __always_inline void walk_native(struct stack_record *record, void *ctx, bool entering)
 {
 	long size = bpf_get_stack(ctx, record->native, sizeof(record->native), BPF_F_USER_STACK);
 
@@ -299,6 +300,9 @@ static __always_inline u64 hash_native(struct stack_scratch *scratch)
 
 	record->chain = chain;
 	record->copied = 0;
+	/* Python's frames tell what is to be known. */
+	if (config.copies_native && record->pythons)
+		return chain;
 	/* bpf_loop: Linux 5.17. On older ones there are frame pointers alone. */
 	if (!copies_stacks() || !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return chain;
@@ -331,8 +335,11 @@ static __always_inline u64 version_of_code(s32 pid)
 	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | code_changes_of(pid) << CODE_PAGES_BITS;
 }
 
-/* Fills the record but for what its owner knows, and returns its id. */
-static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_regs *ctx,
+/*
+ * Fills the record but for what its owner knows, and returns its id. `ctx` is the program's, `regs` are the thread's
+ * own: of a uprobe's program they are the same.
+ */
+static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, const struct pt_regs *regs,
 				      const struct stack_place *place)
 {
 	struct stack_record *record = &scratch->record;
@@ -343,8 +350,8 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, struct pt_r
 	record->owner = place->owner;
 	record->pid = place->pid;
 	record->pythons = 0;
-	record->flags = 0;
-	keep_registers(record, ctx, place);
+	record->flags = place->interrupted ? STACK_INTERRUPTED : 0;
+	keep_registers(record, regs, place);
 	walk_native(record, ctx, place->entering);
 	walk_python_stack(scratch);
 	/* Where code was mapped or unmapped the same addresses may be another library's. */

@@ -44,7 +44,7 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 		return 0;
 	place.start_ns = process->start_ns;
 	place.pid = process->pid;
-	id = told_stack(&scratch->record, read_stack(scratch, ctx, &place));
+	id = told_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
 	if (id)
 		return id;
 	keep_callers(&scratch->record, thread);

@@ -43,6 +43,7 @@
 	X(MAPPED_COPY_MAP_FULL, "mapped_copy_map_full", "copies from mapped files that had no room in a table") \
 	X(TARGET_MAP_FULL, "target_map_full", "copies to pinned memory that had no room in a table") \
 	X(HANDED_OVER, "handed_over", "calls that lasted 5 s and more while probes went from one process to all: their return was not seen") \
+	X(HOST_MAP_FULL, "host_map_full", "samples and sleeps of followed threads that had no room in a table: their time has no stack") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", "files of processes that may be CUDA libraries and got no probes: see the warnings") \
 	X(ENDED_FORGOTTEN, "ended_forgotten", "ended processes that no report shows, too many or too large to keep until one was made") \

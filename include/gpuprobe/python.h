@@ -36,6 +36,7 @@ enum python_entries {
 struct python_target {
 	__u64 key_address;	      /* of autoTSSkey._key, a __u32: the pthread key of the thread states */
 	__u64 code_type;	      /* PyCode_Type: what every code object points to */
+	__u64 runtime, runtime_bytes; /* _PyRuntime, in which the interpreter's lock is; 0 bytes: not known how large */
 	__u16 specific;		      /* in struct pthread: the pointers to blocks of 32 values */
 	__u16 value_size, value_data; /* of a value in a block */
 	__u16 state_frame;	      /* in PyThreadState: the innermost frame, or where its pointer is kept */

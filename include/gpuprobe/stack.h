@@ -8,9 +8,10 @@
  * struct stack_record through the ring `stack_ring`; everything else refers to
  * the id alone.
  *
- * All stacks are those of the caller of a CUDA function as they are once the
- * call has returned, whether taken at its entry or at its return: registers.ip
- * is the return address, registers.sp lies above it.
+ * Those of the caller of a CUDA function are as they are once the call has
+ * returned, whether taken at its entry or at its return: registers.ip is the
+ * return address, registers.sp lies above it. Those of followed threads
+ * (gpuprobe/host.h) are wherever the thread is: STACK_INTERRUPTED.
  */
 #ifndef GPUPROBE_STACK_H
 #define GPUPROBE_STACK_H
@@ -53,7 +54,7 @@ struct stack_record {
 	__s32 pid;	    /* in gpuprobe's pid namespace */
 	__u32 copied;	    /* bytes of copy[], from registers.sp on; 0: none was taken */
 	__u8 natives, pythons, callers;
-	__u8 flags; /* STACK_CUT */
+	__u8 flags; /* STACK_CUT, STACK_INTERRUPTED */
 	struct stack_registers registers;
 	struct stack_caller caller[STACK_CALLERS];
 	__u64 native[STACK_FRAMES_MAX]; /* return addresses by frame pointers, innermost first; a first that is 0 does not count */
@@ -87,7 +88,6 @@ enum site_kind {
 	SITE_WAIT,	     /* successful calls of at least config.min_wait_ns; what: row; amount: nanoseconds */
 	SITE_FAILURE,	     /* what: row << 32 | code */
 	SITE_COPY,	     /* successful asynchronous copies and sets that were executed; what: row; amount: nanoseconds */
-	SITE_HOST,	     /* no calls: what: enum host_kind; calls: samples, or times off the CPU; amount: nanoseconds */
 	SITE_KINDS,
 };
 

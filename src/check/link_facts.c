@@ -8,6 +8,7 @@
 #include "gpuprobe/trace.h" /* which the skeleton refers to */
 #include "gen/gpuprobe.skel.h"
 #include "gen/trace.skel.h"
+#include "probe/host_object.h"
 #include "probe/object.h"
 #include "probe/trace_object.h"
 #include "target/elf_file.h"
@@ -122,6 +123,7 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 	try_iterator(&facts->iterator);
 	try_monitor(facts);
 	try_tracer(facts);
+	set_attempt(&facts->threads, host_object__try(&facts->threads.error));
 }
 
 enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts)

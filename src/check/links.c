@@ -179,6 +179,20 @@ static void judge_object(const struct attempt *attempt, const char *topic, const
 		check_list__ok(list, topic, "the kernel takes the programs of %s", what);
 }
 
+/* Without it the rest of diagnose is there. */
+static void judge_threads(const struct attempt *attempt, struct check_list *list)
+{
+	if (!attempt->made)
+		return;
+	if (attempt->ret)
+		check_list__lacks(list, "threads", CHECK_DEGRADED,
+				  advice_on(attempt, "run gpuprobe check -vv, which tells the kernel's reasons"),
+				  "gpuprobe diagnose does not tell what threads do between their calls: %s",
+				  attempt->error.text);
+	else
+		check_list__ok(list, "threads", "gpuprobe diagnose can follow what threads do between their calls");
+}
+
 static void judge_maps(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
 {
 	if (facts->features.lazy_maps)
@@ -205,7 +219,7 @@ static bool is_told(const struct check_list *list, size_t first, const char *top
 /* What could not be tried has no line of its own. */
 static void say_untried(size_t first, struct check_list *list)
 {
-	static const char *const topics[] = {"session", "probes", "seccomp", "iterator", "monitor", "tracer", "maps", "copies"};
+	static const char *const topics[] = {"session", "probes", "seccomp", "iterator", "monitor", "tracer", "threads", "maps", "copies"};
 	const size_t count = sizeof(topics) / sizeof(*topics);
 	char names[128] = "";
 
@@ -236,6 +250,7 @@ static void judge_tried(const struct link_facts *facts, const struct kernel_type
 	judge_object(&facts->monitor, "monitor",
 		     facts->stacks == STACK_OFF ? "the monitor" : "the monitor, with call stacks", list);
 	judge_object(&facts->tracer, "tracer", "gpuprobe trace", list);
+	judge_threads(&facts->threads, list);
 	if (types)
 		judge_maps(facts, types, list);
 }

@@ -37,6 +37,7 @@ struct link_facts {
 	struct link_trial trial;	/* where that succeeded */
 	struct attempt iterator;	/* over mappings: tells which file the kernel probes */
 	struct attempt monitor, tracer; /* loading their BPF objects */
+	struct attempt threads;		/* following threads, as diagnose does */
 	enum stack_mode stacks;		/* with which the monitor's was loaded */
 };
 

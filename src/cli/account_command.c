@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "cli/account_options.h"
 #include "cli/counting.h"
-#include "cli/host_side.h"
 #include "cli/idle_times.h"
 #include "cli/reports.h"
 #include "cli/samples.h"
@@ -28,7 +27,6 @@ struct account_run {
 	struct reports *reports;
 	struct samples *samples;
 	struct idle_times *idle_times;
-	struct host_side *host;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
 	unsigned long number;	  /* of reports so far */
@@ -51,7 +49,6 @@ static void sample(void *arg)
 	struct account_run *run = arg;
 
 	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
-	host_side__follow(run->host, counting__model(run->counting));
 }
 
 static bool has_broken_stack(const struct finding_list *list)
@@ -135,9 +132,9 @@ static int set_up(struct account_run *run, struct error *err)
 		.account = true,
 		.idle_time = options->idle_file ? add_idle_time : NULL,
 		.idle_arg = run,
-		.host = options->host,
 		.steps = STEP_RECORDS,
 		.asks = options->diagnose,
+		.host_rate = options->host ? options->host_rate : 0,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
 		.sample_launches_alone = options->diagnose,
@@ -176,8 +173,6 @@ static int set_up(struct account_run *run, struct error *err)
 	if (!ret)
 		ret = counting__attach(run->counting, err);
 	findings__begin(run->findings, clock__boot_ns());
-	if (!ret && counting__has_host(run->counting))
-		run->host = host_side__new(counting__skeleton(run->counting), run->log);
 	return ret;
 }
 
@@ -223,7 +218,6 @@ static int run_command(const struct account_command *options, const struct log *
 	if (!ret)
 		*status = status_of(&run);
 	samples__free(run.samples);
-	host_side__free(run.host);
 	idle_times__free(run.idle_times);
 	reports__free(run.reports);
 	finding_list__clear(&run.list);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "host/watch.h"
 #include "model/growth.h"
 
 #define STAT "gpuprobe stat"
@@ -41,14 +42,15 @@ static const char diagnose_head[] =
 	"\n"
 	"  --explain ID            what a finding means and what to do about it, or all\n"
 	"  --list                  every kind of finding with its thresholds\n"
+	"  --host on|off           follow threads that submit work, and those they wait\n"
+	"                          for: why the GPU waits for them [on]\n"
+	"  --host-rate N           samples of a thread a second of its CPU time [99]\n"
 	"  --fail-on info|warning|critical\n"
 	"                          exit with 4 if there are findings at least so bad\n"
 	"  --interval S            the same every S seconds, too, of all so far [0: no]\n"
 	"  --json                  one JSON object a report instead of text\n"
 	"  -O, --output FILE       write to FILE, not among what COMMAND prints\n"
-	"  --top N                 findings shown; 0: all [10]\n"
-	"  --host on|off           sample the threads that submit work, and follow when\n"
-	"                          they sleep: why the GPU waits for them [on]\n";
+	"  --top N                 findings shown; 0: all [10]\n";
 
 static const char shared_middle[] =
 	"  --threshold ID=VALUE    when it is a finding: its first threshold, or with\n"
@@ -105,6 +107,7 @@ enum option_id {
 	OPT_GETTERS,
 	OPT_IDLE_TIMES,
 	OPT_HOST,
+	OPT_HOST_RATE,
 	OPT_EXPLAIN,
 	OPT_LIST,
 	OPT_API,
@@ -145,6 +148,7 @@ static const struct option diagnose_options[] = {
 	{"list", no_argument, NULL, OPT_LIST},
 	{"fail-on", required_argument, NULL, OPT_FAIL_ON},
 	{"host", required_argument, NULL, OPT_HOST},
+	{"host-rate", required_argument, NULL, OPT_HOST_RATE},
 	SHARED_OPTIONS,
 };
 
@@ -182,11 +186,20 @@ static int take_fail_on(struct account_command *options, const char *text, struc
 
 static int take_host(struct account_command *options, const char *text, struct error *err)
 {
-	static const char *const words[] = {"off", "on"};
+	static const char *const words[] = {"on", "off"};
 	size_t which = 0;
 	int ret = arguments__word("--host", text, words, sizeof(words) / sizeof(*words), &which, err);
 
-	options->host = which;
+	options->host = !ret && which == 0;
+	return ret;
+}
+
+static int take_host_rate(struct account_command *options, const char *text, struct error *err)
+{
+	unsigned long number = 0;
+	int ret = arguments__number("--host-rate", text, 1, 1000, &number, err);
+
+	options->host_rate = (unsigned int)number;
 	return ret;
 }
 
@@ -217,8 +230,6 @@ static int take_shown(struct account_command *options, int id, const char *text,
 		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
 	case OPT_WINDOW:
 		return arguments__window(text, &options->window_ns, err);
-	case OPT_HOST:
-		return take_host(options, text, err);
 	case OPT_FAIL_ON:
 		return take_fail_on(options, text, err);
 	case OPT_EXPLAIN:
@@ -238,6 +249,10 @@ static int take_watched(struct account_command *options, int id, const char *tex
 	case OPT_GETTERS:
 		options->getters = true;
 		return 0;
+	case OPT_HOST:
+		return take_host(options, text, err);
+	case OPT_HOST_RATE:
+		return take_host_rate(options, text, err);
 	case OPT_DURATION:
 		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
 	case OPT_API:
@@ -309,6 +324,7 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	*options = (struct account_command){
 		.diagnose = diagnose,
 		.host = diagnose,
+		.host_rate = HOST_RATE,
 		.limits = COUNTING_LIMITS,
 		.output = {.top = 10},
 		.fail_on = NO_FAIL,

@@ -37,11 +37,12 @@ struct account_command {
 	enum account_form form;
 	struct report_options output;
 	const char *file;	 /* to write to; NULL: standard output; argv's */
-	bool host;		 /* follow what threads do besides CUDA calls; of diagnose alone */
 	const char *idle_file;	 /* of idle times; NULL: none; argv's */
 	uint64_t window_ns;	 /* over which growth is judged */
 	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
 	double max_overhead;	 /* see struct counting_options */
+	bool host;		 /* threads that submit are followed; of diagnose alone */
+	unsigned int host_rate;	 /* samples a second */
 	bool getters;		 /* calls that only ask are probed as well */
 	const char **thresholds; /* "ID=VALUE", argv's */
 	size_t threshold_count;

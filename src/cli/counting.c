@@ -16,6 +16,7 @@
 #include "model/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/calibration.h"
+#include "host/watch.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
@@ -24,16 +25,18 @@
 #define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
 
 struct counting {
-	bool has_host;
 	struct counting_options options;
 	const struct log *log;
 	struct session *session;
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
-	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
-	struct overhead *overhead; /* NULL: all probes stay in */
-	struct event *ring, *reap;
+	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
+	struct overhead *overhead;   /* NULL: all probes stay in */
+	struct host_watch *host;     /* NULL: no thread is followed */
+	struct host_side unfollowed; /* where none can be */
+	struct error host_lack;
+	struct event *ring, *reap, *look;
 	uint64_t reap_ns; /* what the last reaping took, for those that live */
 };
 
@@ -100,6 +103,15 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	collector__mark_late(counting->collector, pid, time_ns);
 }
 
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	const struct counting *counting = arg;
+
+	(void)fd;
+	(void)what;
+	host_watch__look(counting->host);
+}
+
 static void on_second(void *arg)
 {
 	struct counting *counting = arg;
@@ -158,19 +170,6 @@ static int make_overhead(struct counting *counting, const struct object_options 
 			     counting->session, counting->skeleton, counting->log, &counting->overhead, err);
 }
 
-/* Where the kernel refuses what is for the host alone, the rest is loaded. */
-static int load_with_host(struct counting *counting, struct object_options *object, const struct features *features,
-			  struct error *err)
-{
-	int ret = object__load(object, features, &counting->skeleton, err);
-
-	if (!ret || !object->host)
-		return ret;
-	log__warn(counting->log, "what threads do besides CUDA calls cannot be followed here: %s", err->text);
-	object->host = false;
-	return object__load(object, features, &counting->skeleton, err);
-}
-
 static int load_object(struct counting *counting, struct session_probes *probes, uint32_t *launch_sample,
 		       struct error *err)
 {
@@ -180,7 +179,6 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		.check_launches = options->check_launches,
 		.account = options->account,
 		.idle_records = options->idle_time,
-		.host = options->host && options->stacks.mode != STACK_OFF,
 		.steps = options->steps,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
@@ -209,17 +207,25 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	if (!ret)
 		ret = privileges__give_up(object.links, counting->log, err);
 	if (!ret)
-		ret = load_with_host(counting, &object, &features, err);
+		ret = object__load(&object, &features, &counting->skeleton, err);
 	if (!ret && object.rates)
 		ret = make_overhead(counting, &object, &features, err);
 	if (ret)
 		return ret;
-	counting->has_host = object.host;
 	object__programs(counting->skeleton, &counting->programs);
 	probes->links = object.links;
-	probes->samples = object.host;
 	*launch_sample = object__launch_sample(&object);
 	return 0;
+}
+
+static int make_look(struct counting *counting)
+{
+	const struct timeval period = clock__timeval((double)WATCH_PERIOD_NS / NS_PER_S);
+
+	if (!counting->host)
+		return 0;
+	counting->look = event_new(session__loop(counting->session), -1, EV_PERSIST, on_look, counting);
+	return counting->look ? event_add(counting->look, &period) : -1;
 }
 
 static int make_events(struct counting *counting, struct error *err)
@@ -229,9 +235,66 @@ static int make_events(struct counting *counting, struct error *err)
 	counting->ring =
 		event_new(loop, collector__ring_fd(counting->collector), EV_READ | EV_PERSIST, on_ring, counting);
 	counting->reap = evtimer_new(loop, on_reap, counting);
-	if (!counting->ring || !counting->reap)
+	if (!counting->ring || !counting->reap || make_look(counting))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(counting->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static void see_followed(pid_t pid, void *arg)
+{
+	const struct counting *counting = arg;
+
+	collector__see_process(counting->collector, pid);
+}
+
+/* NULL: no reading has found it yet. */
+static const struct process *find_process(const struct counting *counting, pid_t pid, uint64_t start_ns)
+{
+	const struct model *model = collector__model(counting->collector);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		if (process->pid == pid && host__is_same_start(process->start_ns, start_ns))
+			return process;
+	}
+	return NULL;
+}
+
+/* One that no reading has found yet may be. */
+static bool is_seen_from_start(pid_t pid, uint64_t start_ns, void *arg)
+{
+	const struct process *process = find_process(arg, pid, start_ns);
+
+	return !process || !process->since_attach;
+}
+
+static bool tell_steady(pid_t pid, uint64_t start_ns, struct steady_marks *marks, void *arg)
+{
+	const struct counting *counting = arg;
+	const struct process *process = find_process(counting, pid, start_ns);
+
+	if (process)
+		steady__marks(process, collector__model(counting->collector)->now_ns, marks);
+	return process;
+}
+
+/* Where no thread can be followed the rest goes on, and why is told. */
+static void make_host(struct counting *counting)
+{
+	const struct host_watch_options options = {
+		.rate = counting->options.host_rate,
+		.stacks = collector__stacks(counting->collector),
+		.see_process = see_followed,
+		.is_seen_from_start = is_seen_from_start,
+		.steady = tell_steady,
+		.arg = counting,
+	};
+
+	if (!options.rate || !host_watch__new(counting->skeleton, &options, &counting->host, &counting->host_lack))
+		return;
+	log__warn(counting->log, "what threads do besides CUDA calls is not followed, and no reasons are given: %s", counting->host_lack.text);
+	counting->unfollowed = (struct host_side){.lack = counting->host_lack.text};
 }
 
 int counting__prepare(struct counting *counting, struct error *err)
@@ -253,6 +316,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.no_returns = options->no_returns,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
+		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
 	};
 	struct selection selection = {
@@ -275,8 +339,10 @@ int counting__prepare(struct counting *counting, struct error *err)
 	probes.exec = &counting->skeleton->links.process_exec;
 	probes.mapping = &counting->skeleton->links.mapping_exit;
 	ret = collector__new(counting->skeleton, &collect, &hooks, counting->log, &counting->collector, err);
-	if (!ret)
-		ret = session__prepare(counting->session, &probes, err);
+	if (ret)
+		return ret;
+	make_host(counting);
+	ret = session__prepare(counting->session, &probes, err);
 	if (!ret)
 		ret = make_events(counting, err);
 	return ret;
@@ -318,6 +384,8 @@ void counting__free(struct counting *counting)
 		return;
 	free_event(counting->ring);
 	free_event(counting->reap);
+	free_event(counting->look);
+	host_watch__free(counting->host);
 	overhead__free(counting->overhead);
 	session__free(counting->session);
 	collector__free(counting->collector);
@@ -327,16 +395,6 @@ void counting__free(struct counting *counting)
 }
 
 /* --- the model --- */
-
-struct gpuprobe_bpf *counting__skeleton(const struct counting *counting)
-{
-	return counting->skeleton;
-}
-
-bool counting__has_host(const struct counting *counting)
-{
-	return counting->has_host;
-}
 
 struct session *counting__session(const struct counting *counting)
 {
@@ -379,6 +437,21 @@ static void name_shims(struct counting *counting)
 	}
 }
 
+static void refresh_host(struct counting *counting)
+{
+	struct model *model = collector__model(counting->collector);
+
+	if (counting->host)
+		model->host = host_watch__tell(counting->host, model->final);
+	else if (counting->options.host_rate)
+		model->host = &counting->unfollowed;
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		process->host = host_side__find(model->host, process->pid, process->start_ns);
+	}
+}
+
 static void refresh_counts(struct counting *counting)
 {
 	struct model *model = collector__model(counting->collector);
@@ -418,6 +491,7 @@ int counting__update(struct counting *counting, bool with_lists)
 	ret = collector__update(counting->collector, with_lists);
 	warn_unread(counting, ret);
 	refresh_counts(counting);
+	refresh_host(counting);
 	return ret;
 }
 
@@ -427,8 +501,11 @@ void counting__finish(struct counting *counting)
 	session__settle(counting->session);
 	collector__model(counting->collector)->final = true;
 	session__look_at_earlier(counting->session, counting->collector);
+	if (counting->host)
+		host_watch__look(counting->host);
 	warn_unread(counting, collector__reap(counting->collector, true));
 	refresh_counts(counting);
+	refresh_host(counting);
 }
 
 void counting__expect_reports(struct counting *counting)

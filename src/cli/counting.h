@@ -51,7 +51,6 @@ struct counting_options {
 	/* With `account`: called for each time in which a device had nothing to do; NULL: these times are only summed up */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
-	bool host;	     /* follow what threads do besides calls: counting__skeleton is for who does, cli/host_side.h */
 	uint32_t steps;	     /* look for the steps that so many threads repeat, at most STEP_RECORDS; 0: none */
 	bool check_launches; /* look at the result of every launch */
 	bool no_returns;     /* watch calls as they begin alone, see struct selection */
@@ -61,6 +60,7 @@ struct counting_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
+	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With `account` */
 	double max_overhead;	    /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 	bool sample_launches_alone; /* for that: copies and waits are watched all the time */
 };
@@ -77,12 +77,6 @@ int counting__prepare(struct counting *counting, struct error *err);
 
 /* Puts the probes in: counting begins. */
 int counting__attach(struct counting *counting, struct error *err);
-
-/* The BPF object; owned by the counting. Not before prepare. */
-struct gpuprobe_bpf *counting__skeleton(const struct counting *counting);
-
-/* Whether it was loaded with the programs that `host` asks for. */
-bool counting__has_host(const struct counting *counting);
 
 /* For session__loop, session__run, session__stop and session__status; owned by the counting. */
 struct session *counting__session(const struct counting *counting);

@@ -44,7 +44,6 @@ struct session_probes {
 	const struct selection *selection;
 	enum link_kind links;
 	const struct probe_programs *programs; /* to outlive the session */
-	bool samples;			       /* threads are looked at by perf events */
 	struct bpf_link **exec, **mapping;     /* of what stops processes; ended before the last wake-up */
 };
 

@@ -344,6 +344,11 @@ void collector__see_process(struct collector *collector, pid_t pid)
 		stacks__look_at(collector->stacks, pid, false);
 }
 
+struct stacks *collector__stacks(const struct collector *collector)
+{
+	return collector->stacks;
+}
+
 void collector__rest(struct collector *collector)
 {
 	host_stubs__forget(collector->stubs, clock__boot_ns());

@@ -17,6 +17,7 @@
 #include "model/model.h"
 
 struct earlier_calls;
+struct stacks;
 struct gpuprobe_bpf;
 struct collector;
 
@@ -31,6 +32,7 @@ struct collector_options {
 	uint32_t steps;			  /* as the BPF object was loaded with */
 	enum stack_mode stack_mode;	  /* as the BPF object was loaded with */
 	size_t max_stacks;		  /* distinct ones that are kept */
+	bool follows_threads;		  /* some stacks in the ring are followed threads', see host/watch.h */
 	struct live_filter live_filter;	  /* of live_site's and of lists of allocations */
 	struct estimate_source estimates; /* of calls that are not seen; without `missed`: there are none */
 };
@@ -63,6 +65,9 @@ void collector__consume_some(struct collector *collector);
 
 /* A process that runs already and may make CUDA calls: what its stacks are read by is looked up before it does. */
 void collector__see_process(struct collector *collector, pid_t pid);
+
+/* What names stacks, the collector's own; NULL: none are taken. For who takes others into the same ring. */
+struct stacks *collector__stacks(const struct collector *collector);
 
 /* To be called every second: closes files that nothing has been looked up in for a while. */
 void collector__rest(struct collector *collector);

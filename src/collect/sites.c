@@ -25,6 +25,7 @@ int sites__open(struct collector *collector, struct error *err)
 	collector->stack_maps = STACK_MAPS(collector->skeleton);
 	options.ring_fd = bpf_map__fd(collector->stack_maps.ring);
 	options.hooks = stack_maps__hooks(&collector->stack_maps);
+	options.hooks.always_code = collector->options.follows_threads;
 	ret = stacks__new(&options, collector->log, &collector->stacks, err);
 	/* The collector's one descriptor tells of both. */
 	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks), &waiting))

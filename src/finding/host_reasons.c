@@ -6,45 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/steady.h"
-
-/* --- the program's own line --- */
-
-static bool is_library_file(const char *file)
-{
-	static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strstr(file, parts[i]))
-			return true;
-	return *file == '<'; /* "<frozen importlib._bootstrap>", "<string>" */
-}
-
-bool host_reasons__is_own(const struct stack_frame *frame)
-{
-	if (frame->kind == FRAME_PYTHON)
-		return frame->file && !is_library_file(frame->file);
-	return frame->kind == FRAME_NATIVE && frame->object && *frame->object != '[' && !strstr(frame->object, ".so") &&
-	       strncmp(frame->object, "python", 6) && frame->function;
-}
-
-/* Python's lines before others: what is native in a Python program is the interpreter's or a library's. */
-const struct stack_frame *host_reasons__line(const struct stack *stack)
-{
-	const struct stack_frame *native = NULL;
-
-	for (uint32_t i = 0; stack && i < stack->count; i++) {
-		const struct stack_frame *frame = &stack->frames[i];
-
-		if (!host_reasons__is_own(frame))
-			continue;
-		if (frame->kind == FRAME_PYTHON)
-			return frame;
-		if (!native)
-			native = frame;
-	}
-	return native;
-}
+#include "model/user_line.h"
 
 const char *host_reasons__doing(enum host_kind kind)
 {
@@ -136,19 +98,24 @@ static void sum_kinds(struct host_reasons *reasons)
 	}
 }
 
+/* Whether the other's place is the one to be told; one without a line says nothing. */
+static bool tells_more(const struct host_reason *other, const struct host_reason *reason)
+{
+	if (!other->line != !reason->line)
+		return other->line;
+	if (!other->stack != !reason->stack)
+		return other->stack;
+	return other->place_ns > reason->place_ns;
+}
+
 static void merge(struct host_reason *into, const struct host_reason *other)
 {
-	into->ns += other->ns;
-	into->times += other->times;
-	into->calls += other->calls;
-	/* The line of most of it; one without a line says nothing. */
-	if (into->line && (!other->line || other->stack_ns <= into->stack_ns))
-		return;
-	if (!into->line && !other->line && other->stack_ns <= into->stack_ns)
-		return;
-	into->stack = other->stack;
-	into->stack_ns = other->stack_ns;
-	into->line = other->line;
+	struct host_reason sum = tells_more(other, into) ? *other : *into;
+
+	sum.ns = into->ns + other->ns;
+	sum.times = into->times + other->times;
+	sum.calls = into->calls + other->calls;
+	*into = sum;
 }
 
 static void merge_all(struct host_reasons *reasons)
@@ -169,15 +136,21 @@ static void merge_all(struct host_reasons *reasons)
 	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
 }
 
-/* Most of the times in which threads could run and did not are the control group's doing. */
-static bool is_throttled(const struct process *process, uint64_t now_ns)
+/* --- from places to reasons --- */
+
+/*
+ * A thread that is woken while its control group has no share left is ready, too: most of these times are the group's
+ * doing where it was kept from running for half of them or more.
+ */
+static bool is_limited(const struct host_process *process)
 {
 	uint64_t ready_ns = 0;
 
-	for (size_t i = 0; i < process->site_count; i++)
-		if (process->sites[i].kind == SITE_HOST && process->sites[i].row == HOST_READY)
-			ready_ns += process->sites[i].amount - process->sites[i].early_amount;
-	return process->throttled_known && steady__throttled_ns(process, now_ns) > ready_ns / 2;
+	for (size_t i = 0; i < process->thread_count; i++)
+		for (size_t n = 0; process->threads[i].submits && n < process->threads[i].place_count; n++)
+			if (process->threads[i].places[n].activity == ACTIVITY_READY)
+				ready_ns += process->threads[i].places[n].ns;
+	return process->limit_known && process->limited_ns > ready_ns / 2;
 }
 
 /* Python's queues between threads are locks: who waits in one waits for whoever fills or empties it. */
@@ -193,70 +166,87 @@ static bool is_in_queue(const struct stack *stack)
 	return false;
 }
 
-static uint8_t kind_of(const struct call_site *site, bool throttled)
+static enum host_kind kind_in_call(enum host_class class)
 {
-	if (site->row == HOST_READY && throttled)
+	static const enum host_kind kinds[HOST_CLASSES] = {
+		[HOST_LAUNCHES] = HOST_IN_LAUNCH,
+		[HOST_MEMORY] = HOST_IN_MEMORY,
+		[HOST_MODULE] = HOST_IN_MODULE,
+		[HOST_CAPTURE] = HOST_IN_GRAPH,
+		[HOST_COPIES] = HOST_IN_COPY,
+		[HOST_WAITS] = HOST_IN_WAIT,
+		[HOST_CALLS] = HOST_IN_OTHER,
+	};
+
+	return kinds[class];
+}
+
+static enum host_kind kind_of(const struct host_place *place, bool limited)
+{
+	static const enum host_kind kinds[HOST_ACTIVITIES] = {
+		[ACTIVITY_CPU] = HOST_CPU,
+		[ACTIVITY_LOCK] = HOST_LOCK,
+		[ACTIVITY_GIL] = HOST_GIL,
+		[ACTIVITY_QUEUE] = HOST_QUEUE,
+		[ACTIVITY_DISK] = HOST_DISK,
+		[ACTIVITY_FAULT] = HOST_FAULT,
+		[ACTIVITY_SLEEP] = HOST_SLEEP,
+		[ACTIVITY_READY] = HOST_READY,
+		[ACTIVITY_THROTTLED] = HOST_THROTTLED,
+		[ACTIVITY_STOPPED] = HOST_OFF,
+		[ACTIVITY_TEAM] = HOST_OFF,
+		[ACTIVITY_OTHER] = HOST_OFF,
+	};
+
+	if (place->class != HOST_OUTSIDE)
+		return kind_in_call(place->class);
+	if (place->activity == ACTIVITY_READY && limited)
 		return HOST_THROTTLED;
-	return site->row == HOST_LOCK && is_in_queue(site->stack) ? HOST_QUEUE : (uint8_t)site->row;
+	return place->activity == ACTIVITY_LOCK && is_in_queue(place->stack) ? HOST_QUEUE : kinds[place->activity];
 }
 
 /* Off the CPU each time is one block. Samples and preemptions say nothing of how often something is done. */
-static bool counts_blocks(uint8_t kind)
+static bool counts_blocks(enum host_kind kind)
 {
 	return kind >= HOST_LOCK && kind != HOST_READY && kind != HOST_THROTTLED;
 }
 
-static void add(struct host_reasons *reasons, const struct call_site *site, bool throttled)
+static void add(struct host_reasons *reasons, const struct host_thread *thread, const struct host_place *place,
+		bool limited)
 {
-	uint64_t ns = site->amount - site->early_amount, times = site->calls - site->early_calls;
-	uint8_t kind = kind_of(site, throttled);
+	enum host_kind kind = kind_of(place, limited);
 
 	reasons->items[reasons->count++] = (struct host_reason){
-		.kind = kind,
-		.ns = ns,
-		.times = times,
-		.calls = counts_blocks(kind) ? times : 0,
-		.stack = site->stack,
-		.stack_ns = site->stack ? ns : 0,
-		.line = host_reasons__line(site->stack),
+		.kind = (uint8_t)kind,
+		.ns = place->ns,
+		.times = place->times,
+		.calls = counts_blocks(kind) ? place->times : 0,
+		.line = user_line__find(place->stack),
+		.stack = place->stack,
+		.place_ns = place->ns,
+		.activity = place->activity,
+		.call_name = place->call_name,
+		.thread = thread,
 	};
-	reasons->ns += ns;
-	reasons->known_ns += site->stack ? ns : 0;
+	reasons->ns += place->ns;
+	reasons->known_ns += place->stack ? place->ns : 0;
 }
 
-static bool is_of_submitters(const struct call_site *site)
+static size_t count_places(const struct host_process *process)
 {
-	return site->kind == SITE_HOST && site->row != HOST_TEAM && site->row != HOST_HOLDER &&
-	       site->calls > site->early_calls;
+	size_t count = 0;
+
+	for (size_t i = 0; i < process->thread_count; i++)
+		count += process->threads[i].submits ? process->threads[i].place_count : 0;
+	return count;
 }
 
-static uint64_t later_ns(const struct call_site *site)
+/* A wait for another thread that submits is no time of its own: what that one did counts. */
+static void add_thread(struct host_reasons *reasons, const struct host_thread *thread, bool limited)
 {
-	return site->amount - site->early_amount;
-}
-
-/* Where whoever has the GIL most spends its time. */
-static const struct stack *find_holder(const struct process *process)
-{
-	const struct call_site *most = NULL;
-
-	for (size_t i = 0; i < process->site_count; i++) {
-		const struct call_site *site = &process->sites[i];
-
-		if (site->kind == SITE_HOST && site->row == HOST_HOLDER && host_reasons__line(site->stack) &&
-		    site->calls > site->early_calls && (!most || later_ns(site) > later_ns(most)))
-			most = site;
-	}
-	return most ? most->stack : NULL;
-}
-
-static void name_holder(struct host_reasons *reasons, const struct process *process)
-{
-	const struct stack *holder = find_holder(process);
-
-	for (size_t i = 0; i < reasons->count; i++)
-		if (reasons->items[i].kind == HOST_GIL)
-			reasons->items[i].holder = holder;
+	for (size_t i = 0; thread->submits && i < thread->place_count; i++)
+		if (thread->places[i].activity != ACTIVITY_TEAM)
+			add(reasons, thread, &thread->places[i], limited);
 }
 
 /* Of waits and copies the calls are counted by themselves, where their stacks are taken. */
@@ -269,24 +259,24 @@ static void count_calls(struct host_reason *reason, const struct process *proces
 	for (size_t i = 0; i < process->site_count; i++) {
 		const struct call_site *site = &process->sites[i];
 
-		if (site->kind == kind && !compare_lines(host_reasons__line(site->stack), reason->line))
+		if (site->kind == kind && !compare_lines(user_line__find(site->stack), reason->line))
 			reason->calls += site->calls - site->early_calls;
 	}
 }
 
 int host_reasons__of(const struct process *process, uint64_t now_ns, struct host_reasons *out)
 {
-	bool throttled = is_throttled(process, now_ns);
+	const struct host_process *host = process->host;
 
-	*out = (struct host_reasons){.cost = step_cost__of(process, now_ns)};
-	out->items = calloc(process->site_count + 1, sizeof(*out->items));
+	*out = (struct host_reasons){.process = host, .cost = step_cost__of(process, now_ns)};
+	if (!host)
+		return 0;
+	out->items = calloc(count_places(host) + 1, sizeof(*out->items));
 	if (!out->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < process->site_count; i++)
-		if (is_of_submitters(&process->sites[i]))
-			add(out, &process->sites[i], throttled);
+	for (size_t i = 0; i < host->thread_count; i++)
+		add_thread(out, &host->threads[i], is_limited(host));
 	merge_all(out);
-	name_holder(out, process);
 	for (size_t i = 0; i < out->count; i++)
 		count_calls(&out->items[i], process);
 	return 0;
@@ -296,4 +286,94 @@ void host_reasons__clear(struct host_reasons *reasons)
 {
 	free(reasons->items);
 	*reasons = (struct host_reasons){0};
+}
+
+/* --- whom a thread waits for --- */
+
+/* Who has the GIL runs, and lets go of it when it waits: where it runs says the most. */
+static const struct host_place *main_place(const struct host_thread *thread, bool has_gil)
+{
+	for (size_t i = 0; has_gil && i < thread->place_count; i++)
+		if (thread->places[i].activity == ACTIVITY_CPU && user_line__find(thread->places[i].stack))
+			return &thread->places[i];
+	return thread->place_count ? &thread->places[0] : NULL;
+}
+
+static const char *file_of(const struct host_thread *thread)
+{
+	return *thread->files[0].name ? thread->files[0].name : NULL;
+}
+
+/* Fills *out. Returns the place that it was taken from; NULL: what it does is not known. */
+static const struct host_place *look_at_other(const struct host_process *process, const struct host_partner *who, bool has_gil,
+					      struct host_other *out)
+{
+	const struct host_place *place;
+
+	*out = (struct host_other){.who = who};
+	if (who->thread >= process->thread_count)
+		return NULL;
+	place = main_place(&process->threads[who->thread], has_gil);
+	if (!place || !process->threads[who->thread].watched_ns)
+		return NULL;
+	out->thread = &process->threads[who->thread];
+	out->kind = (uint8_t)kind_of(place, false);
+	out->share = (double)place->ns / (double)out->thread->watched_ns;
+	out->stack = place->stack;
+	out->file = out->kind == HOST_DISK ? file_of(out->thread) : NULL;
+	return place;
+}
+
+static bool waits_for_a_thread(enum host_kind kind)
+{
+	return kind == HOST_LOCK || kind == HOST_GIL || kind == HOST_QUEUE;
+}
+
+static bool is_among(const struct host_other *hops, size_t count, const struct host_thread *first,
+		     const struct host_partner *who)
+{
+	for (size_t i = 0; i < count; i++)
+		if (hops[i].who->tid == who->tid)
+			return true;
+	return first->tid == who->tid;
+}
+
+size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_reason *reason,
+			  struct host_other hops[HOST_HOPS])
+{
+	const struct host_thread *thread = reason->thread;
+	enum host_activity activity = reason->activity;
+	enum host_kind kind = (enum host_kind)reason->kind;
+	size_t count = 0;
+
+	while (count < HOST_HOPS && waits_for_a_thread(kind) && thread->wakers[activity][0].count) {
+		const struct host_partner *who = &thread->wakers[activity][0];
+		const struct host_place *place;
+
+		if (is_among(hops, count, reason->thread, who))
+			break;
+		place = look_at_other(reasons->process, who, kind == HOST_GIL, &hops[count]);
+		count++;
+		if (!place)
+			break;
+		thread = hops[count - 1].thread;
+		kind = (enum host_kind)hops[count - 1].kind;
+		activity = place->activity;
+	}
+	return count;
+}
+
+size_t host_reasons__rivals(const struct host_reason *reason, const struct host_partner **list)
+{
+	size_t count = 0;
+
+	*list = reason->thread->rivals;
+	while (reason->kind == HOST_READY && count < HOST_PARTNERS && reason->thread->rivals[count].count)
+		count++;
+	return count;
+}
+
+const char *host_reasons__file(const struct host_reason *reason)
+{
+	return reason->kind == HOST_DISK ? file_of(reason->thread) : NULL;
 }

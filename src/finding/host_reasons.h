@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the threads that submit work did besides (gpuprobe/host.h) in the process's steady time (model/steady.h), by kind and by
- * the program's own line: the innermost frame that is no library's. What several places of a library took for one line of
- * the program is one reason.
+ * What the threads that submit work did besides (model/host.h) in the process's steady time (model/steady.h), by kind and by
+ * the program's own line (model/user_line.h). What several places of a library took for one line of the program is one reason. Whom a thread waits
+ * for stands with the reason: who holds the lock, feeds the queue or has the CPU, and what that one does.
  */
 #ifndef FINDING_HOST_REASONS_H
 #define FINDING_HOST_REASONS_H
@@ -10,38 +10,85 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprobe/host.h"
 #include "finding/step_cost.h"
+#include "model/host.h"
 #include "model/model.h"
 
+enum host_kind {
+	HOST_CPU = 0, /* on a CPU, outside of CUDA calls */
+	/* inside of a CUDA call, on a CPU or off it, by what the innermost one does */
+	HOST_IN_LAUNCH,
+	HOST_IN_MEMORY, /* allocates or frees */
+	HOST_IN_COPY,	/* copies and sets */
+	HOST_IN_WAIT,
+	HOST_IN_MODULE, /* loads or unloads code */
+	HOST_IN_GRAPH,	/* captures, makes or changes graphs */
+	HOST_IN_OTHER,
+	/* off the CPU, outside of CUDA calls */
+	HOST_LOCK,	/* a futex that is not the GIL's */
+	HOST_GIL,	/* Python's global interpreter lock: a futex inside the interpreter's own data */
+	HOST_QUEUE,	/* a pipe, socket, poll or child, or one of Python's queues between threads */
+	HOST_DISK,	/* a file */
+	HOST_FAULT,	/* a page fault */
+	HOST_SLEEP,	/* a sleep that was asked for */
+	HOST_READY,	/* it could run and did not: others had the CPU */
+	HOST_THROTTLED, /* the same, since its control group had used up its share */
+	HOST_OFF,	/* whatever else it waits for */
+	HOST_KINDS,
+};
+
+#define HOST_HOPS 3 /* from a thread that waits to those that it waits for */
+
+/* Whom a thread waits for. */
+struct host_other {
+	const struct host_partner *who;
+	const struct host_thread *thread; /* NULL: it is not followed, and the rest is not known */
+	/* What it does the most of its time; of the GIL's holder where it runs. .stack NULL: its place is not known */
+	uint8_t kind;
+	double share;
+	const struct stack *stack;
+	const char *file; /* of HOST_DISK: the one it waits for the most; NULL: not known */
+};
+
 struct host_reason {
-	uint8_t kind; /* enum host_kind; never HOST_TEAM */
+	uint8_t kind; /* enum host_kind */
 	uint64_t ns, times;
 	uint64_t calls;			/* how often it blocked or was called; 0: not known */
 	uint64_t kind_ns;		/* of all reasons of this kind; of HOST_CPU its own */
 	const struct stack_frame *line; /* the program's own; NULL where the stack has none */
-	const struct stack *stack;	/* of most of it; NULL: not known */
-	uint64_t stack_ns;		/* of that */
-	const struct stack *holder;	/* of HOST_GIL: where the thread that has it spends its time; NULL: not known */
+	/* Of the place with most of it */
+	const struct stack *stack; /* NULL: not known */
+	uint64_t place_ns;
+	enum host_activity activity;
+	const char *call_name;		  /* of the system call of HOST_OFF; NULL: not known */
+	const struct host_thread *thread; /* whose place that is */
 };
 
 struct host_reasons {
-	struct host_reason *items; /* those with a line first; the kind of most time first, and of it the line of most time */
+	const struct host_process *process; /* NULL: nothing is known */
+	struct host_reason *items;	    /* those with a line first; the kind of most time first, and of it the line of most time */
 	size_t count;
 	uint64_t ns;	   /* of all */
 	uint64_t known_ns; /* of those with a stack */
 	struct step_cost cost;
 };
 
-/* As of `now_ns`. 0 or -ENOMEM. Valid until the process's sites are read anew. host_reasons__clear releases it. */
+/* As of `now_ns`. 0 or -ENOMEM. Valid until what threads did is told anew. host_reasons__clear releases it. */
 int host_reasons__of(const struct process *process, uint64_t now_ns, struct host_reasons *out);
 void host_reasons__clear(struct host_reasons *reasons);
 
-/* Whether the frame is of the program itself: not of Python's libraries, nor of a shared library. */
-bool host_reasons__is_own(const struct stack_frame *frame);
+/*
+ * Whom the reason's thread waits for: of HOST_LOCK, HOST_GIL and HOST_QUEUE the thread that ends most of its waits, then
+ * whom that one waits for in turn, and so on. Returns how many; 0 of other kinds.
+ */
+size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_reason *reason,
+			  struct host_other hops[HOST_HOPS]);
 
-/* The program's own line of a stack: its innermost such frame, Python's before others; NULL: it has none. */
-const struct stack_frame *host_reasons__line(const struct stack *stack);
+/* The processes that had the CPU of a HOST_READY's thread, most time first: HOST_PARTNERS at most. Sets *list, returns how many. */
+size_t host_reasons__rivals(const struct host_reason *reason, const struct host_partner **list);
+
+/* The file that a HOST_DISK's thread waits for the most; NULL: not known. */
+const char *host_reasons__file(const struct host_reason *reason);
 
 /* "on the CPU", "waiting for a lock": what a thread does. */
 const char *host_reasons__doing(enum host_kind kind);

@@ -28,6 +28,8 @@ enum section {
 };
 
 struct account;
+struct host_process;
+struct host_side;
 struct process_steps;
 
 /* Live are the allocations less those that were never_live or replaced, went with their context, or have been freed. */
@@ -248,18 +250,16 @@ struct process {
 	uint8_t shim_number, driver_number; /* the driver library that was seen to call another, and that; 0: none was */
 	char *shim, *driver;		    /* where these are, raw; NULL: not known */
 
-	bool identified;       /* the next four are known */
-	int32_t parent;	       /* at its first call; 0: not in gpuprobe's pid namespace */
-	uint32_t uid;	       /* the real user */
-	int32_t namespace_pid; /* in its own pid namespace */
-	char user[33];	       /* name or, without one, number */
-	bool cgroup_known;     /* container and pod were looked for */
-	char container[65];    /* id; empty: in none */
-	char pod[37];	       /* uid; empty: in none */
-	/* How long its control group was kept from running for want of CPU: before it was looked at first, and since; known: it is looked at */
-	uint64_t throttled_before_ns, throttled_ns;
-	bool throttled_known;
-	struct process_gpu *gpus; /* first those with CUDA's numbers, by these */
+	bool identified;		 /* the next four are known */
+	int32_t parent;			 /* at its first call; 0: not in gpuprobe's pid namespace */
+	uint32_t uid;			 /* the real user */
+	int32_t namespace_pid;		 /* in its own pid namespace */
+	char user[33];			 /* name or, without one, number */
+	bool cgroup_known;		 /* container and pod were looked for */
+	char container[65];		 /* id; empty: in none */
+	char pod[37];			 /* uid; empty: in none */
+	const struct host_process *host; /* what its threads did besides calls; NULL: not known; not the model's own */
+	struct process_gpu *gpus;	 /* first those with CUDA's numbers, by these */
 	size_t gpu_count;
 
 	struct memory_totals memory[MEMORY_KINDS];
@@ -386,6 +386,8 @@ struct model {
 	size_t gpu_count;
 
 	struct sampling sampling;
+
+	const struct host_side *host; /* NULL: threads were not to be followed; not the model's own */
 
 	uint64_t lost[LOSS_COUNT];
 	uint64_t sites_attached[LAYER_COUNT];

@@ -18,12 +18,12 @@
 struct call_site {
 	const struct stack *stack; /* NULL: could not be taken or kept */
 	uint8_t kind;		   /* enum site_kind */
-	uint16_t row;		   /* in api_functions; of SITE_HOST enum host_kind; not of SITE_LAUNCH */
+	uint16_t row;		   /* in api_functions; not of SITE_LAUNCH */
 	int32_t code;		   /* of SITE_FAILURE */
 	const char *kernel;	   /* of SITE_LAUNCH: its full name, NULL while unknown; the process's kernel table's */
 	const char *kernel_short;
 	uint64_t calls;
-	uint64_t amount;		    /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY, SITE_HOST: nanoseconds */
+	uint64_t amount;		    /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY: nanoseconds */
 	uint64_t early_calls, early_amount; /* of these: before the steady time (model/steady.h), where that is known */
 };
 

@@ -21,7 +21,6 @@ struct steady_base {
 	uint64_t ns;
 	int mark;	  /* of call sites */
 	struct load load; /* NVML's of all readings until then */
-	uint64_t throttled_ns;
 	struct kept_list threads, functions, sizes, copies, repeats, totals;
 	struct process_account shared;
 	struct covered_totals covered[COPY_KINDS];
@@ -158,7 +157,6 @@ static struct steady_base *new_base(const struct process *process, const struct 
 		return NULL;
 	base->ns = load->ns;
 	base->load = *load;
-	base->throttled_ns = process->throttled_ns;
 	if (keep_all(base, process))
 		return base;
 	free_base(base);
@@ -302,11 +300,13 @@ bool steady__load(const struct process *process, uint64_t now_ns, struct load *l
 	return true;
 }
 
-uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns)
+void steady__marks(const struct process *process, uint64_t now_ns, struct steady_marks *marks)
 {
-	const struct steady_base *base = base_of(process, now_ns);
+	const struct steady *steady = process->account ? process->account->steady : NULL;
 
-	return process->throttled_ns - (base && base->throttled_ns < process->throttled_ns ? base->throttled_ns : 0);
+	*marks = (struct steady_marks){.mark = steady__mark(process, now_ns)};
+	for (size_t i = 0; steady && i < steady->count; i++)
+		marks->ns[steady->bases[i]->mark] = steady->bases[i]->ns;
 }
 
 /* --- what came after --- */

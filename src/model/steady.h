@@ -38,8 +38,13 @@ int steady__mark(const struct process *process, uint64_t now_ns);
 /* The load of the steady time, which `ns` is the length of; NVML's is of all readings in it. False: it is not known to be steady. */
 bool steady__load(const struct process *process, uint64_t now_ns, struct load *load);
 
-/* How long the control group kept it from running in its steady time, or in all where that is not known. */
-uint64_t steady__throttled_ns(const struct process *process, uint64_t now_ns);
+/* For who counts by marks, too: what was counted when a mark was made is to be kept with it. */
+struct steady_marks {
+	uint64_t ns[SITE_MARKS]; /* when each was made; 0: it was not */
+	int mark;		 /* as steady__mark */
+};
+
+void steady__marks(const struct process *process, uint64_t now_ns, struct steady_marks *marks);
 
 /*
  * A copy of a process of which nothing is estimated with only what was counted in its steady time, of what is counted: threads, functions,

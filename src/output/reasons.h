@@ -16,6 +16,7 @@
  *     38.1 ms  52.5 %  on the CPU           normalise (train.py:31) < batches (train.py:44) < <module> (train.py:80)
  *      1.3 ms   1.8 %  waiting for the GPU  item (train.py:60) < <module> (train.py:80), 1 a step
  *
+ * and below it whom it waits for, or who has the CPU meanwhile.
  * Nothing where nothing is known.
  */
 void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns);
@@ -25,5 +26,8 @@ void reasons_text__print(FILE *out, const struct process *process, uint64_t now_
 
 /* The member `reasons`: all of them. */
 void reasons_json__write(struct json *j, const struct process *process, uint64_t now_ns);
+
+/* The member `host`: whether threads are followed, and if not, why; nothing where they were not to be. */
+void reasons_json__write_host(struct json *j, const struct model *model);
 
 #endif

@@ -2,8 +2,7 @@
 // Enumerators as words, see words.h.
 #include "output/words.h"
 
-#include "gpuprobe/host.h"
-
+#include "finding/host_reasons.h"
 #include "gpuprobe/state.h"
 
 const char *words__memory_kind(enum memory_kind kind)
@@ -69,8 +68,6 @@ const char *words__site_kind(enum site_kind kind)
 		return "failure";
 	case SITE_COPY:
 		return "copy";
-	case SITE_HOST:
-		return "host";
 	default:
 		return "unknown";
 	}
@@ -95,8 +92,6 @@ const char *words__host_kind(unsigned int kind)
 		[HOST_SLEEP] = "sleep",
 		[HOST_READY] = "preempted",
 		[HOST_THROTTLED] = "throttled",
-		[HOST_HOLDER] = "gil-holder",
-		[HOST_TEAM] = "team",
 		[HOST_OFF] = "other-wait",
 	};
 

@@ -166,9 +166,6 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.memory_lent, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.adopt_process, !options->sites_alone);
-	bpf_program__set_autoload(skeleton->progs.sample_thread, options->host);
-	bpf_program__set_autoload(skeleton->progs.host_switch, options->host);
-	bpf_program__set_autoload(skeleton->progs.host_waking, options->host);
 	bpf_program__set_autoload(skeleton->progs.identity_of_mappings, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.inode_is_mapped, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));

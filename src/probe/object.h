@@ -24,7 +24,6 @@ struct object_options {
 	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes at new libraries */
 	bool account;	     /* keep the account of a run, gpuprobe/account.h; the return of every launch is looked at */
-	bool host;	     /* what threads do besides calls is followed, gpuprobe/host.h */
 	bool idle_records;   /* tell each idle time of a device, RECORD_IDLE */
 	uint32_t steps;	     /* look for what so many threads submit over and over, gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
 	bool rates;	     /* count the calls of threads, gpuprobe/rate.h */

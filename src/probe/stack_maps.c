@@ -94,5 +94,5 @@ static int forget(void *arg, uint64_t id)
 
 struct stack_hooks stack_maps__hooks(struct stack_maps *maps)
 {
-	return (struct stack_hooks){set_python, set_code, set_whole, set_same, forget, maps};
+	return (struct stack_hooks){set_python, set_code, set_whole, set_same, forget, maps, false};
 }

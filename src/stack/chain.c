@@ -70,6 +70,9 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 			address = callers.list[callers.next++].address;
 		if (!can_be_return(process, record, address))
 			return;
+		/* No return address: what is to be executed. */
+		if (!i && record->flags & STACK_INTERRUPTED)
+			chain->interrupted[0] |= 1;
 		chain->address[chain->count++] = address;
 	}
 	chain->truncated = record->flags & STACK_CUT;
@@ -124,6 +127,24 @@ static int unwind(struct call_chain *chain, struct stack_processes *processes, s
 	return run_unwinder(chain, processes, process, record, &end);
 }
 
+/* Where frame pointers lead by the last caller that a short copy has, they tell of those behind it. */
+static void go_on_by_pointers(struct call_chain *chain, const struct stack_process *process, const struct stack_record *record)
+{
+	uint64_t last = chain->address[chain->count - 1];
+	uint32_t i = 1;
+
+	while (i < record->natives && record->native[i] != last)
+		i++;
+	if (i >= record->natives)
+		return;
+	for (i++; i < record->natives && chain->count < CHAIN_MAX; i++) {
+		if (!can_be_return(process, record, record->native[i]))
+			return;
+		chain->address[chain->count++] = record->native[i];
+	}
+	chain->truncated = record->flags & STACK_CUT;
+}
+
 int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stack_processes *processes,
 		     struct stack_process *process, const struct stack_record *record, uint64_t now)
 {
@@ -138,6 +159,8 @@ int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stac
 	if (!record->copied || !process || (mode == STACK_AUTO && chain->whole))
 		return 0;
 	ret = unwind(chain, processes, process, record, now);
+	if (!ret && chain->truncated && record->flags & STACK_INTERRUPTED)
+		go_on_by_pointers(chain, process, record);
 	if (ret || !chain->broken || chain->count >= by_pointers)
 		return ret;
 	/* Frame pointers, which may leave out frames, go further than what frame information is there. */

@@ -94,7 +94,9 @@ static void release(struct stack_processes *processes, struct stack_process *pro
 
 static bool tells_code(const struct stack_processes *processes)
 {
-	return (processes->mode == STACK_DWARF || processes->mode == STACK_AUTO) && processes->hooks->set_code;
+	bool copies = processes->mode == STACK_DWARF || processes->mode == STACK_AUTO;
+
+	return (copies || processes->hooks->always_code) && processes->hooks->set_code;
 }
 
 /* There is no room for where all processes that ever were had code. */

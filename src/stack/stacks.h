@@ -12,6 +12,7 @@
 #ifndef STACK_STACKS_H
 #define STACK_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,7 +29,7 @@ struct stacks;
 struct stack_hooks {
 	/* Where the process has its Python frames; NULL: it has none any more. */
 	int (*set_python)(void *arg, pid_t pid, const struct python_target *target);
-	/* Where it has code; NULL: that is of no interest any more. Called with STACK_DWARF and STACK_AUTO only. */
+	/* Where it has code; NULL: that is of no interest any more. Called with STACK_DWARF and STACK_AUTO only, or with always_code. */
 	int (*set_code)(void *arg, pid_t pid, const struct code_map *map);
 	/* Frame pointers lead to the stack's beginning: a chain, see struct stack_record. */
 	int (*set_whole)(void *arg, uint64_t chain);
@@ -37,6 +38,7 @@ struct stack_hooks {
 	/* The stack with this id is to be told anew when it is seen. */
 	int (*forget)(void *arg, uint64_t id);
 	void *arg;
+	bool always_code; /* some stacks are copied although the mode is STACK_FP */
 };
 
 struct stacks_options {

@@ -278,6 +278,8 @@ static int read_object(const struct search *search, const struct object *object,
 		return ret;
 	python->offsets.target.code_type = code_type;
 	python->offsets.target.key_address = *runtime + offsets->key;
+	python->offsets.target.runtime = *runtime;
+	python->offsets.target.runtime_bytes = elf_file__object_size(elf, "_PyRuntime");
 	find_eval(elf, object, python);
 	return 0;
 }

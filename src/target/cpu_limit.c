@@ -1,58 +1,116 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long a control group was kept from running, see cpu_limit.h.
+/*
+ * How long a control group was kept from running, see cpu_limit.h. Version 2 is mounted at /sys/fs/cgroup, or in /unified where
+ * version 1 has that; of version 1 the hierarchy is named by its controllers, in either order.
+ */
 #include "target/cpu_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/cgroup.h"
+#include "target/text_file.h"
 
-#define STAT_SIZE 4096
+#define TEXT_SIZE 8192 /* of a cpu.stat, or of /proc/PID/cgroup: what follows is cut */
+#define ROOT "/sys/fs/cgroup"
 
-int cpu_limit__parse(const char *text, uint64_t *ns)
+/* The line "NAME NUMBER", in units of so many nanoseconds. */
+static int find_number(const char *text, const char *name, uint64_t unit_ns, uint64_t *ns)
 {
-	static const char name[] = "throttled_usec ";
-	uint64_t us;
+	size_t length = strlen(name);
+	uint64_t number;
 
 	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		if (strncmp(line, name, strlen(name)))
+		if (strncmp(line, name, length) != 0 || line[length] != ' ')
 			continue;
-		if (sscanf(line + strlen(name), "%" SCNu64, &us) != 1 || us > UINT64_MAX / 1000)
+		if (sscanf(line + length, "%" SCNu64, &number) != 1 || number > UINT64_MAX / unit_ns)
 			return -EBADMSG;
-		*ns = us * 1000;
+		*ns = number * unit_ns;
 		return 0;
 	}
 	return -ENODATA;
 }
 
-static int read_stat(const char *group, char text[STAT_SIZE])
+int cpu_limit__parse(const char *text, uint64_t *ns)
 {
-	char path[STAT_SIZE];
-	size_t size;
-	FILE *in;
+	int ret = find_number(text, "throttled_usec", 1000, ns);
 
-	if (snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.stat", group) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	in = fopen(path, "re");
-	if (!in)
-		return -errno;
-	size = fread(text, 1, STAT_SIZE - 1, in);
-	text[size] = 0;
-	fclose(in);
-	return 0;
+	return ret == -ENODATA ? find_number(text, "throttled_time", 1, ns) : ret;
+}
+
+struct search {
+	int ret; /* of what was found so far */
+	uint64_t ns;
+};
+
+static void look_at_group(const char *folder, struct search *search)
+{
+	char path[PATH_MAX], text[TEXT_SIZE];
+	uint64_t ns;
+
+	if (snprintf(path, sizeof(path), "%s/cpu.stat", folder) >= (int)sizeof(path))
+		return;
+	if (text_file__read("", path, text, sizeof(text)) || cpu_limit__parse(text, &ns))
+		return;
+	if (search->ret || ns > search->ns)
+		search->ns = ns;
+	search->ret = 0;
+}
+
+/* The group of a path and those above it. */
+static void look_up(const char *mount, const char *path, struct search *search)
+{
+	char folder[PATH_MAX - 16];
+
+	if (strstr(path, "..") || (size_t)snprintf(folder, sizeof(folder), "%s%s", mount, path) >= sizeof(folder))
+		return;
+	for (char *end = folder + strlen(folder); end && end >= folder + strlen(mount); end = strrchr(folder, '/')) {
+		*end = '\0';
+		look_at_group(folder, search);
+	}
+}
+
+static bool has_controller(const char *list, const char *end)
+{
+	return (end - list == 3 && !strncmp(list, "cpu", 3)) || !strncmp(list, "cpu,", 4) ||
+	       (end - list > 4 && !strncmp(end - 4, ",cpu", 4));
+}
+
+/* "NUMBER:CONTROLLERS:PATH" */
+static void look_at_line(const char *line, struct search *search)
+{
+	const char *list = strchr(line, ':'), *end = list ? strchr(list + 1, ':') : NULL;
+	char mount[64];
+
+	if (!end)
+		return;
+	list++;
+	if (list == end) {
+		look_up(ROOT, end + 1, search);
+		look_up(ROOT "/unified", end + 1, search);
+	} else if (has_controller(list, end) && end - list < 32) {
+		snprintf(mount, sizeof(mount), ROOT "/%.*s", (int)(end - list), list);
+		look_up(mount, end + 1, search);
+	}
 }
 
 int cpu_limit__throttled(pid_t pid, uint64_t *ns)
 {
-	char *group = cgroup__path(pid), text[STAT_SIZE];
+	struct search search = {.ret = -ENODATA};
+	char path[64], text[TEXT_SIZE], *save = NULL;
 	int ret;
 
-	if (!group)
-		return -ENOENT;
-	ret = strstr(group, "..") ? -EINVAL : read_stat(group, text);
-	free(group);
-	return ret ? ret : cpu_limit__parse(text, ns);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	ret = text_file__read("", path, text, sizeof(text));
+	if (ret)
+		return ret;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		look_at_line(line, &search);
+	if (!search.ret)
+		*ns = search.ns;
+	return search.ret;
 }

@@ -130,6 +130,9 @@ bool elf_file__imports(struct elf_file *file, const char *name);
  */
 int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value);
 
+/* How many bytes that variable has; 0 where there is none, or the file does not tell. */
+uint64_t elf_file__object_size(struct elf_file *file, const char *name);
+
 /* The virtual address of the section `name`, where it is loaded. False: there is none. */
 bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr);
 

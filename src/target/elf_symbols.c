@@ -210,10 +210,9 @@ bool elf_file__imports(struct elf_file *file, const char *name)
 	return walk_file(&walk, ELF_TABLE_DYNAMIC) == 1;
 }
 
-int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value)
+static int find_object(struct elf_file *file, const char *name, struct elf_symbol *found)
 {
-	struct elf_symbol found = {0};
-	struct search search = {.name = name, .found = &found};
+	struct search search = {.name = name, .found = found};
 	struct walk walk = {
 		.file = file,
 		.budget = NAME_BUDGET,
@@ -227,10 +226,26 @@ int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *val
 
 	if (ret <= 0)
 		ret = walk_file(&walk, ELF_TABLE_FULL);
-	if (ret != 1)
-		return ret < 0 ? ret : -ENOENT;
-	*value = found.value;
-	return 0;
+	if (ret == 1)
+		return 0;
+	return ret < 0 ? ret : -ENOENT;
+}
+
+int elf_file__find_object(struct elf_file *file, const char *name, uint64_t *value)
+{
+	struct elf_symbol found = {0};
+	int ret = find_object(file, name, &found);
+
+	if (!ret)
+		*value = found.value;
+	return ret;
+}
+
+uint64_t elf_file__object_size(struct elf_file *file, const char *name)
+{
+	struct elf_symbol found = {0};
+
+	return find_object(file, name, &found) ? 0 : found.size;
 }
 
 static uint32_t rank_of(const struct elf_symbol *symbol)

@@ -55,7 +55,7 @@ check_tells() {
 	for line in 'degraded  links: tracefs events' 'degraded  session: no session probes' \
 		'degraded  copies: each copy from pageable memory' 'ok        tracefs: mounted' \
 		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' 'ok        monitor: ' \
-		'ok        tracer: ' 'ok        stacks: '; do
+		'ok        tracer: ' 'ok        threads: ' 'ok        stacks: '; do
 		grep "^$line" out
 	done
 	test ! -s err
@@ -307,6 +307,13 @@ MIX="export CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us
 
 # --- the account of a run ---
 
+# A loop that computes between its launches: sampled there, and nothing is lacking. It is followed after two seconds.
+follows_threads() {
+	"$GPUPROBE" diagnose --json -- "$SIM/steps" --steps 3000 --cpu 0.002 > out 2> err
+	grep -o '"host":{"follows":true' out
+	grep -o '"reasons":.*"kind":"on-cpu"' out
+}
+
 # With stacks, and what is probed for findings alone. Which findings there are is a matter of time, which is another here.
 diagnoses() {
 	"$GPUPROBE" diagnose --json -- "$SIM/faults" "$1" > out 2> err
@@ -530,6 +537,7 @@ run dump_of_a_wait dumps_a_wait
 run call_from_before call_from_before
 run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
+run follows_threads follows_threads
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.

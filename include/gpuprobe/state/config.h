@@ -36,6 +36,7 @@ struct config {
 	__u8 rates;	     /* threads' calls are counted, see gpuprobe/rate.h */
 	__u8 idle_records;   /* the ring gets each idle time of a device, RECORD_IDLE */
 	__u8 steps;	     /* what threads submit over and over is looked for, see gpuprobe/steps.h */
+	__u8 copies_native;  /* stacks with Python frames are not copied */
 	__u32 hold_user;     /* who is held: of this real or saved user, whom gpuprobe may let go on, or HOLD_ALL */
 	__u64 stack_seed;    /* of ids, random: no process can make those of another */
 	__u64 min_wait_ns;   /* of a SITE_WAIT */

@@ -16,14 +16,12 @@ static void write_site(struct json *j, const struct call_site *site)
 	json__key_string(j, "kind", words__site_kind(site->kind));
 	if (site->kind == SITE_LAUNCH)
 		json__key_string(j, "kernel", site->kernel);
-	else if (site->kind == SITE_HOST)
-		json__key_string(j, "doing", words__host_kind(site->row));
 	else
 		json__key_string(j, "function", api_functions[site->row].base);
 	json__key_u64(j, "calls", site->calls);
 	if (site->kind == SITE_ALLOCATION)
 		json__key_u64(j, "bytes", site->amount);
-	if (site->kind == SITE_WAIT || site->kind == SITE_COPY || site->kind == SITE_HOST)
+	if (site->kind == SITE_WAIT || site->kind == SITE_COPY)
 		json__key_u64(j, "ns", site->amount);
 	if (site->kind == SITE_FAILURE)
 		write_failure(j, site);

@@ -135,7 +135,7 @@ void report_sites__list(FILE *out, const struct model *model, const struct proce
 			const struct report_options *options)
 {
 	print_live(out, p, options);
-	for (enum site_kind kind = 0; kind < SITE_HOST; kind++)
+	for (enum site_kind kind = 0; kind < SITE_KINDS; kind++)
 		print_kind(out, model, p, kind, options);
 }
 

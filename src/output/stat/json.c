@@ -80,6 +80,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 	json__key_u64(&j, "began_ns", report->began_ns);
 	json__key_bool(&j, "final", model->final);
 	json_sampling__write(&j, &model->sampling);
+	reasons_json__write_host(&j, model);
 	json__key(&j, "processes");
 	json__array_begin(&j);
 	for (size_t i = 0; i < model->process_count; i++)

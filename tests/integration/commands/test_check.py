@@ -169,7 +169,7 @@ def test_tracefs_links(tracefs, sleeper, nothing_left):
     assert check.state("session") == "degraded"
     assert check.state("tracefs", "takes probes") == "ok"
     assert check.state("probes", "64 calls") == "ok"
-    assert check.state("monitor") == check.state("tracer") == "ok"
+    assert check.state("monitor") == check.state("tracer") == check.state("threads") == "ok"
 
 
 def test_multi_links(sleeper, nothing_left):
@@ -214,7 +214,8 @@ def test_no_btf(sleeper, nothing_left):
     assert check.state("kernel") == check.state("bpf") == check.state("probes") == "ok"
     assert not check.all("monitor")
     assert not check.all("maps") and not check.all("copies")
-    assert check.one("untried", "could not be tried")["facts"]["topics"] == ["iterator", "monitor", "tracer", "maps", "copies"]
+    untried = check.one("untried", "could not be tried")["facts"]["topics"]
+    assert untried == ["iterator", "monitor", "tracer", "threads", "maps", "copies"]
     assert check.state("stacks") == "missing"
 
 

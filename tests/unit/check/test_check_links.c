@@ -29,6 +29,7 @@ static struct link_facts good_links(void)
 		.iterator = {.made = true},
 		.monitor = {.made = true},
 		.tracer = {.made = true},
+		.threads = {.made = true},
 		.stacks = STACK_AUTO,
 	};
 }
@@ -55,6 +56,7 @@ static void all_is_well(void **state)
 	expect_fact(&list, "links", "", "kind", "session");
 	expect_line(&list, "reach", CHECK_OK, "git add", NULL);
 	expect_line(&list, "probes", CHECK_OK, "64 calls", NULL);
+	expect_line(&list, "threads", CHECK_OK, "can follow", NULL);
 	check_list__clear(&list);
 }
 
@@ -69,9 +71,9 @@ static void judges_programs(void **state)
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "cannot be told", "as root");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") || has_topic(&list, "monitor"));
-	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, maps, copies", "mend");
+	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, threads, maps, copies", "mend");
 	expect_fact(&list, "untried", "could not", "topics",
-		    "session,probes,seccomp,iterator,monitor,tracer,maps,copies");
+		    "session,probes,seccomp,iterator,monitor,tracer,threads,maps,copies");
 	check_list__clear(&list);
 	facts.program = -EACCES;
 	expect_links(&facts, &newest, "bpf", CHECK_MISSING, "Permission denied", "sudo");
@@ -156,6 +158,8 @@ static void judges_what_is_loaded(void **state)
 	expect_links(&facts, &newest, "tracer", CHECK_OK, "gpuprobe trace", NULL);
 	facts.tracer = facts.monitor;
 	expect_links(&facts, &newest, "tracer", CHECK_MISSING, "the kernel refused", "-vv");
+	facts.threads = facts.monitor;
+	expect_links(&facts, &newest, "threads", CHECK_DEGRADED, "between their calls: the kernel refused", "-vv");
 	facts.iterator.ret = -ENOENT;
 	strcpy(facts.iterator.error.text, "own file is not found");
 	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "-vv");
@@ -196,7 +200,7 @@ static void tries_for_real(void **state)
 	assert_int_equal(facts.chosen, 0);
 	if (facts.kind == LINKS_TRACEFS)
 		skip();
-	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made && facts.tracer.made);
+	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made && facts.tracer.made && facts.threads.made);
 	assert_int_equal(facts.probing.ret, 0);
 	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
 	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);

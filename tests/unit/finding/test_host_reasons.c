@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads that submit work do in the steady time of a process, and what that and findings cost in a step.
+// Reasons why the GPU waits for threads: how places become kinds and lines, their order, whom a thread waits for, and what that costs
+// in a step.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,26 +18,296 @@
 #include "model/steps.h"
 
 #define MS 1000000ull
+#define PYTHON(name, path, number) \
+	{ \
+		.kind = FRAME_PYTHON, .function = name, .file = path, .line = number \
+	}
+#define STACK(name, ...) \
+	static const struct stack_frame name##_frames[] = {__VA_ARGS__}; \
+	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), .frames = name##_frames}
+#define PLACES(...) \
+	(struct host_place[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define MAIN PYTHON("<module>", "/home/user/train.py", 80)
 
-static const struct stack_frame lines[] = {
-	{.kind = FRAME_PYTHON, .function = "item", .file = "/usr/lib/python3/tensor.py", .line = 9},
-	{.kind = FRAME_PYTHON, .function = "train", .file = "train.py", .line = 60},
-	{.kind = FRAME_PYTHON, .function = "load", .file = "data.py", .line = 30},
-	{.kind = FRAME_PYTHON, .function = "main", .file = "train.py", .line = 5},
-};
-static const struct stack at_item = {.count = 2, .frames = lines}, at_load = {.count = 1, .frames = &lines[2]},
-			  at_start = {.count = 1, .frames = &lines[3]};
+STACK(computes, PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3), PYTHON("normalise", "/home/user/train.py", 31), MAIN);
+STACK(copies, PYTHON("normalise", "/home/user/train.py", 31), MAIN);
+STACK(draws, PYTHON("randn", "/home/user/train.py", 30), MAIN);
+STACK(takes, {.function = "futex_wait", .object = "libc.so.6"}, PYTHON("take", "/home/user/train.py", 50), MAIN);
+STACK(gets, PYTHON("wait", "/usr/lib/python3.11/threading.py", 320), PYTHON("get", "/usr/lib/python3.11/queue.py", 171),
+      PYTHON("fetch", "/home/user/train.py", 60), MAIN);
+STACK(of_a_library, {.function = "read", .object = "libc.so.6"});
+STACK(holds, PYTHON("hold", "/home/user/train.py", 12));
+STACK(reads, PYTHON("load", "/home/user/data.py", 7));
+STACK(asks, PYTHON("item", "/usr/lib/python3/dist-packages/tensor.py", 9), PYTHON("train", "/home/user/train.py", 60), MAIN);
+
+static struct host_thread thread(bool submits, int32_t tid, struct host_place *places, size_t count)
+{
+	struct host_thread thread = {.submits = submits, .tid = tid, .pid = 10, .watched_ns = 100 * MS, .places = places, .place_count = count};
+
+	return thread;
+}
+
+static struct host_partner partner(int32_t tid, size_t number)
+{
+	return (struct host_partner){.tid = tid, .pid = 10, .ns = 1, .count = 1, .thread = number};
+}
+
+static struct host_reasons reasons_of(struct host_process *host)
+{
+	const struct process process = {.host = host};
+	struct host_reasons reasons;
+
+	assert_int_equal(host_reasons__of(&process, 0, &reasons), 0);
+	return reasons;
+}
+
+static void merges_by_the_users_line(void **state)
+{
+	struct host_place *places = PLACES({.ns = 20 * MS, .times = 2, .stack = &copies}, {.ns = 30 * MS, .times = 3, .stack = &computes},
+					   {.ns = 10 * MS, .times = 1, .stack = &draws});
+	struct host_place *other = PLACES({.ns = 5 * MS, .times = 1, .stack = &copies});
+	struct host_thread threads[] = {thread(true, 1, places, 3), thread(true, 2, other, 1)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+
+	(void)state;
+	assert_int_equal(reasons.count, 2);
+	assert_int_equal(reasons.items[0].ns, 55 * MS);
+	assert_int_equal(reasons.items[0].times, 6);
+	assert_int_equal(reasons.items[0].line->line, 31);
+	/* The stack of most of it. */
+	assert_ptr_equal(reasons.items[0].stack, &computes);
+	assert_int_equal(reasons.items[1].line->line, 30);
+	assert_int_equal(reasons.ns, 65 * MS);
+	assert_int_equal(reasons.known_ns, 65 * MS);
+	host_reasons__clear(&reasons);
+}
+
+static void names_calls(void **state)
+{
+	static const struct {
+		enum host_activity activity;
+		enum host_class class;
+		enum host_kind kind;
+	} rows[] = {
+		{ACTIVITY_CPU, HOST_OUTSIDE, HOST_CPU},
+		{ACTIVITY_CPU, HOST_LAUNCHES, HOST_IN_LAUNCH},
+		{ACTIVITY_LOCK, HOST_MEMORY, HOST_IN_MEMORY},
+		{ACTIVITY_CPU, HOST_COPIES, HOST_IN_COPY},
+		{ACTIVITY_READY, HOST_WAITS, HOST_IN_WAIT},
+		{ACTIVITY_DISK, HOST_MODULE, HOST_IN_MODULE},
+		{ACTIVITY_CPU, HOST_CAPTURE, HOST_IN_GRAPH},
+		{ACTIVITY_SLEEP, HOST_CALLS, HOST_IN_OTHER},
+		{ACTIVITY_GIL, HOST_OUTSIDE, HOST_GIL},
+		{ACTIVITY_QUEUE, HOST_OUTSIDE, HOST_QUEUE},
+		{ACTIVITY_DISK, HOST_OUTSIDE, HOST_DISK},
+		{ACTIVITY_FAULT, HOST_OUTSIDE, HOST_FAULT},
+		{ACTIVITY_SLEEP, HOST_OUTSIDE, HOST_SLEEP},
+		{ACTIVITY_READY, HOST_OUTSIDE, HOST_READY},
+		{ACTIVITY_STOPPED, HOST_OUTSIDE, HOST_OFF},
+		{ACTIVITY_OTHER, HOST_OUTSIDE, HOST_OFF},
+		{ACTIVITY_LOCK, HOST_OUTSIDE, HOST_LOCK},
+		{ACTIVITY_THROTTLED, HOST_OUTSIDE, HOST_THROTTLED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct host_place *place = PLACES({.activity = rows[i].activity, .class = rows[i].class, .ns = 1, .stack = &draws});
+		struct host_thread threads[] = {thread(true, 1, place, 1)};
+		struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+
+		assert_int_equal(reasons.count, 1);
+		assert_int_equal(reasons.items[0].kind, rows[i].kind);
+		host_reasons__clear(&reasons);
+	}
+}
+
+/* The kind with most time first, of all its lines; what has no line of the user's comes last. */
+static void ranks(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
+					   {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+					   {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
+					   {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
+					   {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, places, 5)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	static const enum host_kind order[] = {HOST_LOCK, HOST_LOCK, HOST_CPU, HOST_CPU, HOST_QUEUE};
+
+	(void)state;
+	assert_int_equal(reasons.count, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(reasons.items[i].kind, order[i]);
+	assert_int_equal(reasons.items[0].kind_ns, 35 * MS);
+	assert_int_equal(reasons.items[0].ns, 20 * MS);
+	assert_int_equal(reasons.items[2].kind_ns, 30 * MS);
+	assert_null(reasons.items[4].line);
+	host_reasons__clear(&reasons);
+}
+
+/* Waits for another thread that submits, and whatever those do that are followed for its sake, are no time of its own. */
+static void leaves_out_others(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes}, {.ns = 10 * MS, .stack = &draws});
+	struct host_place *other = PLACES({.ns = 90 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, places, 2), thread(false, 2, other, 1)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+
+	(void)state;
+	assert_int_equal(reasons.count, 1);
+	assert_int_equal(reasons.ns, 10 * MS);
+	host_reasons__clear(&reasons);
+}
+
+static void knows_pythons_queues(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
+	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+
+	(void)state;
+	assert_int_equal(reasons.items[0].kind, HOST_QUEUE);
+	assert_int_equal(reasons.items[0].line->line, 60);
+	host_reasons__clear(&reasons);
+}
+
+static void tells_limits_from_rivals(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
+					   {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
+					   {.activity = ACTIVITY_READY, .ns = 10 * MS});
+	struct host_thread threads[] = {thread(true, 1, places, 3)};
+	struct host_process host = {.threads = threads, .thread_count = 1};
+	const struct host_partner *rivals;
+	struct host_reasons reasons;
+
+	(void)state;
+	threads[0].rivals[0] = partner(0, HOST_NO_THREAD);
+	threads[0].rivals[1] = partner(0, HOST_NO_THREAD);
+	reasons = reasons_of(&host);
+	assert_int_equal(reasons.count, 2);
+	assert_int_equal(reasons.items[0].kind, HOST_READY);
+	assert_int_equal(reasons.items[0].ns, 40 * MS);
+	assert_int_equal(host_reasons__rivals(&reasons.items[0], &rivals), 2);
+	assert_int_equal(host_reasons__rivals(&reasons.items[1], &rivals), 0);
+	host_reasons__clear(&reasons);
+	/* The group was kept from running for more than half of it. */
+	host.limit_known = true;
+	host.limited_ns = 20 * MS + 1;
+	reasons = reasons_of(&host);
+	assert_int_equal(reasons.count, 1);
+	assert_int_equal(reasons.items[0].kind, HOST_THROTTLED);
+	assert_int_equal(reasons.items[0].ns, 60 * MS);
+	assert_int_equal(reasons.items[0].line->line, 30);
+	host_reasons__clear(&reasons);
+	host.limited_ns = 20 * MS;
+	reasons = reasons_of(&host);
+	assert_int_equal(reasons.count, 2);
+	host_reasons__clear(&reasons);
+}
+
+/* A queue that a thread feeds which waits for a lock, whose holder reads a file. */
+static void follows_hops(void **state)
+{
+	struct host_place *main_places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
+	struct host_place *feeder = PLACES({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
+	struct host_place *worker = PLACES({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads}, {.ns = 20 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, main_places, 1), thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
+	struct host_reasons reasons;
+	struct host_other hops[HOST_HOPS];
+
+	(void)state;
+	threads[0].wakers[ACTIVITY_QUEUE][0] = partner(2, 1);
+	threads[1].wakers[ACTIVITY_LOCK][0] = partner(3, 2);
+	strcpy(threads[2].files[0].name, ".../data/a.bin");
+	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 3});
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 2);
+	assert_ptr_equal(hops[0].thread, &threads[1]);
+	assert_int_equal(hops[0].kind, HOST_LOCK);
+	assert_ptr_equal(hops[1].thread, &threads[2]);
+	assert_int_equal(hops[1].kind, HOST_DISK);
+	assert_ptr_equal(hops[1].stack, &reads);
+	assert_string_equal(hops[1].file, ".../data/a.bin");
+	assert_float_equal(hops[1].share, 0.7, 1e-9);
+	host_reasons__clear(&reasons);
+}
+
+/* Two that wait for each other in turn, and one that is not followed. */
+static void ends_hops(void **state)
+{
+	struct host_place *first = PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
+	struct host_place *second = PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 1)};
+	struct host_reasons reasons;
+	struct host_other hops[HOST_HOPS];
+
+	(void)state;
+	threads[0].wakers[ACTIVITY_LOCK][0] = partner(2, 1);
+	threads[1].wakers[ACTIVITY_LOCK][0] = partner(1, 0);
+	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
+	threads[0].wakers[ACTIVITY_LOCK][0] = partner(7, HOST_NO_THREAD);
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
+	assert_null(hops[0].thread);
+	assert_null(hops[0].stack);
+	threads[0].wakers[ACTIVITY_LOCK][0].count = 0;
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 0);
+	host_reasons__clear(&reasons);
+}
+
+static void the_holder_of_the_gil_is_where_it_runs(void **state)
+{
+	struct host_place *first = PLACES({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
+	struct host_place *second = PLACES({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
+					   {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 2)};
+	struct host_reasons reasons;
+	struct host_other hops[HOST_HOPS];
+
+	(void)state;
+	threads[0].wakers[ACTIVITY_GIL][0] = partner(2, 1);
+	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
+	assert_int_equal(hops[0].kind, HOST_CPU);
+	assert_ptr_equal(hops[0].stack, &holds);
+	host_reasons__clear(&reasons);
+}
+
+static void names_the_file(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads}, {.ns = 5, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, places, 2)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+
+	(void)state;
+	assert_null(host_reasons__file(&reasons.items[0]));
+	strcpy(threads[0].files[0].name, "/data/a.bin");
+	assert_string_equal(host_reasons__file(&reasons.items[0]), "/data/a.bin");
+	assert_null(host_reasons__file(&reasons.items[1]));
+	host_reasons__clear(&reasons);
+}
+
+static void nothing_is_known(void **state)
+{
+	struct host_reasons reasons = reasons_of(NULL);
+
+	(void)state;
+	assert_int_equal(reasons.count, 0);
+	assert_int_equal(reasons.ns, 0);
+	host_reasons__clear(&reasons);
+}
+
+/* --- in a step --- */
 
 struct scene {
 	struct process process;
 	struct model model;
-	struct call_site sites[8];
+	struct call_site site;
+	struct host_process host;
+	struct host_thread thread;
 };
-
-static void add_site(struct scene *s, struct call_site site)
-{
-	s->sites[s->process.site_count++] = site;
-}
 
 /* Steps of 10 ms in the fifty seconds that are steady, after ten of start. */
 static struct scene *scene(void)
@@ -45,7 +317,8 @@ static struct scene *scene(void)
 	struct step_thread *steps;
 
 	s->model = (struct model){.processes = &s->process, .process_count = 1, .now_ns = RUN_BEGAN + 10 * NS_PER_S};
-	s->process = (struct process){.pid = 100, .start_ns = RUN_BEGAN, .sites = s->sites};
+	s->process = (struct process){.pid = 100, .start_ns = RUN_BEGAN, .host = &s->host};
+	s->host = (struct host_process){.threads = &s->thread, .thread_count = 1};
 	s->process.account = account__new();
 	s->process.account->threads = thread;
 	s->process.account->thread_count = 1;
@@ -76,42 +349,48 @@ static void is_near(double value, double expected)
 	assert_true(value > 0.97 * expected && value < 1.03 * expected);
 }
 
-/* What was before it is left out, wholly where nothing came after. */
-static void of_the_steady_time(void **state)
+/* Waits are counted by themselves, blocks by the scheduler; what was before the steady time is no part of either. */
+static void costs_a_step(void **state)
 {
 	struct scene *s = scene();
+	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 25 * NS_PER_S, .times = 2500, .stack = &reads},
+					   {.class = HOST_WAITS, .ns = 20 * NS_PER_S, .times = 7000, .stack = &asks},
+					   {.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 10000, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
-	add_site(s, (struct call_site){.kind = SITE_HOST, .row = HOST_CPU, .stack = &at_start, .calls = 900, .early_calls = 900, .amount = 9 * NS_PER_S, .early_amount = 9 * NS_PER_S});
-	add_site(s, (struct call_site){.kind = SITE_HOST, .row = HOST_CPU, .stack = &at_load, .calls = 2600, .early_calls = 100, .amount = 26 * NS_PER_S, .early_amount = NS_PER_S});
+	s->thread = thread(true, 100, places, 3);
+	s->site = (struct call_site){.kind = SITE_WAIT, .stack = &asks, .calls = 5200, .early_calls = 200, .amount = 20 * NS_PER_S};
+	s->process.sites = &s->site;
+	s->process.site_count = 1;
 	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);
-	assert_int_equal(reasons.count, 1);
-	assert_int_equal(reasons.ns, 25 * NS_PER_S);
-	assert_string_equal(reasons.items[0].line->file, "data.py");
-	/* Half of the time: half of a step. */
+	assert_int_equal(reasons.count, 3);
+	/* Half of the time: half of a step. Samples are no calls. */
 	is_near(step_cost__ns(&reasons.cost, reasons.items[0].ns), 5 * MS);
 	assert_int_equal(reasons.items[0].calls, 0);
+	assert_int_equal(reasons.items[1].kind, HOST_IN_WAIT);
+	is_near(step_cost__times(&reasons.cost, reasons.items[1].calls), 1);
+	assert_int_equal(reasons.items[2].kind, HOST_LOCK);
+	is_near(step_cost__times(&reasons.cost, reasons.items[2].calls), 2);
 	host_reasons__clear(&reasons);
 	free_scene(s);
 }
 
-/* Waits are counted by themselves, blocks by the scheduler. */
-static void times_a_step(void **state)
+/* Who counts by marks is told when each was made, and which one counts. */
+static void tells_marks(void **state)
 {
 	struct scene *s = scene();
-	struct host_reasons reasons;
+	struct steady_marks marks;
 
 	(void)state;
-	add_site(s, (struct call_site){.kind = SITE_HOST, .row = HOST_IN_WAIT, .stack = &at_item, .calls = 7000, .amount = 20 * NS_PER_S});
-	add_site(s, (struct call_site){.kind = SITE_WAIT, .stack = &at_item, .calls = 5200, .early_calls = 200, .amount = 20 * NS_PER_S});
-	add_site(s, (struct call_site){.kind = SITE_HOST, .row = HOST_LOCK, .stack = &at_load, .calls = 10000, .amount = 10 * NS_PER_S});
-	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);
-	assert_int_equal(reasons.count, 2);
-	assert_int_equal(reasons.items[0].kind, HOST_IN_WAIT);
-	is_near(step_cost__times(&reasons.cost, reasons.items[0].calls), 1);
-	is_near(step_cost__times(&reasons.cost, reasons.items[1].calls), 2);
-	host_reasons__clear(&reasons);
+	steady__marks(&s->process, s->model.now_ns, &marks);
+	assert_int_equal(marks.mark, 0);
+	assert_int_equal(marks.ns[0], RUN_BEGAN + 10 * NS_PER_S);
+	assert_int_equal(marks.ns[1], 0);
+	/* For too short a time yet. */
+	steady__marks(&s->process, RUN_BEGAN + 11 * NS_PER_S, &marks);
+	assert_int_equal(marks.mark, -1);
+	assert_int_equal(marks.ns[0], RUN_BEGAN + 10 * NS_PER_S);
 	free_scene(s);
 }
 
@@ -157,8 +436,19 @@ static void finding_a_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_the_steady_time),
-		cmocka_unit_test(times_a_step),
+		cmocka_unit_test(merges_by_the_users_line),
+		cmocka_unit_test(names_calls),
+		cmocka_unit_test(ranks),
+		cmocka_unit_test(leaves_out_others),
+		cmocka_unit_test(knows_pythons_queues),
+		cmocka_unit_test(tells_limits_from_rivals),
+		cmocka_unit_test(follows_hops),
+		cmocka_unit_test(ends_hops),
+		cmocka_unit_test(the_holder_of_the_gil_is_where_it_runs),
+		cmocka_unit_test(names_the_file),
+		cmocka_unit_test(nothing_is_known),
+		cmocka_unit_test(costs_a_step),
+		cmocka_unit_test(tells_marks),
 		cmocka_unit_test(without_steps),
 		cmocka_unit_test(finding_a_step),
 	};

@@ -162,6 +162,41 @@ static void unwinds_a_copy(void **state)
 	free(record);
 }
 
+/* A followed thread's, with STACK_FP: where the short copy ends frame pointers lead on, if they lead by there. */
+static void goes_on_where_a_copy_ends(void **state)
+{
+	struct stack_record *record = record_of(getpid());
+	struct told told;
+	struct stacks *stacks = make(STACK_FP, &told);
+	const struct stack *stack;
+	uint32_t gone_on = 0;
+
+	(void)state;
+	outer_with_chain(record);
+	outer_with_copy(record, STACK_COPY_MAX);
+	for (uint32_t bytes = record->copied & ~255u; bytes >= 256; bytes -= 256) {
+		record->copied = bytes;
+		record->flags = 0;
+		record->id++;
+		stack = take(stacks, record);
+		if (!stack->truncated)
+			continue;
+		record->flags = STACK_INTERRUPTED;
+		record->id++;
+		stack = take(stacks, record);
+		assert_function(stack, 1, "copy_own_stack");
+		if (stack->truncated)
+			continue;
+		assert_function(stack, 2, "outer_with_copy");
+		assert_function(stack, 3, __func__);
+		assert_ends(stack, "_start");
+		gone_on++;
+	}
+	assert_true(gone_on);
+	stacks__free(stacks);
+	free(record);
+}
+
 /* Frame pointers are believed as far as they lead to the beginning. */
 static void auto_takes_what_is_whole(void **state)
 {
@@ -381,6 +416,7 @@ int main(void)
 		cmocka_unit_test(marks_what_is_missing),
 		cmocka_unit_test(addresses_that_cannot_be_are_left_out),
 		cmocka_unit_test(unwinds_a_copy),
+		cmocka_unit_test(goes_on_where_a_copy_ends),
 		cmocka_unit_test(auto_takes_what_is_whole),
 		cmocka_unit_test(falls_back_on_frame_pointers),
 		cmocka_unit_test(threads_begin_too),

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What followed threads do with their time (include/gpuprobe/host.h): those that submit work to a GPU, and those they
+ * wait for. Loaded by `gpuprobe diagnose` alone, with maps of the monitor's object.
+ *
+ *   host_switch    a thread comes to a CPU or leaves it, and why
+ *   host_waking    who wakes a followed thread
+ *   host_sample    a followed thread is on a CPU: which code it is in
+ *   host_threads   an iterator, which finds threads that submit, and follows those that userspace has chosen
+ *
+ *   host_kind      why a thread leaves its CPU
+ *   host_stack     stacks, and of how many sleeps they are taken
+ *
+ * Other threads pay a look at their storage, which has no number of theirs.
+ */
+#include "host_kind.h"
+#include "host_stack.h"
+#include "task.h"
+
+#define FILE_MIN_NS 100000  /* sleeps for a descriptor that are worth an entry */
+#define READY_MIN_NS 100000 /* waits for a CPU after a sleep that are worth a stack */
+
+static __always_inline bool has_waker(u8 kind)
+{
+	return kind == ACTIVITY_LOCK || kind == ACTIVITY_GIL || kind == ACTIVITY_QUEUE || kind == ACTIVITY_OTHER;
+}
+
+/* --- what is counted when a thread comes back --- */
+
+static __always_inline void add_to_site(const struct host_site_key *key, u64 ns, u64 count)
+{
+	struct host_site_record *site = bpf_map_lookup_elem(&host_sites, key), fresh = {.count = count, .ns = ns};
+
+	if (site) {
+		site->count += count;
+		site->ns += ns;
+	} else if (bpf_map_update_elem(&host_sites, key, &fresh, BPF_NOEXIST)) {
+		lose(LOSS_HOST_MAP_FULL);
+	}
+}
+
+/* A sleep that stands for others, too. */
+static __always_inline void charge_site(const struct followed *who, const struct host_account *account, u8 kind, u64 ns)
+{
+	const struct host_site_key key = {
+		.stack = account->stack,
+		.thread = who->thread,
+		.generation = who->generation,
+		.kind = kind,
+		.class = account->class,
+		.call = kind == ACTIVITY_OTHER ? account->call : 0,
+	};
+
+	add_to_site(&key, ns * account->weight, account->weight);
+}
+
+/* A thread that wants the interpreter's lock sleeps for 5 ms at a time, and is woken at the last time alone. */
+static __always_inline void charge_waker(const struct followed *who, struct host_account *account, u64 ns)
+{
+	const struct host_pair_key key = {who->thread, who->generation, account->waker_kernel_tid, account->kind};
+	struct host_waker *waker;
+
+	if (account->unended_kind == account->kind)
+		ns += account->unended_ns;
+	account->unended_kind = account->kind;
+	account->unended_ns = account->waker_kernel_tid ? 0 : ns;
+	if (!account->waker_kernel_tid)
+		return;
+	waker = bpf_map_lookup_elem(&host_wakers, &key);
+	if (!waker)
+		return;
+	waker->ns += ns;
+	waker->count++;
+}
+
+/* The thread is still in the call, so that its descriptor leads to the file. */
+static __always_inline void name_file(struct host_file *file, struct task_struct *task, s32 fd)
+{
+	struct file *open = file_at(task, fd);
+	struct dentry *dentry;
+
+	if (!open)
+		return;
+	dentry = BPF_CORE_READ(open, f_path.dentry);
+	bpf_probe_read_kernel_str(file->name, sizeof(file->name), BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel_str(file->folder, sizeof(file->folder), BPF_CORE_READ(dentry, d_parent, d_name.name));
+}
+
+static __always_inline void charge_file(const struct followed *who, const struct host_account *account,
+					struct task_struct *task, u64 ns)
+{
+	const struct host_pair_key key = {who->thread, who->generation, account->fd, account->kind};
+	struct host_file *file = bpf_map_lookup_elem(&host_files, &key), fresh = {};
+
+	if (!file && bpf_map_update_elem(&host_files, &key, &fresh, BPF_NOEXIST)) {
+		lose(LOSS_HOST_MAP_FULL);
+		return;
+	}
+	if (!file)
+		file = bpf_map_lookup_elem(&host_files, &key);
+	if (!file)
+		return;
+	file->ns += ns;
+	file->count++;
+	if (account->kind == ACTIVITY_DISK)
+		name_file(file, task, account->fd);
+}
+
+static __always_inline bool is_ready(u8 kind)
+{
+	return kind == ACTIVITY_READY || kind == ACTIVITY_THROTTLED;
+}
+
+/* Returns its number; 0: it is the idle task, or there is no room. */
+static __always_inline u32 meet_rival(const struct followed *who, struct task_struct *rival)
+{
+	u32 kernel_pid = BPF_CORE_READ(rival, tgid);
+	const struct host_pair_key key = {who->thread, who->generation, kernel_pid, ACTIVITY_READY};
+	struct host_rival fresh = {};
+	struct task_struct *leader;
+
+	if (!kernel_pid || bpf_map_lookup_elem(&host_rivals, &key))
+		return kernel_pid;
+	leader = BPF_CORE_READ(rival, group_leader);
+	fresh.pid = pid_of(leader);
+	BPF_CORE_READ_INTO(&fresh.comm, leader, comm);
+	if (!bpf_map_update_elem(&host_rivals, &key, &fresh, BPF_NOEXIST))
+		return kernel_pid;
+	lose(LOSS_HOST_MAP_FULL);
+	return 0;
+}
+
+static __always_inline void charge_rival(const struct followed *who, u32 kernel_pid, u64 ns)
+{
+	const struct host_pair_key key = {who->thread, who->generation, kernel_pid, ACTIVITY_READY};
+	struct host_rival *rival = kernel_pid ? bpf_map_lookup_elem(&host_rivals, &key) : NULL;
+
+	if (!rival)
+		return;
+	rival->ns += ns;
+	rival->count++;
+}
+
+/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. `before` had it in the end. */
+static __always_inline void charge_rivals(const struct followed *who, const struct host_account *account,
+					  struct task_struct *before, u64 now_ns, u64 until_ns)
+{
+	u64 ns = account->kind == ACTIVITY_READY ? until_ns - account->since_ns : now_ns - until_ns;
+	u32 first = account->kind == ACTIVITY_READY ? account->rival_kernel_pid : 0;
+
+	if (ns)
+		charge_rival(who, first ? first : meet_rival(who, before), ns);
+}
+
+/* The barriers have the verifier know of the index what is known here. */
+static __always_inline void add(struct host_account *account, u8 kind, u8 class, u64 ns)
+{
+	u32 cell = kind * HOST_CLASSES + class;
+
+	barrier_var(cell);
+	if (cell < HOST_ACTIVITIES * HOST_CLASSES)
+		(&account->ns[0][0])[cell] += ns;
+}
+
+static __always_inline void count_time(struct host_account *account, u8 kind)
+{
+	u32 number = kind;
+
+	barrier_var(number);
+	if (number < HOST_ACTIVITIES)
+		account->times[number]++;
+}
+
+/* --- switches --- */
+
+/* One thread hands over to the other and waits for what that one does: the backward pass of a training, say. */
+static __always_inline u8 kind_of_ended(const struct host_account *account)
+{
+	bool waited = account->kind == ACTIVITY_LOCK || account->kind == ACTIVITY_QUEUE || account->kind == ACTIVITY_OTHER;
+
+	return waited && account->class == HOST_OUTSIDE && account->woken_by_team ? ACTIVITY_TEAM : account->kind;
+}
+
+/* For a function that is not static tasks are numbers. */
+struct coming {
+	u64 task, before; /* which had the CPU */
+	struct followed who;
+};
+
+/*
+ * The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. Not static: verified once, by itself.
+ */
+__noinline int end_sleep(const struct coming *coming, struct host_account *account, u64 now_ns)
+{
+	const struct followed *who;
+	u64 until_ns = now_ns, ns;
+	u8 kind;
+
+	if (!coming || !account)
+		return 0;
+	who = &coming->who;
+	kind = kind_of_ended(account);
+	if (account->woken_ns && !is_ready(account->kind))
+		until_ns = account->woken_ns;
+	if (until_ns < account->since_ns)
+		until_ns = account->since_ns;
+	ns = until_ns - account->since_ns;
+	add(account, kind, account->class, ns);
+	count_time(account, kind);
+	if (now_ns > until_ns)
+		add(account, ACTIVITY_READY, account->class, now_ns - until_ns);
+	charge_rivals(who, account, (struct task_struct *)coming->before, now_ns, until_ns);
+	if (account->stack)
+		charge_site(who, account, kind, ns);
+	if (account->stack && now_ns - until_ns >= READY_MIN_NS)
+		charge_site(who, account, ACTIVITY_READY, now_ns - until_ns);
+	if (has_waker(kind))
+		charge_waker(who, account, ns);
+	if (account->fd != NO_FD && ns >= FILE_MIN_NS)
+		charge_file(who, account, (struct task_struct *)coming->task, ns);
+	return 0;
+}
+
+static __always_inline void take_cpu(struct task_struct *task, struct task_struct *before)
+{
+	struct coming coming = {.task = (u64)task, .before = (u64)before};
+	struct host_account *account = account_of(task, &coming.who);
+	u64 now_ns;
+
+	if (!account)
+		return;
+	now_ns = now();
+	account->version++;
+	if (account->kind != ACTIVITY_CPU)
+		end_sleep(&coming, account, now_ns);
+	else /* it was gone, unseen, as it began to be followed */
+		add(account, ACTIVITY_OTHER, HOST_OUTSIDE, now_ns - account->since_ns);
+	account->kind = ACTIVITY_CPU;
+	account->class = HOST_OUTSIDE;
+	account->since_ns = now_ns;
+	account->woken_ns = 0;
+	account->waker_kernel_tid = 0;
+	account->stack = 0;
+	account->version++;
+}
+
+static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct task_struct *next, bool ready, u32 state)
+{
+	struct followed who;
+	struct host_account *account = account_of(task, &who);
+	const struct pt_regs *regs;
+	u64 now_ns;
+	u8 kind;
+
+	if (!account)
+		return;
+	now_ns = now();
+	regs = (const void *)bpf_task_pt_regs(task);
+	account->version++;
+	/* Another kind where it came to the CPU unseen, as it began to be followed. */
+	add(account, account->kind, account->class, now_ns - account->since_ns);
+	account->since_ns = now_ns;
+	account->woken_ns = 0;
+	account->waker_kernel_tid = 0;
+	account->woken_by_team = 0;
+	account->stack = 0;
+	account->kind = kind_of(task, ready, state, regs, account);
+	account->class = class_of(task, regs->sp);
+	/* Read again it may be any for the verifier, which would go through the rest for each kind. */
+	barrier();
+	kind = account->kind;
+	account->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
+	if (state & STATE_DEAD)
+		account->ended_ns = now_ns;
+	account->version++;
+	if (state & STATE_DEAD || !config.stack_mode || kind == ACTIVITY_STOPPED || !wants_stack(account, now_ns))
+		return;
+	account->stack = own_stack(ctx, task, regs, account);
+	note_cost(account, now() - now_ns);
+}
+
+/* preempt, prev, next and since Linux 5.18 the state of prev. */
+SEC("tp_btf/sched_switch")
+int host_switch(u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	bool leaves = is_known(prev), comes = is_known(next);
+	u32 state = ctx[3];
+
+	if (leaves)
+		leave_cpu(ctx, prev, next, (u8)ctx[0] || !state, state);
+	if (comes)
+		take_cpu(next, prev);
+	return 0;
+}
+
+/* --- wakings --- */
+
+static __always_inline void meet_waker(const struct followed *who, const struct host_account *account)
+{
+	const struct host_pair_key key = {who->thread, who->generation, account->waker_kernel_tid, account->kind};
+	struct task_struct *waker = bpf_get_current_task_btf(), *leader = BPF_CORE_READ(waker, group_leader);
+	struct host_waker fresh = {};
+
+	if (bpf_map_lookup_elem(&host_wakers, &key))
+		return;
+	fresh.start_ns = BPF_CORE_READ(waker, start_boottime);
+	fresh.tid = pid_of(waker);
+	fresh.process_start_ns = BPF_CORE_READ(leader, start_boottime);
+	fresh.pid = pid_of(leader);
+	BPF_CORE_READ_INTO(&fresh.comm, waker, comm);
+	if (bpf_map_update_elem(&host_wakers, &key, &fresh, BPF_NOEXIST))
+		lose(LOSS_HOST_MAP_FULL);
+}
+
+/*
+ * Whether the current thread is what wakes the other: it is in a system call that does. An interrupt, a timer's say, comes
+ * to whoever happens to run.
+ */
+static __always_inline bool is_waker(struct task_struct *current, u8 kind)
+{
+	const struct pt_regs *regs = (const void *)bpf_task_pt_regs(current);
+	u64 number = regs->orig_ax;
+
+	if (!BPF_CORE_READ(current, mm) || (s64)number < 0)
+		return false;
+	return (kind != ACTIVITY_LOCK && kind != ACTIVITY_GIL) || ends_futex_waits(number);
+}
+
+static __always_inline bool is_of_team(struct task_struct *current, s32 pid)
+{
+	struct followed who;
+	const struct host_account *account = account_of(current, &who);
+
+	return account && account->submits && account->pid == pid;
+}
+
+SEC("tp_btf/sched_waking")
+int host_waking(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *current;
+	struct host_account *account;
+	struct followed who;
+
+	if (!is_known(task))
+		return 0;
+	account = account_of(task, &who);
+	if (!account || account->kind == ACTIVITY_CPU || account->woken_ns)
+		return 0;
+	account->woken_ns = now();
+	current = bpf_get_current_task_btf();
+	if (!has_waker(account->kind) || current == task || !is_waker(current, account->kind))
+		return 0;
+	account->waker_kernel_tid = BPF_CORE_READ(current, pid);
+	account->woken_by_team = account->submits && is_of_team(current, account->pid);
+	meet_waker(&who, account);
+	return 0;
+}
+
+/* --- samples --- */
+
+SEC("perf_event")
+int host_sample(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct host_site_key key = {.kind = ACTIVITY_CPU};
+	const struct pt_regs *regs;
+	struct host_account *account;
+	struct followed who;
+
+	account = account_of(task, &who);
+	if (!account)
+		return 0;
+	regs = (const void *)bpf_task_pt_regs(task);
+	key.thread = who.thread;
+	key.generation = who.generation;
+	key.class = class_of(task, regs->sp);
+	account->samples[key.class & (HOST_CLASSES - 1)]++;
+	key.stack = own_stack(ctx, task, regs, account);
+	add_to_site(&key, 0, 1);
+	return 0;
+}
+
+/* --- the iterator --- */
+
+/* Makes the thread a followed one, as it is now. Its switches count from when .began_ns is there. */
+static __always_inline void follow(struct task_struct *task, const struct host_wanted *wanted)
+{
+	struct followed *own = bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct host_account *account = bpf_map_lookup_elem(&host_accounts, &wanted->thread);
+	const struct pt_regs *regs;
+	u32 state;
+
+	if (!own || !account)
+		return;
+	if (config.stack_mode)
+		scratch_of(task, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	own->thread = wanted->thread;
+	own->generation = wanted->generation;
+	regs = (const void *)bpf_task_pt_regs(task);
+	account->since_ns = now();
+	account->window_ns = account->since_ns;
+	account->one_in = 1;
+	state = BPF_CORE_READ(task, __state);
+	if (BPF_CORE_READ(task, on_cpu)) {
+		account->kind = ACTIVITY_CPU;
+		account->class = HOST_OUTSIDE;
+	} else {
+		account->kind = kind_of(task, !state, state, regs, account);
+		account->class = class_of(task, regs->sp);
+	}
+	account->began_ns = account->since_ns;
+}
+
+/* NULL: the thread has none, or its calls are not accounted for. */
+static __always_inline const struct thread_account *calls_of(const struct thread *thread)
+{
+	u32 number = thread->place - 1;
+
+	return thread->place ? bpf_map_lookup_elem(&thread_accounts, &number) : NULL;
+}
+
+static __always_inline void tell_submitter(struct seq_file *out, struct task_struct *task, u64 first_ns)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct host_submitter submitter = {
+		.start_ns = BPF_CORE_READ(task, start_boottime),
+		.process_start_ns = BPF_CORE_READ(leader, start_boottime),
+		.first_ns = first_ns,
+		.kernel_tid = BPF_CORE_READ(task, pid),
+		.tid = pid_of(task),
+		.pid = pid_of(leader),
+	};
+
+	BPF_CORE_READ_INTO(&submitter.comm, task, comm);
+	bpf_seq_write(out, &submitter, sizeof(submitter));
+}
+
+SEC("iter/task")
+int host_threads(struct bpf_iter__task *ctx)
+{
+	const struct host_wanted *wanted;
+	struct task_struct *task = ctx->task;
+	const struct thread *thread;
+	const struct thread_account *calls;
+	const struct host_account *account;
+	struct followed who;
+	u32 tid;
+
+	if (!task)
+		return 0;
+	tid = BPF_CORE_READ(task, pid);
+	wanted = bpf_map_lookup_elem(&host_wanted, &tid);
+	if (wanted) {
+		if (wanted->start_ns == BPF_CORE_READ(task, start_boottime))
+			follow(task, wanted);
+		bpf_map_delete_elem(&host_wanted, &tid);
+		return 0;
+	}
+	account = account_of(task, &who);
+	if (account && account->submits)
+		return 0;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!thread || thread->state != THREAD_WATCHED)
+		return 0;
+	calls = calls_of(thread);
+	if (calls && calls->submits)
+		tell_submitter(ctx->meta->seq, task, calls->first_ns);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

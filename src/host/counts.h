@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The account of one followed thread as it is at a moment: what BPF keeps of it, and what it is doing just now. */
+#ifndef HOST_COUNTS_H
+#define HOST_COUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpuprobe/host.h"
+
+struct host_counts {
+	uint64_t at_ns; /* of these: the moment, or the thread's end */
+	bool began, ended;
+	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES];
+	uint64_t times[HOST_ACTIVITIES];
+	uint64_t samples[HOST_CLASSES];
+};
+
+/* Reads an account that BPF programs write meanwhile. */
+void host_counts__read(struct host_counts *counts, const volatile struct host_account *account, uint64_t now_ns);
+
+/* Leaves what came after `before`, of the same thread. */
+void host_counts__since(struct host_counts *counts, const struct host_counts *before);
+
+/* Shares the time on a CPU out among the classes, by the samples; without any it stays outside of calls. */
+void host_counts__share_cpu(struct host_counts *counts);
+
+#endif

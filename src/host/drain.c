@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the BPF map of sites to places, see drain.h.
+#include "host/drain.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "gen/host.skel.h"
+#include "stack/stacks.h"
+
+#define BATCH 1024
+#define WAITING_MAX 65536 /* sites whose stack has no names yet */
+#define PATIENCE 50	  /* how often a stack is looked for: some 10 s */
+
+struct waiting_site {
+	struct host_site_key key;
+	struct host_site_record record;
+	unsigned int tries;
+	UT_hash_handle hh;
+};
+
+struct drain {
+	struct stacks *stacks;
+	struct waiting_site *waiting;
+	struct host_site_key keys[BATCH];
+	struct host_site_record records[BATCH];
+};
+
+struct drain *drain__new(struct stacks *stacks)
+{
+	struct drain *drain = calloc(1, sizeof(*drain));
+
+	if (drain)
+		drain->stacks = stacks;
+	return drain;
+}
+
+static void forget(struct drain *drain, struct waiting_site *site)
+{
+	HASH_DEL(drain->waiting, site);
+	free(site);
+}
+
+static void forget_all(struct drain *drain)
+{
+	while (drain->waiting)
+		forget(drain, drain->waiting);
+}
+
+void drain__free(struct drain *drain)
+{
+	if (!drain)
+		return;
+	forget_all(drain);
+	free(drain);
+}
+
+static void put(struct followed_list *list, const struct host_site_key *key, const struct stack *stack,
+		const struct host_site_record *record)
+{
+	uint64_t amount = key->kind == ACTIVITY_CPU ? record->count : record->ns;
+	struct followed_thread *thread = key->thread < HOST_THREADS ? &list->threads[key->thread] : NULL;
+	const struct place_key place = {
+		.activity = (enum host_activity)key->kind,
+		.class = (enum host_class)key->class,
+		.call = key->kind == ACTIVITY_OTHER ? key->call : ~0u,
+	};
+
+	if (!thread || !thread->used || thread->generation != key->generation || key->kind >= HOST_ACTIVITIES ||
+	    key->class >= HOST_CLASSES)
+		return;
+	places__add(thread->places, &place, stack, amount, record->count);
+}
+
+/* Without memory, or room, it counts without a stack. */
+static struct waiting_site *wait_for(struct drain *drain, const struct host_site_key *key)
+{
+	struct waiting_site *site;
+
+	HASH_FIND(hh, drain->waiting, key, sizeof(*key), site);
+	if (site || HASH_COUNT(drain->waiting) >= WAITING_MAX)
+		return site;
+	site = calloc(1, sizeof(*site));
+	if (!site)
+		return NULL;
+	site->key = *key;
+	HASH_ADD(hh, drain->waiting, key, sizeof(site->key), site);
+	if (site->hh.tbl)
+		return site;
+	free(site);
+	return NULL;
+}
+
+static void take(struct drain *drain, struct followed_list *list, const struct host_site_key *key,
+		 const struct host_site_record *record)
+{
+	const struct stack *stack = drain->stacks ? stacks__find(drain->stacks, key->stack) : NULL;
+	struct waiting_site *site = stack || !drain->stacks || !key->stack ? NULL : wait_for(drain, key);
+
+	if (site) {
+		site->record.count += record->count;
+		site->record.ns += record->ns;
+	} else {
+		put(list, key, stack, record);
+	}
+}
+
+static void settle(struct drain *drain, struct followed_list *list, bool final)
+{
+	struct waiting_site *site, *next;
+
+	HASH_ITER (hh, drain->waiting, site, next) {
+		const struct stack *stack = stacks__find(drain->stacks, site->key.stack);
+
+		if (!stack && !final && site->tries++ < PATIENCE)
+			continue;
+		put(list, &site->key, stack, &site->record);
+		forget(drain, site);
+	}
+}
+
+/* Takes a batch out. Returns how many, 0 at the end or where it cannot be read. */
+static uint32_t take_batch(struct drain *drain, int fd, uint32_t *place, bool begins)
+{
+	uint32_t count = BATCH;
+	int ret = bpf_map_lookup_and_delete_batch(fd, begins ? NULL : place, place, drain->keys, drain->records, &count, NULL);
+
+	return ret && ret != -ENOENT ? 0 : count;
+}
+
+static void read_map(struct drain *drain, struct followed_list *list)
+{
+	int fd = bpf_map__fd(list->skeleton->maps.host_sites);
+	uint32_t place = 0, count;
+
+	for (bool begins = true; (count = take_batch(drain, fd, &place, begins)); begins = false) {
+		for (uint32_t i = 0; i < count; i++)
+			take(drain, list, &drain->keys[i], &drain->records[i]);
+		if (count < BATCH)
+			return;
+	}
+}
+
+void drain__take(struct drain *drain, struct followed_list *list, bool final)
+{
+	read_map(drain, list);
+	settle(drain, list, final);
+}

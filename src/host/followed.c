@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads that are followed, see followed.h.
+#include "host/followed.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gen/host.skel.h"
+
+#define STACK_BYTES_MAX (64u << 20)
+
+static size_t accounts_bytes(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = HOST_THREADS * sizeof(struct host_account);
+
+	return (bytes + page - 1) / page * page;
+}
+
+int followed_list__init(struct followed_list *list, struct host_bpf *skeleton)
+{
+	void *accounts = mmap(NULL, accounts_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+			      bpf_map__fd(skeleton->maps.host_accounts), 0);
+
+	memset(list, 0, sizeof(*list));
+	if (accounts == MAP_FAILED)
+		return -errno;
+	list->accounts = accounts;
+	list->skeleton = skeleton;
+	list->budget.left = STACK_BYTES_MAX;
+	return 0;
+}
+
+static void release(struct followed_thread *thread)
+{
+	places__free(thread->places);
+	thread->places = NULL;
+	thread->used = false;
+}
+
+void followed_list__clear(struct followed_list *list)
+{
+	for (size_t i = 0; i < HOST_THREADS; i++)
+		if (list->threads[i].used)
+			release(&list->threads[i]);
+	if (list->accounts)
+		munmap((void *)list->accounts, accounts_bytes());
+	list->accounts = NULL;
+}
+
+long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, uint64_t start_ns)
+{
+	for (long i = 0; i < HOST_THREADS; i++) {
+		const struct followed_thread *thread = &list->threads[i];
+
+		if (thread->used && thread->who.kernel_tid == kernel_tid && thread->who.start_ns == start_ns)
+			return i;
+	}
+	return -1;
+}
+
+/* A free number, else that of the one which ended the longest ago. -1: there is none. */
+static long find_room(const struct followed_list *list, bool submits)
+{
+	size_t first = submits ? 0 : SUBMITTERS_MAX, end = submits ? SUBMITTERS_MAX : HOST_THREADS;
+	uint64_t oldest_ns = UINT64_MAX;
+	long found = -1;
+
+	for (size_t i = first; i < end; i++) {
+		uint64_t ended_ns = list->accounts[i].ended_ns;
+
+		if (!list->threads[i].used)
+			return (long)i;
+		if (ended_ns && ended_ns < oldest_ns) {
+			oldest_ns = ended_ns;
+			found = (long)i;
+		}
+	}
+	return found;
+}
+
+/* The account of the number is the thread's from here on; it counts once the iterator has set .began_ns. */
+static void open_account(struct followed_list *list, size_t number, const struct followed_thread *thread)
+{
+	const struct host_account fresh = {
+		.generation = thread->generation,
+		.process_start_ns = thread->who.process_start_ns,
+		.pid = thread->who.pid,
+		.kernel_tid = thread->who.kernel_tid,
+		.submits = thread->submits,
+	};
+
+	/* Whoever had the number finds that it is another's first. */
+	list->accounts[number].generation = 0;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	memcpy((void *)&list->accounts[number], &fresh, sizeof(fresh));
+}
+
+bool followed_list__add(struct followed_list *list, const struct host_submitter *who, const struct followed_thread *origin)
+{
+	long number = find_room(list, !origin);
+	struct followed_thread *thread;
+	struct host_wanted wanted = {.start_ns = who->start_ns};
+	struct followed_thread fresh = {
+		.used = true,
+		.who = *who,
+		.submits = !origin,
+		.hops = origin ? origin->hops + 1 : 0,
+		.for_pid = origin ? origin->for_pid : who->pid,
+		.for_start_ns = origin ? origin->for_start_ns : who->process_start_ns,
+		.steady.mark = -1,
+	};
+
+	if (number < 0) {
+		list->refused++;
+		return false;
+	}
+	thread = &list->threads[number];
+	fresh.generation = thread->generation + 1;
+	fresh.places = places__new(&list->budget);
+	if (!fresh.places)
+		return false;
+	if (thread->used)
+		release(thread);
+	*thread = fresh;
+	open_account(list, (size_t)number, thread);
+	wanted.thread = (uint32_t)number;
+	wanted.generation = thread->generation;
+	return !bpf_map__update_elem(list->skeleton->maps.host_wanted, &who->kernel_tid, sizeof(who->kernel_tid), &wanted,
+				     sizeof(wanted), BPF_ANY);
+}
+
+void followed_list__promote(struct followed_list *list, size_t number, const struct host_submitter *who)
+{
+	struct followed_thread *thread = &list->threads[number];
+
+	thread->submits = true;
+	thread->hops = 0;
+	thread->for_pid = who->pid;
+	thread->for_start_ns = who->process_start_ns;
+	list->accounts[number].submits = 1;
+}
+
+void followed_list__look(struct followed_list *list)
+{
+	for (size_t i = 0; i < HOST_THREADS; i++) {
+		struct followed_thread *thread = &list->threads[i];
+
+		if (!thread->used || thread->marked || !list->accounts[i].began_ns)
+			continue;
+		thread->marked = true;
+		thread->began_ns = list->accounts[i].began_ns;
+	}
+}
+
+void followed_thread__mark(struct followed_list *list, size_t number, const struct steady_marks *steady, uint64_t now_ns)
+{
+	struct followed_thread *thread = &list->threads[number];
+
+	for (int mark = 0; mark < SITE_MARKS; mark++) {
+		bool none = steady->ns[mark] <= thread->began_ns;
+
+		if (!steady->ns[mark] || steady->ns[mark] == thread->steady.ns[mark])
+			continue;
+		thread->marks[mark] = (struct host_counts){.at_ns = thread->began_ns};
+		if (!none)
+			host_counts__read(&thread->marks[mark], &list->accounts[number], now_ns);
+		places__mark(thread->places, mark, none);
+	}
+	thread->steady = *steady;
+}
+
+void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns, struct host_counts *counts)
+{
+	const struct followed_thread *thread = &list->threads[number];
+
+	host_counts__read(counts, &list->accounts[number], now_ns);
+	if (thread->steady.mark >= 0)
+		host_counts__since(counts, &thread->marks[thread->steady.mark]);
+	host_counts__share_cpu(counts);
+}

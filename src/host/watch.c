@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Follows threads, see watch.h.
+#include "host/watch.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "gen/host.skel.h"
+#include "host/drain.h"
+#include "host/followed.h"
+#include "host/partners.h"
+#include "host/result.h"
+#include "probe/cpu_samples.h"
+#include "probe/host_object.h"
+#include "target/cpu_limit.h"
+
+#define FOUND_MAX 256 /* read at once */
+#define SEARCHES_AT_FIRST 50
+#define SEARCH_EVERY 5 /* looks, after that */
+#define WAKERS_EVERY 2 /* looks */
+#define WAKER_SHARE 50 /* who ends sleeps of one fiftieth of a thread's time is followed */
+#define LIMITED_MAX 64 /* processes whose control group is looked at */
+
+struct host_watch {
+	struct host_watch_options options;
+	struct host_bpf *skeleton;
+	struct bpf_link *iterator;
+	struct cpu_samples *samples;
+	struct followed_list list;
+	struct drain *drain;
+	struct partners partners;
+	struct limited_process limited[LIMITED_MAX];
+	size_t limited_count;
+	struct host_side side;
+	unsigned long looks;
+};
+
+int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options, struct host_watch **out,
+		    struct error *err)
+{
+	struct host_watch *watch = calloc(1, sizeof(*watch));
+	int ret;
+
+	if (!watch)
+		return error__set(err, -ENOMEM, "out of memory");
+	watch->options = *options;
+	watch->drain = drain__new(options->stacks);
+	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) : error__set(err, -ENOMEM, "out of memory");
+	if (ret)
+		goto fail;
+	ret = followed_list__init(&watch->list, watch->skeleton);
+	if (ret) {
+		error__set(err, ret, "cannot map the accounts of threads: %s", strerror(-ret));
+		goto fail;
+	}
+	watch->iterator = bpf_program__attach_iter(watch->skeleton->progs.host_threads, NULL);
+	if (!watch->iterator) {
+		ret = error__set(err, -errno, "cannot attach the iterator that finds threads: %s", strerror(errno));
+		goto fail;
+	}
+	ret = host_object__attach(watch->skeleton, err);
+	if (!ret)
+		ret = cpu_samples__new(watch->skeleton->progs.host_sample, options->rate, &watch->samples, err);
+	if (ret)
+		goto fail;
+	*out = watch;
+	return 0;
+fail:
+	host_watch__free(watch);
+	return ret;
+}
+
+void host_watch__free(struct host_watch *watch)
+{
+	if (!watch)
+		return;
+	host_result__clear(&watch->side);
+	followed_list__clear(&watch->list);
+	cpu_samples__free(watch->samples);
+	bpf_link__destroy(watch->iterator);
+	host_bpf__destroy(watch->skeleton);
+	drain__free(watch->drain);
+	free(watch);
+}
+
+/* --- finding threads --- */
+
+static void look_at_limit(struct limited_process *process)
+{
+	uint64_t ns;
+
+	/* Of a process that has ended what was read last stays. */
+	if (cpu_limit__throttled(process->pid, &ns))
+		return;
+	if (!process->known)
+		process->before_ns = ns;
+	process->known = true;
+	process->now_ns = ns > process->before_ns ? ns : process->before_ns;
+}
+
+static void note_process(struct host_watch *watch, const struct host_submitter *who)
+{
+	struct limited_process *process;
+
+	for (size_t i = 0; i < watch->limited_count; i++)
+		if (watch->limited[i].pid == who->pid && watch->limited[i].start_ns == who->process_start_ns)
+			return;
+	if (watch->limited_count == LIMITED_MAX)
+		return;
+	process = &watch->limited[watch->limited_count++];
+	*process = (struct limited_process){.pid = who->pid, .start_ns = who->process_start_ns, .steady.mark = -1};
+	look_at_limit(process);
+}
+
+static bool add(struct host_watch *watch, const struct host_submitter *who, const struct followed_thread *origin)
+{
+	long number = followed_list__find(&watch->list, who->kernel_tid, who->start_ns);
+
+	if (who->pid == getpid())
+		return false;
+	if (number >= 0) {
+		if (!origin)
+			followed_list__promote(&watch->list, (size_t)number, who);
+		return false;
+	}
+	if (!followed_list__add(&watch->list, who, origin))
+		return false;
+	if (!origin)
+		note_process(watch, who);
+	else if (who->pid && watch->options.see_process)
+		watch->options.see_process(who->pid, watch->options.arg);
+	return true;
+}
+
+static bool is_in_start(const struct host_watch *watch, const struct host_submitter *who)
+{
+	const struct host_watch_options *options = &watch->options;
+
+	return options->is_seen_from_start(who->pid, who->process_start_ns, options->arg) &&
+	       clock__boot_ns() < who->first_ns + START_NS;
+}
+
+/* Has the iterator go over all threads: those that are wanted are marked. Returns whether any was found that was not known. */
+static bool go_over_threads(struct host_watch *watch)
+{
+	int fd = bpf_iter_create(bpf_link__fd(watch->iterator));
+	struct host_submitter found[FOUND_MAX];
+	bool any = false;
+	ssize_t bytes;
+
+	if (fd < 0)
+		return false;
+	while ((bytes = read(fd, found, sizeof(found))) > 0)
+		for (size_t i = 0; i < (size_t)bytes / sizeof(*found); i++)
+			if (!is_in_start(watch, &found[i]))
+				any = add(watch, &found[i], NULL) || any;
+	close(fd);
+	return any;
+}
+
+/* --- who wakes them --- */
+
+static const struct followed_thread *sleeper_of(const struct host_watch *watch, const struct host_pair_key *key)
+{
+	const struct followed_thread *thread = key->thread < HOST_THREADS ? &watch->list.threads[key->thread] : NULL;
+
+	return thread && thread->used && thread->generation == key->generation ? thread : NULL;
+}
+
+/* Whether what the waker does tells why the thread waits. */
+static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key, const struct host_waker *waker,
+		    uint64_t now_ns)
+{
+	if (key->kind != ACTIVITY_LOCK && key->kind != ACTIVITY_GIL && key->kind != ACTIVITY_QUEUE)
+		return false;
+	return sleeper->hops < HOPS_MAX && waker->pid && waker->ns * WAKER_SHARE > now_ns - sleeper->began_ns;
+}
+
+static bool follow_wakers(struct host_watch *watch)
+{
+	uint64_t now_ns = clock__boot_ns();
+	bool any = false;
+
+	partners__read(&watch->partners, watch->skeleton);
+	for (size_t i = 0; i < watch->partners.waker_count; i++) {
+		const struct host_pair_key *key = &watch->partners.waker_keys[i];
+		const struct host_waker *waker = &watch->partners.wakers[i];
+		const struct followed_thread *sleeper = sleeper_of(watch, key);
+		struct host_submitter who = {
+			.start_ns = waker->start_ns, .kernel_tid = key->other, .tid = waker->tid, .pid = waker->pid};
+
+		if (!sleeper || !matters(sleeper, key, waker, now_ns))
+			continue;
+		who.process_start_ns = waker->process_start_ns;
+		memcpy(who.comm, waker->comm, sizeof(who.comm));
+		any = add(watch, &who, sleeper) || any;
+	}
+	return any;
+}
+
+static void read_limits(struct host_watch *watch)
+{
+	for (size_t i = 0; i < watch->limited_count; i++)
+		look_at_limit(&watch->limited[i]);
+}
+
+/* There may be ten thousands of threads on the machine, and most of those that submit do so from the beginning. */
+static bool is_time_to_search(const struct host_watch *watch)
+{
+	return watch->looks < SEARCHES_AT_FIRST || watch->looks % SEARCH_EVERY == 0;
+}
+
+/* --- outward --- */
+
+void host_watch__look(struct host_watch *watch)
+{
+	bool any = is_time_to_search(watch) && go_over_threads(watch);
+
+	if (watch->looks++ % WAKERS_EVERY == 0) {
+		any = follow_wakers(watch) || any;
+		read_limits(watch);
+	}
+	if (any)
+		go_over_threads(watch);
+	followed_list__look(&watch->list);
+	drain__take(watch->drain, &watch->list, false);
+}
+
+static void mark_threads(struct host_watch *watch, uint64_t now_ns)
+{
+	const struct host_watch_options *options = &watch->options;
+	struct steady_marks marks;
+
+	for (size_t i = 0; i < HOST_THREADS; i++) {
+		const struct followed_thread *thread = &watch->list.threads[i];
+
+		if (thread->used && thread->marked &&
+		    options->steady(thread->for_pid, thread->for_start_ns, &marks, options->arg))
+			followed_thread__mark(&watch->list, i, &marks, now_ns);
+	}
+}
+
+static void mark_limits(struct host_watch *watch)
+{
+	const struct host_watch_options *options = &watch->options;
+	struct steady_marks marks;
+
+	for (size_t i = 0; i < watch->limited_count; i++) {
+		struct limited_process *process = &watch->limited[i];
+
+		if (!options->steady(process->pid, process->start_ns, &marks, options->arg))
+			continue;
+		for (int mark = 0; mark < SITE_MARKS; mark++)
+			if (marks.ns[mark] != process->steady.ns[mark])
+				process->marks[mark] = process->now_ns;
+		process->steady = marks;
+	}
+}
+
+const struct host_side *host_watch__tell(struct host_watch *watch, bool final)
+{
+	const struct result_source source = {
+		.list = &watch->list,
+		.partners = &watch->partners,
+		.limited = watch->limited,
+		.limited_count = watch->limited_count,
+		.now_ns = clock__boot_ns(),
+	};
+
+	host_result__clear(&watch->side);
+	drain__take(watch->drain, &watch->list, final);
+	mark_threads(watch, source.now_ns);
+	mark_limits(watch);
+	partners__read(&watch->partners, watch->skeleton);
+	host_result__make(&source, &watch->side);
+	return &watch->side;
+}

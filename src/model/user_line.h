@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The user's own line in a stack: the innermost Python frame of a file that is neither installed (site-packages,
+ * dist-packages) nor Python's own; without one, the innermost frame of the program itself, which is no shared library
+ * nor the interpreter.
+ */
+#ifndef MODEL_USER_LINE_H
+#define MODEL_USER_LINE_H
+
+#include "model/stack.h"
+
+bool user_line__is_own(const struct stack_frame *frame);
+
+/* NULL: the stack has none, or is NULL. */
+const struct stack_frame *user_line__find(const struct stack *stack);
+
+#endif

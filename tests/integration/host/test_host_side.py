@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+What gpuprobe diagnose says of the threads that submit work, and of those they wait for: against the program's own account
+of its time. Threads are followed from two seconds after their first call on.
+"""
+import bisect
+import json
+import os
+import resource
+import signal
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lib import paths
+from lib.fuse import Served
+from lib.probe import environment
+from lib.script import PROGRAMS
+from lib.undisturbed import SPINS, undisturbed
+
+STEPS = PROGRAMS / "host_steps.py"
+MARGIN = 0.05  # s, for what begins and ends while gpuprobe finds the thread
+CLOCK = "kernel=20us"
+
+
+def diagnose(*args, env=None):
+    done = subprocess.run([paths.GPUPROBE, "diagnose", *map(str, args)], text=True, capture_output=True, timeout=120, check=False,
+                          env=environment(CUDA_SIM_DIRECTORY=paths.SIM, CUDA_SIM_CLOCK=CLOCK, **(env or {})))
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def line_of(text):
+    """Where the program has that text."""
+    lines = STEPS.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def place(told):
+    """Function and line of the innermost frame of the program itself; two None where the stack has none."""
+    frames = (told["stack"] or {"frames": []})["frames"]
+    return next(((frame["function"], frame["line"]) for frame in frames if frame.get("file") == str(STEPS)), (None, None))
+
+
+def hops_of(reason):
+    """Whom it waits for, whom that one waits for, and so on."""
+    while reason:
+        reason = reason.get("held_by") or reason.get("fed_by")
+        if reason:
+            yield reason
+
+
+def spinning(*command):
+    return undisturbed(*command, priority=SPINS)
+
+
+class Steps:
+    """A run of host_steps.py: its own account, and gpuprobe's reasons."""
+
+    def __init__(self, way, seconds, *args, env=None, prefix=undisturbed):
+        done = diagnose("--json", *args, "--", *prefix(paths.PYTHON, STEPS, way, seconds), env=env)
+        lines = done.stdout.splitlines()
+        self.own = json.loads(next(line for line in lines if line.startswith('{"main"')))
+        self.report = json.loads(next(line for line in lines if line.startswith('{"schema"')))
+        self.process = next(p for p in self.report["processes"] if p["pid"] == self.own["main"])
+        self.reasons = self.process["reasons"]
+        self.seconds = sum(reason["seconds"] for reason in self.reasons)
+        # Programs that are not this test's may have the CPU, also when a wait for the GPU is over.
+        self.first = next((reason for reason in self.reasons if reason["kind"] not in ("preempted", "waits")), None)
+
+    def of(self, kind):
+        return [reason for reason in self.reasons if reason["kind"] == kind]
+
+    def spent(self, kind):
+        return sum(reason["seconds"] for reason in self.of(kind))
+
+    def share_at(self, function, kind):
+        """Of the time of a kind, that with the function as the program's own."""
+        found = sum(reason["seconds"] for reason in self.of(kind) if place(reason)[0] == function)
+        return found / self.spent(kind)
+
+    def within(self, which):
+        """What the program's log has of it in the time that the reasons cover: seconds. 1: CPU, 2: normalise, 3: waits."""
+        log = self.own["log"]
+        first = bisect.bisect([entry[0] for entry in log], log[-1][0] - self.seconds)
+        return log[-1][which] - log[min(first, len(log) - 1)][which]
+
+
+def check_reasons(run):
+    """What holds of all: most of the time is known by its stack, shares are of all, and nothing was lost."""
+    assert run.report["host"] == {"follows": True, "threads_not_followed": 0}
+    assert run.report["lost"]["host_map_full"] == 0
+    assert sum(r["seconds"] for r in run.reasons if r["stack"]) >= 0.9 * run.seconds
+    assert sum(r["share"] for r in run.reasons) == pytest.approx(1, abs=1e-6)
+    log = run.own["log"]
+    assert 0.5 * (log[-1][0] - log[0][0] - 2) <= run.seconds <= 1.02 * (log[-1][0] - log[0][0]) + MARGIN
+
+
+def test_computing(nothing_left):
+    run = Steps("compute", 5, prefix=spinning)
+    check_reasons(run)
+    first = run.first
+    assert (first["kind"], first["what"]) == ("on-cpu", "on the CPU")
+    assert place(first) in [("normalise", line_of(text)) for text in ("total += math.sqrt(number)", "for number in range(count)")]
+    assert run.share_at("normalise", "on-cpu") == pytest.approx(run.within(2) / run.within(1), abs=0.15)
+    own = [frame["function"] for frame in first["stack"]["frames"] if frame.get("file") == str(STEPS)]
+    assert own == ["normalise", "main", "<module>"]
+    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(99 * run.spent("on-cpu"), rel=0.1)
+    [finding] = [f for f in run.report["findings"] if f["id"] == "host-bound"] or [None]
+    assert finding is None or finding["stack"] == first["stack"]
+
+
+def test_sleeping(nothing_left):
+    run = Steps("sleep", 5)
+    check_reasons(run)
+    assert run.first["kind"] == "sleep"
+    assert place(run.first) == ("rest", line_of("time.sleep(0.01)"))
+    assert run.spent("sleep") <= 1.02 * run.within(3) + MARGIN
+    assert run.spent("sleep") + run.spent("preempted") >= 0.95 * run.within(3) - MARGIN
+
+
+def test_a_lock(nothing_left):
+    run = Steps("lock", 5)
+    check_reasons(run)
+    first = run.first
+    assert (first["kind"], place(first)[0]) == ("lock", "take")
+    assert run.spent("lock") <= 1.02 * run.within(3) + MARGIN
+    # Who has the lock sleeps in hold().
+    holder = first["held_by"]
+    assert (holder["tid"], holder.get("kind")) == (run.own["other"], "sleep"), run.seconds
+    assert place(holder) == ("hold", line_of("time.sleep(0.02)"))
+    assert holder["share"] > 0.4
+
+
+def test_the_interpreters_lock(nothing_left):
+    # With a priority of its own the one that spins would keep the CPU, too.
+    run = Steps("gil", 5, prefix=lambda *command: list(map(str, command)))
+    check_reasons(run)
+    first = run.first
+    assert (first["kind"], place(first)[0]) == ("gil", "launch")
+    assert (first["held_by"]["tid"], first["held_by"]["kind"]) == (run.own["other"], "on-cpu")
+    assert place(first["held_by"])[0] == "hog"
+    # Each time that the loop gives the lock away it waits for 5 ms, and a launch of the simulator takes none.
+    assert run.spent("gil") > 0.3 * (run.seconds - run.spent("preempted"))
+
+
+@pytest.fixture(name="slow_file")
+def slow_file_():
+    """A file of a file system that takes 20 ms for each reading."""
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("there is no /dev/fuse")
+    directory = Path(f"/tmp/gpuprobe-slow-{os.getpid()}")
+    directory.mkdir()
+    try:
+        with Served(directory, "records", bytes(4096)) as served:
+            served.late = 0.02
+            yield served.path
+    finally:
+        directory.rmdir()
+
+
+# What the worker does, as gpuprobe tells it, and where.
+WORKERS = {"queue": ("on-cpu", "transform"), "loader": ("disk", "load"), "idle": ("sleep", "dawdle")}
+
+
+@pytest.mark.parametrize("way", WORKERS)
+def test_a_queue_that_a_process_feeds(way, slow_file, nothing_left):
+    """Its queue has a thread of its own in the worker, which waits for the one that makes the batches."""
+    run = Steps(way, 5, env={"HOST_FILE": str(slow_file)})
+    check_reasons(run)
+    first = run.first
+    assert (first["kind"], place(first)[0]) == ("queue", "fetch")
+    assert run.spent("queue") <= 1.02 * run.within(3) + MARGIN
+    hops = list(hops_of(first))
+    assert "fed_by" in first and hops[0]["pid"] == run.own["worker"]
+    kind, function = WORKERS[way]
+    assert (hops[-1]["pid"], hops[-1].get("kind")) == (run.own["worker"], kind), (run.seconds, hops)
+    assert place(hops[-1])[0].startswith(function)
+    assert hops[-1].get("file", "").endswith("/records") == (kind == "disk")
+
+
+def test_slow_files(slow_file, nothing_left):
+    run = Steps("read", 5, env={"HOST_FILE": str(slow_file)})
+    check_reasons(run)
+    first = run.first
+    assert first["kind"] == "disk"
+    assert place(first)[0] == "load"
+    assert first["file"].endswith("/records")
+    assert run.spent("disk") <= 1.02 * run.within(3) + MARGIN
+
+
+def test_threads_that_wait_for_each_other(nothing_left):
+    """Both submit: what the one does is the reason, not that the other waits for it."""
+    run = Steps("team", 5)
+    assert run.first["kind"] == "on-cpu"
+    assert place(run.first)[0] == "normalise"
+    assert run.spent("lock") < 0.1 * run.seconds
+
+
+def test_launches(nothing_left):
+    run = Steps("launch", 3, env={"CUDA_SIM_LATENCY": "cuLaunchKernel=200us"})
+    check_reasons(run)
+    in_calls = next(f["total_ns"] for f in run.process["functions"] if f["function"] == "cuLaunchKernel") / 1e9
+    log = run.own["log"]
+    followed = min(1, run.seconds / (log[-1][0] - log[0][0]))
+    expected = in_calls * followed
+    assert run.spent("launches") <= 1.15 * expected + MARGIN
+    assert run.spent("launches") + run.spent("preempted") >= 0.85 * expected - MARGIN
+    assert run.first["kind"] == "launches"
+    assert place(run.first)[0] == "launch"
+
+
+def test_a_rival(nothing_left):
+    """Another program of the same CPU has it half of the time."""
+    cpu = max(os.sched_getaffinity(0))
+    with subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) as rival:
+        try:
+            run = Steps("compute", 3, prefix=lambda *command: ["taskset", "-c", str(cpu), *map(str, command)])
+        finally:
+            rival.send_signal(signal.SIGKILL)
+    [preempted] = run.of("preempted")
+    assert preempted["share"] > 0.2
+    assert rival.pid in [other["pid"] for other in preempted["rivals"]]
+    assert place(preempted)[0] == "normalise"
+
+
+@contextmanager
+def limited_group(quota_us, period_us=100000):
+    """A control group that has so much CPU time a period: what to write a pid to; skips where there is none to be had."""
+    for root, limit in (Path("/sys/fs/cgroup"), "cpu.max"), (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us"):
+        group = root / f"gpuprobe-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if not (group / limit).exists():
+                continue
+            (group / limit).write_text(f"{quota_us} {period_us}" if limit == "cpu.max" else str(quota_us), encoding="ascii")
+            yield group / "cgroup.procs"
+            return
+        finally:
+            group.rmdir()
+    pytest.skip("no control group with a limit of CPU time can be made here")
+
+
+def test_a_limited_control_group(nothing_left):
+    def limited(*command):
+        return ["sh", "-c", f'echo $$ > {members}; exec "$@"', "sh", *map(str, command)]
+
+    with limited_group(20000) as members:
+        run = Steps("compute", 1.2, prefix=limited)
+    first = run.first
+    assert (first["kind"], first["what"]) == ("throttled", "throttled by its cgroup")
+    assert place(first)[0] == "normalise"
+    assert first["seconds"] > run.spent("on-cpu")
+
+
+def test_off(nothing_left):
+    run = Steps("compute", 0.3, "--host", "off")
+    assert run.reasons == [] and "host" not in run.report
+
+
+def test_rate(nothing_left):
+    run = Steps("compute", 4, "--host-rate", 499)
+    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(499 * run.spent("on-cpu"), rel=0.1)
+
+
+def test_without_stacks(nothing_left):
+    """The kinds are there, the lines are not."""
+    run = Steps("sleep", 4, "--stack", "off")
+    assert run.spent("sleep") > 0.3 * run.seconds
+    assert all(reason["stack"] is None for reason in run.reasons)
+
+
+def test_what_is_lacking():
+    """Too few descriptors for following threads: the rest goes on, and why is told."""
+    for number in range(80, 200, 8):
+        def limit(most=number):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+        done = subprocess.run([paths.GPUPROBE, "diagnose", "--json", "--duration", "0.1"], env=environment(), text=True,
+                              capture_output=True, timeout=60, check=False, preexec_fn=limit)
+        if done.returncode == 0 and not json.loads(done.stdout)["host"]["follows"]:
+            break
+    else:
+        raise AssertionError("no number of descriptors is enough for counting alone")
+    lack = json.loads(done.stdout)["host"]["lack"]
+    assert lack and f"is not followed, and no reasons are given: {lack}" in done.stderr
+
+
+def test_hostile_names(nothing_left):
+    """A thread that others wait for names itself what a terminal would act on."""
+    done = diagnose("--", *undisturbed(paths.PYTHON, STEPS, "lock", 5), env={"HOST_COMM": "a\x1b[31m\nb"})
+    text = done.stdout[done.stdout.index("waiting for a lock"):]
+    assert "held by a\\x1b[31m\\nb (" in text
+    assert "\x1b" not in done.stdout
+
+
+@pytest.fixture(scope="module", params=["-fno-omit-frame-pointer", "-fomit-frame-pointer"])
+def native(request, tmp_path_factory):
+    """host_steps.c, and its reasons and own account."""
+    directory = tmp_path_factory.mktemp("host")
+    program = directory / "host_steps"
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", request.param, "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
+                    PROGRAMS / "host_steps.c", f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"], check=True)
+    lines = diagnose("--json", "--", *undisturbed(program, 5)).stdout.splitlines()
+    report = json.loads(next(line for line in lines if line.startswith('{"schema"')))
+    words = next(line for line in lines if line.startswith("cpu ")).split()
+    [process] = report["processes"]
+    return process["reasons"], dict(zip(words[::2], map(float, words[1::2])))
+
+
+def native_frame(told):
+    """The innermost of the program itself; one without names where the stack has none."""
+    return next((frame for frame in told["stack"]["frames"] if frame.get("object") == "host_steps"), {"function": None, "line": None})
+
+
+def test_native_lines(native):
+    reasons, own = native
+    source = (PROGRAMS / "host_steps.c").read_text(encoding="utf-8").splitlines()
+    cpu = [reason for reason in reasons if reason["kind"] == "on-cpu" and reason["stack"]]
+    computed = sum(r["seconds"] for r in cpu if native_frame(r)["function"] == "normalise")
+    assert native_frame(cpu[0])["function"] == "normalise"
+    assert source[native_frame(cpu[0])["line"] - 1].strip().startswith(("sum +=", "for ("))
+    assert computed / sum(r["seconds"] for r in cpu) == pytest.approx(own["computed"] / own["cpu"], abs=0.15)
+    locks = [reason for reason in reasons if reason["kind"] == "lock"]
+    assert native_frame(locks[0])["function"] == "take"
+    assert source[native_frame(locks[0])["line"] - 1].strip() in ("pthread_mutex_lock(&lock);",
+                                                                 "waited += now(CLOCK_MONOTONIC) - began;")
+    assert sum(lock["seconds"] for lock in locks) <= 1.02 * own["waited"] + MARGIN
+    assert "hold" in [frame["function"] for frame in locks[0]["held_by"]["stack"]["frames"]]

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Accounts of followed threads read while they go on.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "host/counts.h"
+
+static struct host_account running(void)
+{
+	struct host_account account = {.version = 2, .generation = 1, .began_ns = 100, .since_ns = 1000, .kind = ACTIVITY_CPU};
+
+	account.ns[ACTIVITY_CPU][HOST_OUTSIDE] = 600;
+	account.ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 300;
+	account.samples[HOST_OUTSIDE] = 3;
+	return account;
+}
+
+static void adds_what_is_now(void **state)
+{
+	struct host_account account = running();
+	struct host_counts counts;
+
+	(void)state;
+	host_counts__read(&counts, &account, 1400);
+	assert_true(counts.began && !counts.ended);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 1000);
+	account.kind = ACTIVITY_QUEUE;
+	account.class = HOST_COPIES;
+	host_counts__read(&counts, &account, 1400);
+	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 400);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 600);
+	/* It has been woken, and has no CPU yet. */
+	account.woken_ns = 1300;
+	host_counts__read(&counts, &account, 1400);
+	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 300);
+	assert_int_equal(counts.ns[ACTIVITY_READY][HOST_COPIES], 100);
+	/* A moment before its account was written. */
+	host_counts__read(&counts, &account, 900);
+	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 0);
+}
+
+static void ends_with_the_thread(void **state)
+{
+	struct host_account account = running();
+	struct host_counts counts;
+
+	(void)state;
+	account.ended_ns = account.since_ns = 1200;
+	host_counts__read(&counts, &account, 5000);
+	assert_true(counts.ended);
+	assert_int_equal(counts.at_ns, 1200);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 600);
+}
+
+static void is_nothing_before(void **state)
+{
+	struct host_account account = running();
+	struct host_counts counts;
+
+	(void)state;
+	account.began_ns = 0;
+	host_counts__read(&counts, &account, 1400);
+	assert_false(counts.began);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 0);
+}
+
+static void shares_out_time_on_a_cpu(void **state)
+{
+	struct host_account account = running();
+	struct host_counts counts;
+
+	(void)state;
+	account.samples[HOST_LAUNCHES] = 6;
+	host_counts__read(&counts, &account, 1300);
+	host_counts__share_cpu(&counts);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 300);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_LAUNCHES], 600);
+	assert_int_equal(counts.ns[ACTIVITY_LOCK][HOST_OUTSIDE], 300);
+}
+
+static void keeps_time_without_samples(void **state)
+{
+	struct host_counts counts = {.ns = {[ACTIVITY_CPU] = {[HOST_OUTSIDE] = 70}}};
+
+	(void)state;
+	host_counts__share_cpu(&counts);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 70);
+}
+
+static void is_of_what_came_after(void **state)
+{
+	struct host_account account = running();
+	struct host_counts before, counts;
+
+	(void)state;
+	host_counts__read(&before, &account, 1400);
+	account.ns[ACTIVITY_CPU][HOST_OUTSIDE] += 500;
+	account.since_ns = 1500;
+	account.times[ACTIVITY_LOCK] = 7;
+	account.samples[HOST_LAUNCHES] = 2;
+	host_counts__read(&counts, &account, 1600);
+	host_counts__since(&counts, &before);
+	/* 1200 less 1000, with the open time of both; the samples of the launches alone are new. */
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 200);
+	assert_int_equal(counts.ns[ACTIVITY_LOCK][HOST_OUTSIDE], 0);
+	assert_int_equal(counts.times[ACTIVITY_LOCK], 7);
+	assert_int_equal(counts.at_ns, 1600);
+	host_counts__share_cpu(&counts);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_LAUNCHES], 200);
+	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(adds_what_is_now),
+		cmocka_unit_test(ends_with_the_thread),
+		cmocka_unit_test(is_nothing_before),
+		cmocka_unit_test(shares_out_time_on_a_cpu),
+		cmocka_unit_test(keeps_time_without_samples),
+		cmocka_unit_test(is_of_what_came_after),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
