@@ -121,6 +121,19 @@ def test_sleeping(nothing_left):
     assert run.spent("sleep") + run.spent("preempted") >= 0.95 * run.within(3) - MARGIN
 
 
+def test_the_start_is_left_out(nothing_left):
+    run = Steps("start", 6)
+    assert run.process["steps"]
+    # The thread was followed for four seconds of the start, which are none of the steady time.
+    assert run.first["kind"] == "sleep"
+    assert place(run.first)[0] == "rest"
+    assert run.seconds <= 6 + MARGIN
+    prepared = sum(r["seconds"] for r in run.reasons if place(r)[0] == "prepare")
+    assert prepared <= 0.02 * run.seconds
+    assert run.first["step_seconds"] == pytest.approx(0.01, rel=0.3)
+    assert run.first["calls"] == pytest.approx(run.first["seconds"] / 0.01, rel=0.3)
+
+
 def test_a_lock(nothing_left):
     run = Steps("lock", 5)
     check_reasons(run)

@@ -3,7 +3,8 @@
 
 usage: host_steps.py WAY SECONDS
 
-WAY: compute, sleep, lock, gil, queue, loader, idle, read, team, launch. The worker of queue computes, that of loader reads
+WAY: compute, sleep, lock, gil, queue, loader, idle, read, team, launch, start. Start computes for START seconds before steps
+that sleep. The worker of queue computes, that of loader reads
 the file HOST_FILE, that of idle sleeps. It goes on for so many seconds of its main thread's CPU time where that is
 what it spends, else of time. The last line is JSON: the numbers of the threads and processes that matter, and in
 "log" the times so far at each step (CLOCK_BOOTTIME, seconds): what the thread has had of the CPU in all and in
@@ -24,6 +25,7 @@ from cuda import driver, made, need, ptx, start  # noqa: E402
 WAY, SECONDS = sys.argv[1], float(sys.argv[2])
 COMM = os.environ.get("HOST_COMM")
 FILE = os.environ.get("HOST_FILE")
+START = 6
 told = {"main": threading.get_native_id()}
 own = {"normalise": 0.0, "waited": 0.0}
 log = []
@@ -39,6 +41,14 @@ def normalise(count=60000):
         total += math.sqrt(number)
     own["normalise"] += time.thread_time() - began
     return total
+
+
+def prepare(kernel):
+    """Launches once: that is work, and no step."""
+    need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0))
+    began = time.monotonic()
+    while time.monotonic() - began < START:
+        sum(number * number for number in range(1000))
 
 
 def rest():
@@ -160,8 +170,10 @@ def main():
     if WAY == "team":
         thread = threading.Thread(target=submit_for, args=(kernel,))
         thread.start()
-    steps = {"compute": normalise, "sleep": rest, "lock": take, "read": read, "team": hand_over}
+    steps = {"compute": normalise, "sleep": rest, "lock": take, "read": read, "team": hand_over, "start": rest}
     step = (lambda: fetch(queue)) if worker else steps.get(WAY, lambda: None)
+    if WAY == "start":
+        prepare(kernel)
     began = spent()
     while spent() - began < SECONDS:
         step()
