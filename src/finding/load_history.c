@@ -148,22 +148,21 @@ int load_history__sample(struct load_history *history, const struct model *model
 	return ret;
 }
 
-/* The first that is not before; NULL: there is none. */
-static const struct load *sample_from(const struct load_course *course, uint64_t from_ns)
+/* The latest that is not after, or the first that is kept; NULL: there is none. */
+static const struct load *sample_at(const struct load_course *course, uint64_t from_ns)
 {
-	size_t first = course && course->count > SAMPLES ? course->count - SAMPLES : 0;
+	size_t first = course->count > SAMPLES ? course->count - SAMPLES : 0, at = course->count - 1;
 
-	for (size_t i = first; course && i < course->count; i++)
-		if (course->samples[i % SAMPLES].ns >= from_ns)
-			return &course->samples[i % SAMPLES];
-	return NULL;
+	while (at > first && course->samples[at % SAMPLES].ns > from_ns)
+		at--;
+	return &course->samples[at % SAMPLES];
 }
 
 bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
 			  uint64_t from_ns, struct load *window)
 {
 	const struct load_course *course = find(history, process);
-	const struct load *before = sample_from(course, from_ns);
+	const struct load *before = course ? sample_at(course, from_ns) : NULL;
 	struct load now;
 
 	if (!before)

@@ -20,8 +20,8 @@ int load_history__sample(struct load_history *history, const struct model *model
 #define LOAD_PROCESSES 256
 
 /*
- * The load of the process from the first sample that is not before `from_ns` to now: its sums, and in `ns` how long that is. NVML's are of all
- * readings in between. False where there is no such sample, or no time since.
+ * The load of the process from the latest sample that is not after `from_ns` to now, or from the first that is kept: its sums, and in `ns`
+ * how long that is. NVML's are of all readings in between. False where there is no sample, or no time since.
  */
 bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
 			  uint64_t from_ns, struct load *window);

@@ -6,7 +6,7 @@
 
 #define PLUGINS 24
 #define PLUGIN_PAUSE 0.03
-#define HELD_UP 0.005 /* a launch takes some microseconds, and a load 20 ms */
+#define HELD_UP 0.005 /* a launch takes some microseconds, and a load 100 ms */
 
 static void load_plugin(struct kernels *plugin, int number)
 {
@@ -69,6 +69,6 @@ static void driver_contention(struct run *run)
 
 const struct fault lock_faults[] = {
 	{ "driver-contention", driver_contention, "a thread loads modules while another launches; fixed: before", false,
-	  .environment = "CUDA_SIM_LOCK=cuLibraryLoadData CUDA_SIM_LATENCY=cuLibraryLoadData=20ms" },
+	  .environment = "CUDA_SIM_LOCK=cuLibraryLoadData CUDA_SIM_LATENCY=cuLibraryLoadData=100ms" },
 	{ 0 },
 };

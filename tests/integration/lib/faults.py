@@ -124,7 +124,8 @@ FAULTS = [
     Fault("host-bound", env={"CUDA_SIM_ASYNC": "60ms"}, seconds=4,
           options=("--threshold", "host-bound.window=1s")),
     Fault("driver-contention", cost=own("cost_ns"), numbers={"calls": own("calls")},
-          env={"CUDA_SIM_LOCK": "cuLibraryLoadData", "CUDA_SIM_LATENCY": "cuLibraryLoadData=20ms"}),
+          # Who is held up is to go on soon after it may, in relation to the load.
+          env={"CUDA_SIM_LOCK": "cuLibraryLoadData", "CUDA_SIM_LATENCY": "cuLibraryLoadData=100ms"}, seconds=3, alone=True),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", spins=True, cost=time_in("cudaGetDevice", layer="runtime"),
           # The same.
