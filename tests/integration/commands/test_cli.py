@@ -126,7 +126,7 @@ def test_json_is_one_object_a_line(gpuprobe, tmp_path):
     assert {"pid", "comm", "start_ns", "since_attach", "ended", "ended_ns", "memory", "launches",
             "graph_launches", "graph_kernels", "graph_launches_of_unknown_size", "graph_sizes", "captured",
             "first_launches", "host_functions", "objects", "sticky_error", "kernels", "copies", "errors", "waits", "queries", "devices", "functions",
-            "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus", "verdict"} == set(process)
+            "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus", "verdict", "steps"} == set(process)
     assert process["comm"] == "launch"
 
 
