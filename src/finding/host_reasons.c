@@ -249,10 +249,31 @@ static void add_thread(struct host_reasons *reasons, const struct host_thread *t
 			add(reasons, thread, &thread->places[i], limited);
 }
 
-/* Of waits and copies the calls are counted by themselves, where their stacks are taken. */
-static void count_calls(struct host_reason *reason, const struct process *process)
+/* Threads are followed for a part of the steady time where that begins with the program: costs in a step are of that part. */
+static double take_followed_part(const struct host_process *host, struct step_cost *cost)
+{
+	uint64_t longest_ns = 0;
+	double part;
+
+	for (size_t i = 0; i < host->thread_count; i++)
+		if (host->threads[i].submits && host->threads[i].watched_ns > longest_ns)
+			longest_ns = host->threads[i].watched_ns;
+	if (longest_ns >= cost->window_ns)
+		return 1;
+	part = (double)longest_ns / (double)cost->window_ns;
+	cost->window_ns = longest_ns;
+	cost->steps *= part;
+	return part;
+}
+
+/*
+ * Of waits and copies the calls are counted by themselves, where their stacks are taken: in all the steady time, of which the
+ * threads were followed for `part`.
+ */
+static void count_calls(struct host_reason *reason, const struct process *process, double part)
 {
 	enum site_kind kind = reason->kind == HOST_IN_WAIT ? SITE_WAIT : SITE_COPY;
+	uint64_t calls = 0;
 
 	if (!reason->line || (reason->kind != HOST_IN_WAIT && reason->kind != HOST_IN_COPY))
 		return;
@@ -260,13 +281,15 @@ static void count_calls(struct host_reason *reason, const struct process *proces
 		const struct call_site *site = &process->sites[i];
 
 		if (site->kind == kind && !compare_lines(user_line__find(site->stack), reason->line))
-			reason->calls += site->calls - site->early_calls;
+			calls += site->calls - site->early_calls;
 	}
+	reason->calls = (uint64_t)((double)calls * part + 0.5);
 }
 
 int host_reasons__of(const struct process *process, uint64_t now_ns, struct host_reasons *out)
 {
 	const struct host_process *host = process->host;
+	double part;
 
 	*out = (struct host_reasons){.process = host, .cost = step_cost__of(process, now_ns)};
 	if (!host)
@@ -277,8 +300,9 @@ int host_reasons__of(const struct process *process, uint64_t now_ns, struct host
 	for (size_t i = 0; i < host->thread_count; i++)
 		add_thread(out, &host->threads[i], is_limited(host));
 	merge_all(out);
+	part = take_followed_part(host, &out->cost);
 	for (size_t i = 0; i < out->count; i++)
-		count_calls(&out->items[i], process);
+		count_calls(&out->items[i], process, part);
 	return 0;
 }
 

@@ -360,6 +360,7 @@ static void costs_a_step(void **state)
 
 	(void)state;
 	s->thread = thread(true, 100, places, 3);
+	s->thread.watched_ns = 50 * NS_PER_S;
 	s->site = (struct call_site){.kind = SITE_WAIT, .stack = &asks, .calls = 5200, .early_calls = 200, .amount = 20 * NS_PER_S};
 	s->process.sites = &s->site;
 	s->process.site_count = 1;
@@ -372,6 +373,29 @@ static void costs_a_step(void **state)
 	is_near(step_cost__times(&reasons.cost, reasons.items[1].calls), 1);
 	assert_int_equal(reasons.items[2].kind, HOST_LOCK);
 	is_near(step_cost__times(&reasons.cost, reasons.items[2].calls), 2);
+	host_reasons__clear(&reasons);
+	free_scene(s);
+}
+
+/* Followed for the latter half of the steady time: that half has half of the steps, and of the calls. */
+static void costs_a_step_of_what_was_followed(void **state)
+{
+	struct scene *s = scene();
+	struct host_place *places = PLACES({.class = HOST_WAITS, .ns = 15 * NS_PER_S, .times = 7000, .stack = &asks},
+					   {.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 2500, .stack = &takes});
+	struct host_reasons reasons;
+
+	(void)state;
+	s->thread = thread(true, 100, places, 2);
+	s->thread.watched_ns = 25 * NS_PER_S;
+	s->site = (struct call_site){.kind = SITE_WAIT, .stack = &asks, .calls = 5000, .amount = 30 * NS_PER_S};
+	s->process.sites = &s->site;
+	s->process.site_count = 1;
+	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);
+	is_near(step_cost__ns(&reasons.cost, reasons.items[0].ns), 6 * MS);
+	assert_int_equal(reasons.items[0].calls, 2500);
+	is_near(step_cost__times(&reasons.cost, reasons.items[0].calls), 1);
+	is_near(step_cost__times(&reasons.cost, reasons.items[1].calls), 1);
 	host_reasons__clear(&reasons);
 	free_scene(s);
 }
@@ -448,6 +472,7 @@ int main(void)
 		cmocka_unit_test(names_the_file),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(costs_a_step),
+		cmocka_unit_test(costs_a_step_of_what_was_followed),
 		cmocka_unit_test(tells_marks),
 		cmocka_unit_test(without_steps),
 		cmocka_unit_test(finding_a_step),
