@@ -161,8 +161,10 @@ void places__add(struct places *places, const struct place_key *key, const struc
 
 void places__mark(struct places *places, int mark, bool none)
 {
+	const struct place_sum nothing = {0};
+
 	for (size_t i = 0; i < places->count; i++)
-		places->list[i].marks[mark] = none ? (struct place_sum){0} : places->list[i].sum;
+		places->list[i].marks[mark] = none ? nothing : places->list[i].sum;
 }
 
 /* --- ranking --- */
@@ -176,7 +178,7 @@ static int compare(const void *a, const void *b)
 
 static struct place_sum sum_since(const struct place *place, int mark)
 {
-	const struct place_sum before = mark < 0 ? (struct place_sum){0} : place->marks[mark];
+	const struct place_sum nothing = {0}, before = mark < 0 ? nothing : place->marks[mark];
 
 	return (struct place_sum){place->sum.amount - before.amount, place->sum.times - before.times};
 }

@@ -271,7 +271,7 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 
 static struct call_site site_of(const struct site_table *table, const struct site_count *count, int mark)
 {
-	const struct site_sum sum = sum_of(count), early = mark < 0 ? (struct site_sum){0} : count->marks[mark];
+	const struct site_sum sum = sum_of(count), nothing = {0}, early = mark < 0 ? nothing : count->marks[mark];
 	struct kernel_key key = {
 		.handle = count->key.what,
 		.slot = count->key.slot,

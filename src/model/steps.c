@@ -165,9 +165,8 @@ static bool is_rather_main(const struct process *process, const struct step_thre
 	return thread->tid == process->pid;
 }
 
-static const struct step_thread *find_main(const struct process *process)
+static const struct step_thread *find_main(const struct process *process, const struct process_steps *steps)
 {
-	const struct process_steps *steps = process->steps;
 	const struct step_thread *best = NULL;
 	uint64_t launches = 0;
 
@@ -216,14 +215,15 @@ static void add_listed(struct step_summary *summary, const struct process_steps 
 
 void step_summary__draw(const struct process *process, struct step_summary *summary)
 {
-	const struct step_phase *phase;
+	const struct process_steps *steps = process->steps;
+	const struct step_thread *thread = steps ? find_main(process, steps) : NULL;
+	const struct step_phase *phase = thread ? step_thread__main_phase(thread) : NULL;
 
 	*summary = (struct step_summary){0};
-	if (process->steps)
-		summary->thread = find_main(process);
-	if (!summary->thread)
+	if (!phase)
 		return;
-	phase = summary->phase = step_thread__main_phase(summary->thread);
+	summary->thread = thread;
+	summary->phase = phase;
 	summary->mean_ns = (double)phase->ns / (double)phase->steps;
 	summary->p50_ns = account__percentile(phase->buckets, 0.5, phase->max_ns);
 	summary->p99_ns = account__percentile(phase->buckets, 0.99, phase->max_ns);
@@ -232,7 +232,7 @@ void step_summary__draw(const struct process *process, struct step_summary *summ
 		divide(summary, &phase->sums, (double)phase->summed);
 	} else if (phase->listed) {
 		divide(summary, &phase->listed_sums, (double)phase->listed);
-		add_listed(summary, process->steps);
+		add_listed(summary, steps);
 	}
 }
 
