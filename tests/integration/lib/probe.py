@@ -49,13 +49,28 @@ def descendants(pid):
     return found[1:]
 
 
+def send(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
 def kill_tree(pid):
-    """Kills a process and all that it started: where a test has failed half-way."""
-    for victim in [*descendants(pid), pid]:
-        try:
-            os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    """
+    Kills a process and all that it started: where a test has failed half-way. They are stopped first: one that is forked
+    while they are being killed would stay, and be stopped for ever if gpuprobe was holding it.
+    """
+    stopped, quiet = set(), 0
+    while quiet < 2:
+        found = {pid, *descendants(pid)} - stopped
+        quiet = 0 if found else quiet + 1
+        for victim in found:
+            send(victim, signal.SIGSTOP)
+        stopped |= found
+        time.sleep(0.01)
+    for victim in stopped:
+        send(victim, signal.SIGKILL)
 
 
 def is_watching(pid):
