@@ -161,10 +161,10 @@ static int make_overhead(struct counting *counting, const struct object_options 
 
 	if (ret)
 		return ret;
-	log__info(counting->log,
-		  "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f; %.1f times as much where a "
-		  "program's own work has the caches",
-		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT], costs.cold);
+	log__info(counting->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
+		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
+	if (counting->options.sample_launches_alone)
+		log__info(counting->log, "where a program's own work has the caches it costs %.1f times as much", costs.cold);
 	return overhead__new(counting->options.max_overhead,
 			     counting->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES, &costs,
 			     counting->session, counting->skeleton, counting->log, &counting->overhead, err);

@@ -57,9 +57,10 @@ static void rounds(struct sequence *sequence, const char *text, size_t count)
 static struct period find(struct sequence *sequence)
 {
 	size_t from = sequence->count > STEP_HISTORY ? sequence->count - STEP_HISTORY : 0;
+	const uint64_t *codes = from ? sequence->codes + from : sequence->codes;
 	struct period period;
 
-	assert_int_equal(period__find(sequence->codes + from, sequence->count - from, NULL, 0, &period), 0);
+	assert_int_equal(period__find(codes, sequence->count - from, NULL, 0, &period), 0);
 	return period;
 }
 
