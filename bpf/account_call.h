@@ -138,7 +138,7 @@ static __always_inline void account_size(u32 slot, const struct call *call)
 	}
 }
 
-/* What is no launch that is executed. */
+/* Calls other than launches that are executed. */
 static __always_inline void account_other(struct thread *thread, struct thread_account *account, const struct call *call,
 					  s32 result)
 {

@@ -141,7 +141,7 @@ static __always_inline void charge_rival(const struct followed *who, u32 kernel_
 	rival->count++;
 }
 
-/* Who took the CPU; a thread of the kernel has it for a moment, and another goes on. `before` had it in the end. */
+/* Charges whoever took the CPU. A thread of the kernel may have it for a moment before another does; `before` had it in the end. */
 static __always_inline void charge_rivals(const struct followed *who, const struct host_account *account,
 					  struct task_struct *before, u64 now_ns, u64 until_ns)
 {

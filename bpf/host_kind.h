@@ -140,7 +140,7 @@ static __always_inline bool is_regular(struct task_struct *task, s32 fd)
 	return file && (BPF_CORE_READ(file, f_inode, i_mode) & KIND_MASK) == KIND_REGULAR;
 }
 
-/* Of a thread that sleeps in a system call. Sets the account's .fd and .call. */
+/* The kind of a sleep in a system call. Sets the account's .fd and .call. */
 static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, const struct pt_regs *regs,
 				       struct host_account *account)
 {
@@ -172,7 +172,7 @@ static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, cons
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? ACTIVITY_DISK : ACTIVITY_OTHER;
 }
 
-/* Of a thread that has no CPU although it could run. Before Linux 6.18 its whole queue has none. */
+/* The kind of a wait for a CPU. Before Linux 6.18 its whole queue has none. */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
@@ -225,7 +225,7 @@ const volatile __u8 classes_of_objects[OPERATIONS_MAX] = {
 };
 _Static_assert(OBJECT_KINDS <= OPERATIONS_MAX, "the tables have room for all objects");
 
-/* What is in neither is another call. */
+/* A call in neither list is another one. */
 static __always_inline u8 class_of_call(const struct call *call)
 {
 	u8 operation = call->operation, class;

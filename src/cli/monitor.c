@@ -44,7 +44,11 @@ struct monitor {
 /* Those there is evidence for: without --verdict there is no account. -EINVAL where a threshold is none. */
 static int make_findings(struct monitor *monitor, struct error *err)
 {
-	const struct findings_options options = {.account = monitor->options->verdict, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {
+		.account = monitor->options->verdict,
+		.latest = true,
+		.window_ns = GROWTH_WINDOW_NS,
+	};
 	int ret;
 
 	monitor->findings = findings__new(&options);

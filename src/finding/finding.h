@@ -186,6 +186,7 @@ void finding_list__clear(struct finding_list *list);
 
 struct findings_options {
 	bool account, asks, getters; /* what there is of NEEDS_* */
+	bool latest;		     /* keep what verdict__judge_latest needs */
 	uint64_t window_ns;	     /* of growth, see model/growth.h */
 };
 

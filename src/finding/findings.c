@@ -26,7 +26,7 @@ struct findings *findings__new(const struct findings_options *options)
 		return NULL;
 	findings->options = *options;
 	findings->thresholds = calloc(finding_kind_count, sizeof(*findings->thresholds));
-	findings->history = finding_history__new(options->window_ns);
+	findings->history = finding_history__new(options->window_ns, options->latest);
 	if (!findings->thresholds || !findings->history) {
 		findings__free(findings);
 		return NULL;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-struct finding_history *finding_history__new(uint64_t window_ns)
+struct finding_history *finding_history__new(uint64_t window_ns, bool latest)
 {
 	struct finding_history *history = calloc(1, sizeof(*history));
 
@@ -15,8 +15,8 @@ struct finding_history *finding_history__new(uint64_t window_ns)
 	history->devices = device_history__new(window_ns);
 	history->unused = unused_history__new(window_ns);
 	history->graphs = graph_history__new();
-	history->loads = load_history__new();
-	if (history->growth && history->devices && history->unused && history->graphs && history->loads)
+	history->loads = latest ? load_history__new() : NULL;
+	if (history->growth && history->devices && history->unused && history->graphs && (history->loads || !latest))
 		return history;
 	finding_history__free(history);
 	return NULL;
@@ -51,5 +51,5 @@ int finding_history__sample(struct finding_history *history, const struct model 
 	failed = first_of(failed, device_history__sample(history->devices, model));
 	failed = first_of(failed, unused_history__sample(history->unused, model));
 	failed = first_of(failed, graph_history__sample(history->graphs, model));
-	return first_of(failed, load_history__sample(history->loads, model));
+	return history->loads ? first_of(failed, load_history__sample(history->loads, model)) : failed;
 }

@@ -20,11 +20,11 @@ struct finding_history {
 	struct device_history *devices;
 	struct unused_history *unused;
 	struct graph_history *graphs;
-	struct load_history *loads;
+	struct load_history *loads; /* NULL: nobody asks for the latest minute */
 };
 
-/* NULL without memory. */
-struct finding_history *finding_history__new(uint64_t window_ns);
+/* `latest`: with `loads`. NULL without memory. */
+struct finding_history *finding_history__new(uint64_t window_ns, bool latest);
 void finding_history__free(struct finding_history *history);
 
 /* Takes a sample of all, as of model->now_ns. 0 or -ENOMEM: some is not followed then. */

@@ -53,7 +53,10 @@ void verdict__judge(const struct process *process, uint64_t now_ns, struct verdi
 
 #define VERDICT_SPAN_NS 60000000000ull /* a minute */
 
-/* The same of the latest VERDICT_SPAN_NS, for who watches without an end; less than a second of it makes no verdict. */
+/*
+ * The same of the latest VERDICT_SPAN_NS, for who watches without an end; less than a second of it makes no verdict.
+ * The findings have findings_options.latest.
+ */
 void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
 			   struct verdict *verdict);
 

@@ -43,11 +43,11 @@ static void print_waits(FILE *out, const struct verdict *verdict)
 		fputs("; --verdict finds out more", out);
 }
 
-/* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it" */
-static void print_shares(FILE *out, const struct verdict *verdict)
+/* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it"; `of`: which time */
+static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
 	if (verdict->idle > 0)
-		fprintf(out, ": idle at least %s of the steady time (proved)", quantity__share(verdict->idle).text);
+		fprintf(out, ": idle at least %s of %s (proved)", quantity__share(verdict->idle).text, of);
 	else
 		fputs(": no idle time of the GPU is proved", out);
 	if (verdict->busy != SHARE_UNKNOWN)
@@ -56,13 +56,13 @@ static void print_shares(FILE *out, const struct verdict *verdict)
 		quantity__time((double)verdict->window_ns).text);
 }
 
-static void print_sentence(FILE *out, const struct verdict *verdict)
+static void print_sentence(FILE *out, const struct verdict *verdict, const char *of)
 {
 	fputs(sentence_of(verdict), out);
 	if (!verdict->window_ns || verdict->kind == VERDICT_NO_WORK)
 		return;
 	if (verdict->account)
-		print_shares(out, verdict);
+		print_shares(out, verdict, of);
 	else
 		print_waits(out, verdict);
 }
@@ -76,7 +76,7 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 
 	if (!sentence)
 		return;
-	print_sentence(sentence, verdict);
+	print_sentence(sentence, verdict, "the steady time");
 	if (!fclose(sentence))
 		wrap__print(out, text, 0, 2, LINE_WIDTH);
 	free(text);
@@ -87,7 +87,7 @@ void verdict_text__print_line(FILE *out, const struct process *process, const st
 	fprintf(out, "process %d (", process->pid);
 	escape__text(out, process->comm);
 	fputs("): ", out);
-	print_sentence(out, verdict);
+	print_sentence(out, verdict, "the time");
 	fputc('\n', out);
 }
 

@@ -85,7 +85,7 @@ def test_findings_that_need_the_account(gpuprobe, options, found):
 def test_in_words(gpuprobe):
     text = gpuprobe.run(*HOST_BOUND, base=OFF, args=["--verdict"], env=CLOCK).stdout
     assert re.search(r"^who waits for whom, of the latest minute:\n {8}process \d+ \(steps\): the GPU waits for the program "
-                     r"\(host-bound\): idle at least [\d.]+ % of the steady time \(proved\); the GPU holds the program up for ",
+                     r"\(host-bound\): idle at least [\d.]+ % of the time \(proved\); the GPU holds the program up for ",
                      text, re.M), text
 
 

@@ -7,41 +7,9 @@
 
 #include <cmocka.h>
 
-#include "watched.h"
+#include "watched_scene.h"
 
-#define START_NS 10000000000ull
 #define US 1000ull
-
-struct scene {
-	struct watched *watched;
-	struct watched_thread *first, *second, *third;
-};
-
-static uint64_t at(unsigned int us)
-{
-	return START_NS + us * US;
-}
-
-static int begin(void **state)
-{
-	struct scene *scene = test_calloc(1, sizeof(*scene));
-
-	scene->watched = watched__new(START_NS, 0);
-	scene->first = watched__thread(scene->watched, WATCHED_PID, 0);
-	scene->second = watched__thread(scene->watched, WATCHED_PID + 1, at(1));
-	scene->third = watched__thread(scene->watched, WATCHED_PID + 2, at(2));
-	*state = scene;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct scene *scene = *state;
-
-	watched__free(scene->watched);
-	test_free(scene);
-	return 0;
-}
 
 static void enter(struct watched_thread *thread, unsigned int us, const char *function)
 {

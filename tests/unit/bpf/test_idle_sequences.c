@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
-#include "watched.h"
+#include "watched_scene.h"
 
-#define START_NS 10000000000ull
 #define NON_BLOCKING 1
 #define LEGACY 0
 #define A 0xa000
@@ -20,38 +19,12 @@
 #define NOT_READY 600
 #define OUT_OF_RESOURCES 701
 
-struct scene {
-	struct watched *watched;
-	struct watched_thread *first, *second, *third;
-};
-
-static uint64_t at(unsigned int us)
+static int end_without_losses(void **state)
 {
-	return START_NS + 1000ull * us;
-}
-
-static int begin(void **state)
-{
-	struct scene *scene = test_calloc(1, sizeof(*scene));
-
-	scene->watched = watched__new(START_NS, 0);
-	scene->first = watched__thread(scene->watched, WATCHED_PID, 0);
-	scene->second = watched__thread(scene->watched, WATCHED_PID + 1, at(1));
-	scene->third = watched__thread(scene->watched, WATCHED_PID + 2, at(2));
-	*state = scene;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct scene *scene = *state;
-
 	for (int loss = 0; loss < LOSS_COUNT; loss++)
 		if (loss != LOSS_UNREADABLE) /* kernels' names */
 			assert_int_equal(program__lost(loss), 0);
-	watched__free(scene->watched);
-	test_free(scene);
-	return 0;
+	return end(state);
 }
 
 /* --- calls --- */
@@ -679,7 +652,7 @@ static void test_the_list_of_threads_is_taken(void **state)
 	expect_latest(scene, 185, 200);
 }
 
-#define IN_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define IN_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end_without_losses)
 
 int main(void)
 {

@@ -55,7 +55,7 @@ static void of_python(void **state)
 
 static void own_folders_may_have_names_alike(void **state)
 {
-	static const char *const own[] = {"/home/user/python3/train.py", "/work/python3.11-port/a.py", "/srv/libpython3/a.py", "a/python3/a.py", "/mylib/python3/a.py",
+	static const char *const own[] = {"/home/user/python3/train.py", "/data/python3.11-port/a.py", "/srv/libpython3/a.py", "a/python3/a.py", "/mylib/python3/a.py",
 					  "train.py", "/python3/a.py"};
 
 	(void)state;

@@ -103,7 +103,7 @@ static void a_line_a_process(void **state)
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
 			TITLE "        process 100 (train): the GPU waits for the program (host-bound): idle at least 70.0 % of "
-			      "the steady time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
+			      "the time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
 	assert_false(has(report(scene, NULL), "who waits"));
 }
 
