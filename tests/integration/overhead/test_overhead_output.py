@@ -200,3 +200,14 @@ def test_diagnose(gpuprobe):
                           env=environment(**SLOW), capture_output=True, text=True, check=True, timeout=120).stdout
     assert "launches are sampled: " in text and "to keep to about --max-overhead 2 %" in text
     assert "not looked for, since it takes every call and calls are sampled: " in text
+
+
+def test_waits_after_launches(gpuprobe):
+    """Each launch is waited for: a wait before which launches were not watched is not taken for one after none."""
+    done = gpuprobe.run(paths.workload("faults"), "sync-after-every-launch", "--seconds", 4, base=["diagnose", "--json"],
+                        env={"CUDA_SIM_ASYNC": "100us", "CUDA_SIM_LATENCY": "cuLaunchKernel=10us"}, args=["--max-overhead", 0.5])
+    process = done.final["processes"][0]
+    assert process["sampling"]["launch"]["missed"] > 0
+    waits = max(process["threads"], key=lambda thread: thread["launches"])
+    assert waits["blind_waits"]["calls"] > waits["single_waits"]["calls"] > 0
+    assert waits["bare_waits"]["calls"] < 0.05 * waits["single_waits"]["calls"]
