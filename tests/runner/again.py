@@ -11,6 +11,17 @@ FORGIVEN = 3
 TRIED = 12
 
 
+# Of a failure in the closing lines, which may be all that is kept of a run.
+LINES, CHARACTERS = 6, 240
+
+
+def _why(output):
+    """The lines of a test's output that say what went wrong: pytest's, or the last ones."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith("E  ")] or lines[-LINES:]
+    return [f"    {line[:CHARACTERS]}" for line in said[:LINES]]
+
+
 class Retried:
     """A test that failed, and what became of it when it was run again; `second` is None where it did not run."""
 
@@ -60,7 +71,8 @@ class Verdict:
         excused = {id(one.first) for one in self.forgiven}
         for test in self.tests:
             if test.failed and id(test) not in excused:
-                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}")
+                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}", *_why(test.output),
+                      sep="\n")
         if forgiven > FORGIVEN:
             passed, failed = passed - forgiven, failed + forgiven
             print(f"{forgiven} tests passed at the second try only; more than {FORGIVEN} fail the run")

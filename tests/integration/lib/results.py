@@ -40,6 +40,12 @@ class Failures:
                                        ("load", load_of_machine())]
 
 
+def _name(report):
+    """The test's name as pytest takes it: a worker's has the group that keeps tests together behind an `@`."""
+    name, at, group = report.nodeid.rpartition("@")
+    return name if at and "]" not in group else report.nodeid
+
+
 class Writer:
     """In the process that pytest was begun as: puts the phases of each test together and writes its line."""
 
@@ -48,17 +54,18 @@ class Writer:
         self.begun = {}
 
     def pytest_runtest_logreport(self, report):
-        test = self.begun.setdefault(report.nodeid, {"name": report.nodeid, "state": PASSED, "seconds": 0.0})
+        name = _name(report)
+        test = self.begun.setdefault(name, {"name": name, "state": PASSED, "seconds": 0.0})
         test["seconds"] += report.duration
         if report.skipped:
             test["state"] = SKIPPED
         if report.failed:
             test["state"] = FAILED
-            test["output"] = test.get("output", "") + f"{report.nodeid} ({report.when})\n{report.longreprtext}\n" + \
+            test["output"] = test.get("output", "") + f"{name} ({report.when})\n{report.longreprtext}\n" + \
                 "".join(f"--- {title}\n{text}\n" for title, text in report.sections)
             test.update(report.user_properties or {"certain": "the process of the tests ended"})
         if report.when not in PHASES[:2]:
-            self._write(report.nodeid)
+            self._write(name)
 
     def _write(self, name):
         self.file.write(json.dumps(self.begun.pop(name)) + "\n")

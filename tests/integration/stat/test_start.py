@@ -73,10 +73,10 @@ def test_loads_in_the_middle(ran):
     """They are none of the start."""
     start = ran.process["start"]
     check_moments(start)
-    assert start["loads"] == 1 and start["to_steady"]["modules_ns"] < 250e6
+    assert start["loads"] == 1 and start["to_steady"]["modules_ns"] <= ran.truth.ns("cuModuleLoadData") - 300e6
     assert sum(thread["implicit"]["load"]["calls"] + thread["pending"]["load"]["calls"]
                for thread in ran.process["threads"]) == 0  # a wait came before each
-    assert ran.process["steps"]["slowest"][0]["excess"] == "other"
+    assert [step["excess"] for step in ran.process["steps"]["slowest"] if step["excess_ns"] > 140e6].count("other") >= 2
 
 
 FILE = """

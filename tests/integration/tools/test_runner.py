@@ -22,9 +22,10 @@ from lib import results
 def pytest_configure(config):
     results.register(config)
 """
-# Each fails; the flaky one does so at its first run alone.
+# Each fails; the flaky ones do so at their first run alone.
 TESTS = """
 import os, subprocess
+import pytest
 from lib import certain
 
 class Done:
@@ -52,6 +53,13 @@ def test_program():
 def test_flaky():
     if not os.path.exists({flag!r}):
         open({flag!r}, "w").close()
+        raise TimeoutError("too late")
+
+@pytest.mark.xdist_group("together")
+@pytest.mark.parametrize("way", ["a@b"])
+def test_flaky_in_group(way):
+    if not os.path.exists({flag!r} + way):
+        open({flag!r} + way, "w").close()
         raise TimeoutError("too late")
 """
 CMOCKA = """#!/bin/sh
@@ -90,7 +98,8 @@ def test_which_failures_are_certain(tmp_path, outside, options):
     assert all(test.failed for test in tests.values())
     assert {name: test.certain for name, test in tests.items()} == {
         "test_count": "a wrong count", "test_text": "", "test_late": "", "test_status": "",
-        "test_harm": "harm to a program", "test_program": "a program failed: 1", "test_flaky": ""}
+        "test_harm": "harm to a program", "test_program": "a program failed: 1", "test_flaky": "",
+        "test_flaky_in_group[a@b]": ""}
     assert "6.1 < 5" in tests["test_late"].output
     assert "load" in tests["test_late"].load
 
@@ -115,6 +124,15 @@ def test_a_second_try_forgives(tmp_path, outside, capfd):
     assert told in capfd.readouterr().out
 
 
+def test_a_second_try_of_a_group(tmp_path, outside):
+    """A worker tells the group of a test with its name, in which pytest finds no test."""
+    step, tests = run_pytest(tmp_path, options=("-n", "2", "--dist", "loadgroup"))
+    assert {name for name in tests if "flaky" in name} == {"test_flaky", "test_flaky_in_group[a@b]"}
+    found = [test for name, test in tests.items() if "flaky" in name]
+    verdict, status = judged([Part(step.name, found)], step, tmp_path)
+    assert status == 0 and len(verdict.forgiven) == 2
+
+
 def test_a_second_failure_does_not(tmp_path, outside, capfd):
     step, tests = run_pytest(tmp_path)
     verdict, status = judged([Part(step.name, [tests["test_late"], tests["test_count"]])], step, tmp_path)
@@ -123,7 +141,8 @@ def test_a_second_failure_does_not(tmp_path, outside, capfd):
     assert not (tmp_path / "flaky.txt").exists()
     closing = capfd.readouterr().out.splitlines()
     assert closing[-1] == "0 passed, 2 failed"
-    assert f"failed: {step.name}: {tests['test_count'].name} (a wrong count)" in closing
+    at = closing.index(f"failed: {step.name}: {tests['test_count'].name} (a wrong count)")
+    assert closing[at + 1].startswith("    E  ")
 
 
 class Luck:
