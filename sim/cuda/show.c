@@ -30,6 +30,7 @@ static struct usage *make(void)
 	/* The descriptor stays open: it is how NVML finds the page. */
 	usage->nr_devices = (uint32_t)driver.nr_devices;
 	usage->memory = driver.memory;
+	usage__machine(usage->machine);
 	__atomic_store_n(&usage->magic, USAGE_MAGIC, __ATOMIC_RELEASE);
 	return usage;
 }

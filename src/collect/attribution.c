@@ -383,6 +383,21 @@ static void forget_gpus(struct process *process)
 	process->gpu_count = 0;
 }
 
+static bool is_watched(const struct model *model, pid_t pid)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void find_strangers(const struct model *model, const struct gpu_snapshot *snapshot, struct gpu *list)
+{
+	for (size_t i = 0; i < snapshot->use_count; i++)
+		if (!is_watched(model, snapshot->uses[i].pid))
+			list[snapshot->uses[i].gpu].stranger = snapshot->uses[i].pid;
+}
+
 static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)
 {
 	struct gpu *list = calloc(snapshot->gpu_count + 1, sizeof(*list));
@@ -393,6 +408,10 @@ static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)
 	if (!same_gpus(model, snapshot))
 		for (size_t i = 0; i < model->process_count; i++)
 			forget_gpus(&model->processes[i]);
+	else
+		for (size_t i = 0; i < snapshot->gpu_count; i++)
+			list[i].stranger = model->gpus[i].stranger;
+	find_strangers(model, snapshot, list);
 	free(model->gpus);
 	model->gpus = list;
 	model->gpu_count = snapshot->gpu_count;

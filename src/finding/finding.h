@@ -111,6 +111,7 @@ struct finding {
 	char comm[16];	   /* the process's */
 	/* what it is about: "cudaMalloc of 1.0 GiB", a kernel; NULL: the process. Escaped when shown */
 	char *subject;
+	char *title;	/* of this one; NULL: the kind's. Escaped when shown */
 	char *evidence; /* one sentence, numbers with their units. Escaped when shown */
 	struct finding_number numbers[FINDING_NUMBERS];
 	size_t number_count;
@@ -124,6 +125,7 @@ struct finding {
 	uint64_t saving_ns;
 	const char *assumption;	   /* under which; static; NULL without has_saving */
 	const struct stack *stack; /* where; the model's; NULL: not known */
+	bool has_reasons;	   /* why is told by what the process's threads did: finding/host_reasons.h */
 	/* a second place, and what it is to the first: "held up by"; NULL: there is none */
 	const struct stack *other_stack;
 	const char *other_title;
@@ -160,6 +162,7 @@ void finding_list__follow(struct finding_list *list, const struct finding_input 
 
 /* Texts as printf; what was there is released. 0 or -ENOMEM. */
 int finding__subject(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int finding__title(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int finding__evidence(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Numbers beyond FINDING_NUMBERS are left out (a mistake of the rule, which its test shows). */

@@ -22,7 +22,7 @@ enum {
 /* The share of the window in which the GPU waited: proved, or about; SHARE_UNKNOWN: neither is known. */
 static double waiting_share(const struct verdict *verdict)
 {
-	double share = verdict->idle > 0 ? verdict->idle : SHARE_UNKNOWN;
+	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN;
 
 	if (verdict->busy != SHARE_UNKNOWN && 1 - verdict->busy > share)
 		share = 1 - verdict->busy;
@@ -65,16 +65,31 @@ static int tell(const struct verdict *verdict, const struct host_reasons *reason
 	finding__number(finding, "held_by_gpu", verdict->held, UNIT_SHARE);
 	if (verdict->idle != SHARE_UNKNOWN)
 		finding__number(finding, "idle_proved", verdict->idle, UNIT_SHARE);
+	if (verdict->unfed != SHARE_UNKNOWN)
+		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
-	if (reasons->count)
-		finding->stack = reasons->items[0].stack;
-	return finding__evidence(finding, "of %s the GPU is idle at least %s (proved)%s%s, and holds the program up %s%s",
+	return finding__evidence(finding, "of %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
 				 quantity__time((double)verdict->window_ns).text,
-				 quantity__share(verdict->idle > 0 ? verdict->idle : 0).text,
+				 verdict->beside.pid ? "has nothing to do for the program" : "is idle",
+				 quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
 				 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
 				 verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
 				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
+}
+
+/* The thread whose reason comes first. */
+static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
+{
+	const struct host_thread *thread = reasons->count ? reasons->items[0].thread : NULL;
+
+	if (!thread)
+		return 0;
+	finding->has_reasons = true;
+	finding->stack = reasons->items[0].stack;
+	return finding__title(finding, "%s thread %d (%.*s)",
+			      verdict->beside.pid ? "the GPU gets too little from" : "the GPU waits for", thread->tid,
+			      HOST_COMM_SIZE, thread->comm);
 }
 
 static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,
@@ -93,9 +108,11 @@ static int add(const struct finding_input *input, const struct process *process,
 		finding->severity = SEVERITY_CRITICAL;
 	if (share != SHARE_UNKNOWN) {
 		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
-		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns), "the GPU never waits: at most");
+		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns), "the GPU never has to wait, which is the most there can be");
 	}
-	ret = tell(verdict, &reasons, finding);
+	ret = name_thread(verdict, &reasons, finding);
+	if (!ret)
+		ret = tell(verdict, &reasons, finding);
 	host_reasons__clear(&reasons);
 	return ret;
 }
@@ -105,7 +122,7 @@ int host_bound__draw(const struct finding_input *input, const struct process *pr
 	struct verdict verdict;
 	double share;
 
-	verdict__judge(process, input->model->now_ns, &verdict);
+	verdict__judge(input->model, process, &verdict);
 	share = waiting_share(&verdict);
 	if (verdict.kind != VERDICT_HOST_BOUND || (double)verdict.window_ns < input->thresholds[LEAST_WINDOW] ||
 	    (share != SHARE_UNKNOWN && share < input->thresholds[LEAST_SHARE]))

@@ -33,6 +33,29 @@ const char *host_reasons__doing(enum host_kind kind)
 	return kind < HOST_KINDS && words[kind] ? words[kind] : "doing something else";
 }
 
+const char *host_reasons__advice(enum host_kind kind)
+{
+	static const char *const advice[HOST_KINDS] = {
+		[HOST_CPU] = "Prepare that ahead, in DataLoader workers or another thread, or do it on the GPU",
+		[HOST_IN_LAUNCH] = "Launch less: CUDA graphs, torch.compile, larger batches",
+		[HOST_IN_MEMORY] = "Keep the memory: a caching allocator, buffers that are used again",
+		[HOST_IN_COPY] = "Copy from pinned memory, asynchronously, and less often",
+		[HOST_IN_WAIT] = "Wait for results only now and then",
+		[HOST_IN_MODULE] = "Load modules before the loop",
+		[HOST_IN_GRAPH] = "Capture once, and launch that graph again",
+		[HOST_LOCK] = "Hold the lock for less time",
+		[HOST_GIL] = "Move what holds the GIL to another process",
+		[HOST_QUEUE] = "Who fills the queue does not keep up: more of them, or less work for each",
+		[HOST_DISK] = "Read ahead, keep the files in memory, or put them on a faster disk",
+		[HOST_FAULT] = "Use memory again that was touched before, and read files ahead of time",
+		[HOST_SLEEP] = "Wait for what is awaited instead of for a time",
+		[HOST_READY] = "Give the program CPUs of its own, or fewer threads",
+		[HOST_THROTTLED] = "Raise the CPU limit of its control group",
+	};
+
+	return kind < HOST_KINDS ? advice[kind] : NULL;
+}
+
 /* --- merging --- */
 
 static int compare_texts(const char *a, const char *b)

@@ -93,4 +93,7 @@ const char *host_reasons__file(const struct host_reason *reason);
 /* "on the CPU", "waiting for a lock": what a thread does. */
 const char *host_reasons__doing(enum host_kind kind);
 
+/* What usually helps against the reason, a sentence without its end; NULL: nothing is known to. */
+const char *host_reasons__advice(enum host_kind kind);
+
 #endif

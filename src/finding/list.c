@@ -55,6 +55,17 @@ int finding__subject(struct finding *finding, const char *format, ...)
 	return ret;
 }
 
+int finding__title(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, format);
+	ret = set_text(&finding->title, format, args);
+	va_end(args);
+	return ret;
+}
+
 int finding__evidence(struct finding *finding, const char *format, ...)
 {
 	va_list args;
@@ -157,6 +168,7 @@ int finding_list__sort(struct finding_list *list)
 static void release(struct finding *finding)
 {
 	free(finding->subject);
+	free(finding->title);
 	free(finding->evidence);
 }
 

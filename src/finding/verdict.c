@@ -2,6 +2,7 @@
 // Who waits for whom, see verdict.h. The figures behind the thresholds are in docs/diagnosis.md.
 #include "finding/verdict.h"
 
+#include "finding/company.h"
 #include "finding/history.h"
 #include "model/steady.h"
 
@@ -35,20 +36,21 @@ static bool counts(const struct load *window, int device)
 	return true;
 }
 
-static void find_idle(const struct load *window, struct verdict *verdict)
+static void find_unfed(const struct load *window, struct verdict *verdict)
 {
 	verdict->device = -1;
-	verdict->idle = SHARE_UNKNOWN;
+	verdict->unfed = SHARE_UNKNOWN;
 	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
 		double idle = share_of(window->queues[i].idle_ns, window->ns);
 
-		if (!counts(window, i) || (verdict->device >= 0 && idle >= verdict->idle))
+		if (!counts(window, i) || (verdict->device >= 0 && idle >= verdict->unfed))
 			continue;
 		verdict->device = i;
-		verdict->idle = idle;
+		verdict->unfed = idle;
 	}
 	if (!window->proves)
-		verdict->idle = SHARE_UNKNOWN;
+		verdict->unfed = SHARE_UNKNOWN;
+	verdict->idle = verdict->unfed;
 }
 
 /* By waits and NVML alone: how long launches were held up is not known, nor whether synchronous copies were. */
@@ -71,7 +73,7 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 		return window->estimated ? VERDICT_UNKNOWN : VERDICT_NO_WORK;
 	if (!window->account)
 		return kind_without_account(window, verdict);
-	if (verdict->idle >= LEAST_IDLE)
+	if (verdict->unfed >= LEAST_IDLE)
 		return VERDICT_HOST_BOUND;
 	if (verdict->held >= LEAST_HELD)
 		return VERDICT_GPU_BOUND;
@@ -121,21 +123,37 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 	if (window->busy_readings)
 		verdict->busy = (double)window->busy_percent / (double)window->busy_readings / 100;
 	verdict->account = window->account;
-	find_idle(window, verdict);
+	find_unfed(window, verdict);
 	find_doings(window, verdict);
 	if (window->ns >= LEAST_WINDOW_NS)
 		verdict->kind = kind_of(window, verdict);
 }
 
-static const struct verdict nothing_known = {.device = -1, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN};
+static const struct verdict nothing_known = {.device = -1, .unfed = SHARE_UNKNOWN, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN};
 
-void verdict__judge(const struct process *process, uint64_t now_ns, struct verdict *verdict)
+/* As if it were alone. */
+static void judge(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
 	struct load window;
+	uint64_t from_ns;
 
 	*verdict = nothing_known;
-	if (steady__load(process, now_ns, &window))
-		judge_load(&window, steady__since_ns(process, now_ns), verdict);
+	if (times->find(times, process, &window, &from_ns))
+		judge_load(&window, from_ns, verdict);
+}
+
+static bool find_steady(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns)
+{
+	*from_ns = steady__since_ns(process, times->model->now_ns);
+	return steady__load(process, times->model->now_ns, window);
+}
+
+void verdict__judge(const struct model *model, const struct process *process, struct verdict *verdict)
+{
+	const struct company_times times = {.model = model, .find = find_steady, .judge = judge};
+
+	judge(&times, process, verdict);
+	company__correct(&times, process, verdict);
 }
 
 /* Without the start: of a process that was seen from there the second half of what it has had since its first work. */
@@ -148,19 +166,28 @@ static uint64_t without_start(const struct load_history *history, const struct p
 	return first_ns + (end_ns - first_ns) / 2;
 }
 
+static bool find_latest(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns)
+{
+	const struct load_history *history = times->arg;
+	uint64_t end_ns = process->ended_ns ? process->ended_ns : times->model->now_ns;
+
+	*from_ns = without_start(history, process, end_ns);
+	if (*from_ns && end_ns > VERDICT_SPAN_NS && end_ns - VERDICT_SPAN_NS > *from_ns)
+		*from_ns = end_ns - VERDICT_SPAN_NS;
+	if (!*from_ns || !load_history__window(history, times->model, process, *from_ns, window))
+		return false;
+	*from_ns = end_ns - window->ns;
+	return true;
+}
+
 void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
 			   struct verdict *verdict)
 {
-	const struct load_history *history = findings__history(state)->loads;
-	uint64_t end_ns = process->ended_ns ? process->ended_ns : model->now_ns;
-	uint64_t from_ns = without_start(history, process, end_ns);
-	struct load window;
+	const struct company_times times = {
+		.model = model, .find = find_latest, .judge = judge, .arg = findings__history(state)->loads};
 
-	*verdict = nothing_known;
-	if (from_ns && end_ns > VERDICT_SPAN_NS && end_ns - VERDICT_SPAN_NS > from_ns)
-		from_ns = end_ns - VERDICT_SPAN_NS;
-	if (from_ns && load_history__window(history, model, process, from_ns, &window))
-		judge_load(&window, end_ns - window.ns, verdict);
+	judge(&times, process, verdict);
+	company__correct(&times, process, verdict);
 }
 
 const char *verdict__doing(enum host_doing doing)
@@ -183,6 +210,7 @@ const char *verdict__word(enum verdict_kind kind)
 		[VERDICT_GPU_BOUND] = "GPU-bound",
 		[VERDICT_HOST_BOUND] = "host-bound",
 		[VERDICT_NO_WORK] = "no work",
+		[VERDICT_OTHERS] = "waiting for others",
 	};
 
 	return words[kind];

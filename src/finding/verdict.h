@@ -20,6 +20,7 @@ enum verdict_kind {
 	VERDICT_GPU_BOUND,   /* the process waits for its GPU */
 	VERDICT_HOST_BOUND,  /* the GPU waits for the process */
 	VERDICT_NO_WORK,     /* the process has nothing to do, or does nothing: a server without requests, a stopped program */
+	VERDICT_OTHERS,	     /* the process waits for another one: a rank that comes late, or who hands it its work */
 	VERDICTS,
 };
 
@@ -35,21 +36,31 @@ enum host_doing {
 	HOST_DOINGS,
 };
 
+/* Another process; pid 0: there is none, or it is not known. The name is empty where the process is not watched, raw. */
+struct verdict_other {
+	int32_t pid;
+	char comm[16];
+};
+
 struct verdict {
 	enum verdict_kind kind;
-	uint64_t from_ns, window_ns; /* the time that was judged; 0: it is not known to be steady, or not for long enough */
-	uint64_t launches;	     /* in it */
-	int device;		     /* the GPU with the least idle time; ACCOUNT_DEVICES - 1: its number is not known; -1: none has had work */
-	double idle;		     /* of the window: proved to have been idle; SHARE_UNKNOWN: nothing can be proved */
-	double held;		     /* of the window: the process was held up by the GPU */
-	double busy;		     /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
-	bool account;		     /* there is one: else `held` has waits alone, and no idle time can be proved */
+	uint64_t from_ns, window_ns;  /* the time that was judged; 0: it is not known to be steady, or not for long enough */
+	uint64_t launches;	      /* in it */
+	int device;		      /* the GPU with the least idle time; ACCOUNT_DEVICES - 1: its number is not known; -1: none has had work */
+	double unfed;		      /* of the window: the GPU had nothing to do of the process, proved; SHARE_UNKNOWN: nothing can be proved */
+	double idle;		      /* the same of all that use it: the GPU was idle */
+	struct verdict_other beside;  /* who uses it, too: of those watched, which launches most */
+	struct verdict_other awaited; /* of VERDICT_OTHERS */
+	bool collectives;	      /* it is awaited in collective operations; else it hands the process its work */
+	double held;		      /* of the window: the process was held up by the GPU */
+	double busy;		      /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
+	bool account;		      /* there is one: else `held` has waits alone, and no idle time can be proved */
 	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */
 	double doing[HOST_DOINGS];
 };
 
-/* Judges the process's steady time (model/steady.h) as of `now_ns`. */
-void verdict__judge(const struct process *process, uint64_t now_ns, struct verdict *verdict);
+/* Judges the steady time (model/steady.h) of a process of the model. */
+void verdict__judge(const struct model *model, const struct process *process, struct verdict *verdict);
 
 #define VERDICT_SPAN_NS 60000000000ull /* a minute */
 
@@ -63,7 +74,7 @@ void verdict__judge_latest(const struct findings *state, const struct model *mod
 /* "outside", "launches", "memory", "copies", "other": as metrics have them. */
 const char *verdict__doing(enum host_doing doing);
 
-/* "host-bound", "GPU-bound", "no work", "not known": as JSON has them. */
+/* "host-bound", "GPU-bound", "waiting for others", "no work", "not known": as JSON has them. */
 const char *verdict__word(enum verdict_kind kind);
 
 #endif

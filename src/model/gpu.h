@@ -31,6 +31,7 @@ struct gpu {
 	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
 	uint64_t used_bytes;		/* by all processes, without what the driver keeps for itself */
 	uint32_t busy_percent;		/* of the latest second or less it had a kernel; GPU_UNKNOWN_PERCENT */
+	int32_t stranger;		/* a process that has memory on it and was none of the model's; 0: none was seen */
 	uint64_t link_bytes_per_second; /* of its PCIe link in one direction, as it is now; 0: not known */
 };
 

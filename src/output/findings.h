@@ -15,9 +15,12 @@ const char *findings__severity_word(enum finding_severity severity); /* "warning
 
 /*
  * "findings: 1 critical, 2 warnings", and each in a few lines after an empty one, worst first as the
- * list is; `top` of them, 0: all. "no findings" where there are none.
+ * list is, which was drawn from the model; `top` of them, 0: all. "no findings" where there are none.
  */
-void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top);
+void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top);
+
+/* Whether it prints the reasons of the process's threads (output/reasons.h) with one of its findings. */
+bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process);
 
 /*
  * After an empty line each: what was not looked for, and what to do that it is; what was followed for too

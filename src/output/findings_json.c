@@ -70,7 +70,7 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__object_begin(j);
 	json__key_string(j, "id", finding->kind->id);
 	json__key_string(j, "severity", findings__severity_word(finding->severity));
-	json__key_string(j, "title", finding->kind->title);
+	json__key_string(j, "title", finding->title ? finding->title : finding->kind->title);
 	key_number(j, "pid", finding->pid);
 	key_number(j, "tid", finding->tid);
 	json__key_string(j, "comm", finding->pid ? finding->comm : NULL);

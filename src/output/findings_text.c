@@ -19,6 +19,7 @@
 #include "output/findings.h"
 #include "output/frame_text.h"
 #include "output/function_text.h"
+#include "output/reasons.h"
 #include "output/report/line.h"
 #include "output/wrap.h"
 
@@ -121,9 +122,23 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack)
 			report_line__plural(stack->count - shown));
 }
 
-static void print_finding(FILE *out, const struct finding *finding)
+static bool is_of(const struct finding *finding, const struct process *process)
 {
-	fprintf(out, "\n%s  %s: %s", findings__severity_word(finding->severity), finding->kind->id, finding->kind->title);
+	return finding->pid == process->pid && finding->start_ns == process->start_ns;
+}
+
+/* Instead of one place all those that make the process wait. */
+static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (is_of(finding, &model->processes[i]))
+			reasons_text__print_advised(out, &model->processes[i], model->now_ns, finding->kind->id);
+}
+
+static void print_finding(FILE *out, const struct model *model, const struct finding *finding)
+{
+	fprintf(out, "\n%s  %s: ", findings__severity_word(finding->severity), finding->kind->id);
+	escape__text(out, finding->title ? finding->title : finding->kind->title);
 	if (finding->step_ns)
 		fprintf(out, ", up to %s a step", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
 	fputc('\n', out);
@@ -134,7 +149,10 @@ static void print_finding(FILE *out, const struct finding *finding)
 		print_sentence(out, finding, write_cost);
 	if (finding->has_saving)
 		print_sentence(out, finding, write_saving);
-	print_stack(out, "at", finding->stack);
+	if (finding->has_reasons)
+		print_reasons(out, model, finding);
+	else
+		print_stack(out, "at", finding->stack);
 	print_stack(out, finding->other_title, finding->other_stack);
 }
 
@@ -184,16 +202,29 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 	free(text);
 }
 
-void findings_text__print(FILE *out, const struct finding_list *list, unsigned int top)
+static size_t shown_of(const struct finding_list *list, unsigned int top)
 {
-	size_t shown = top && list->count > top ? top : list->count;
+	return top && list->count > top ? top : list->count;
+}
+
+bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process)
+{
+	for (size_t i = 0; i < shown_of(list, top); i++)
+		if (list->items[i].has_reasons && is_of(&list->items[i], process))
+			return true;
+	return false;
+}
+
+void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top)
+{
+	size_t shown = shown_of(list, top);
 
 	if (list->count)
 		print_counts(out, list);
 	else
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
-		print_finding(out, &list->items[i]);
+		print_finding(out, model, &list->items[i]);
 	if (shown < list->count)
 		fprintf(out, "\n... and %zu more finding%s\n", list->count - shown,
 			report_line__plural(list->count - shown));

@@ -21,6 +21,9 @@
  */
 void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns);
 
+/* And below them what helps against the first: "    Load modules before the loop (--explain host-bound)." */
+void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding);
+
 #define REASONS_SHOWN 8
 #define REASON_LEAST_SHARE 0.01
 

@@ -125,20 +125,40 @@ static void print_reason(FILE *out, const struct host_reasons *reasons, const st
 	print_rivals(out, reason);
 }
 
+static void print_reasons(FILE *out, const struct host_reasons *reasons)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < reasons->count && shown < REASONS_SHOWN; i++) {
+		const struct host_reason *reason = &reasons->items[i];
+
+		if (!reason->ns || (double)reason->ns < REASON_LEAST_SHARE * (double)reasons->ns)
+			continue;
+		print_reason(out, reasons, reason);
+		shown++;
+	}
+}
+
 void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns)
 {
 	struct host_reasons reasons;
-	size_t shown = 0;
 
 	if (host_reasons__of(process, now_ns, &reasons))
 		return;
-	for (size_t i = 0; i < reasons.count && shown < REASONS_SHOWN; i++) {
-		const struct host_reason *reason = &reasons.items[i];
+	print_reasons(out, &reasons);
+	host_reasons__clear(&reasons);
+}
 
-		if (!reason->ns || (double)reason->ns < REASON_LEAST_SHARE * (double)reasons.ns)
-			continue;
-		print_reason(out, &reasons, reason);
-		shown++;
-	}
+void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding)
+{
+	struct host_reasons reasons;
+	const char *advice;
+
+	if (host_reasons__of(process, now_ns, &reasons))
+		return;
+	print_reasons(out, &reasons);
+	advice = reasons.count ? host_reasons__advice((enum host_kind)reasons.items[0].kind) : NULL;
+	if (advice)
+		fprintf(out, "    %s (--explain %s).\n", advice, finding);
 	host_reasons__clear(&reasons);
 }

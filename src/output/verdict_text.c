@@ -8,6 +8,7 @@
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
 #include "output/clip.h"
+#include "output/findings.h"
 #include "output/reasons.h"
 #include "output/report/steps.h"
 #include "output/report/totals.h"
@@ -23,7 +24,10 @@ static const char *sentence_of(const struct verdict *verdict)
 	case VERDICT_GPU_BOUND:
 		return "the program waits for the GPU (GPU-bound)";
 	case VERDICT_HOST_BOUND:
-		return "the GPU waits for the program (host-bound)";
+		return verdict->beside.pid ? "the program gives the GPU too little to do (host-bound)" :
+					     "the GPU waits for the program (host-bound)";
+	case VERDICT_OTHERS:
+		return verdict->collectives ? "the program waits in collective operations for " : "the program waits for its work from ";
 	case VERDICT_NO_WORK:
 		return "the program gives the GPU nothing to do (no work)";
 	default:
@@ -43,11 +47,35 @@ static void print_waits(FILE *out, const struct verdict *verdict)
 		fputs("; --verdict finds out more", out);
 }
 
+/* "process 4712 (train)" */
+static void print_other(FILE *out, const struct verdict_other *other)
+{
+	fprintf(out, "process %d", other->pid);
+	if (!*other->comm)
+		return;
+	fputs(" (", out);
+	escape__text(out, other->comm);
+	fputc(')', out);
+}
+
+/* "; process 4712 (train) uses the GPU, too; it was idle at least 12.0 % (proved)" */
+static void print_beside(FILE *out, const struct verdict *verdict)
+{
+	if (!verdict->beside.pid)
+		return;
+	fputs("; ", out);
+	print_other(out, &verdict->beside);
+	fputs(" uses the GPU, too", out);
+	if (verdict->idle > 0)
+		fprintf(out, "; it was idle at least %s (proved)", quantity__share(verdict->idle).text);
+}
+
 /* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it"; `of`: which time */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
-	if (verdict->idle > 0)
-		fprintf(out, ": idle at least %s of %s (proved)", quantity__share(verdict->idle).text, of);
+	if (verdict->unfed > 0)
+		fprintf(out, ": %s at least %s of %s (proved)", verdict->beside.pid ? "nothing of its own" : "idle",
+			quantity__share(verdict->unfed).text, of);
 	else
 		fputs(": no idle time of the GPU is proved", out);
 	if (verdict->busy != SHARE_UNKNOWN)
@@ -59,12 +87,15 @@ static void print_shares(FILE *out, const struct verdict *verdict, const char *o
 static void print_sentence(FILE *out, const struct verdict *verdict, const char *of)
 {
 	fputs(sentence_of(verdict), out);
+	if (verdict->kind == VERDICT_OTHERS)
+		print_other(out, &verdict->awaited);
 	if (!verdict->window_ns || verdict->kind == VERDICT_NO_WORK)
 		return;
 	if (verdict->account)
 		print_shares(out, verdict, of);
 	else
 		print_waits(out, verdict);
+	print_beside(out, verdict);
 }
 
 /* In lines; nothing without memory. */
@@ -107,11 +138,12 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
-static void print_process(FILE *out, const struct model *model, const struct process *process)
+static void print_process(FILE *out, const struct stat_report *report, const struct process *process)
 {
+	const struct model *model = report->model;
 	struct verdict verdict;
 
-	verdict__judge(process, model->now_ns, &verdict);
+	verdict__judge(model, process, &verdict);
 	if (!verdict.window_ns && !report_steps__knows(process))
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
@@ -122,7 +154,8 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict);
-	reasons_text__print(out, process, model->now_ns);
+	if (!findings_text__has_reasons(report->findings, report->options->top, process))
+		reasons_text__print(out, process, model->now_ns);
 }
 
 void verdict_text__print(FILE *out, const struct stat_report *report)
@@ -131,5 +164,5 @@ void verdict_text__print(FILE *out, const struct stat_report *report)
 
 	for (size_t i = 0; i < model->process_count; i++)
 		if (model->processes[i].account && report__shows(&model->processes[i]))
-			print_process(out, model, &model->processes[i]);
+			print_process(out, report, &model->processes[i]);
 }

@@ -13,6 +13,20 @@ static void key_share(struct json *j, const char *key, double share)
 		json__double(j, share);
 }
 
+/* null where there is none. */
+static void key_other(struct json *j, const char *key, const struct verdict_other *other)
+{
+	json__key(j, key);
+	if (!other->pid) {
+		json__null(j);
+		return;
+	}
+	json__object_begin(j);
+	json__key_i64(j, "pid", other->pid);
+	json__key_string(j, "comm", *other->comm ? other->comm : NULL);
+	json__object_end(j);
+}
+
 void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 {
 	json__key(j, "verdict");
@@ -22,8 +36,13 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 	json__key_u64(j, "window_ns", verdict->window_ns);
 	json__key_u64(j, "launches", verdict->launches);
 	key_share(j, "idle_proved", verdict->idle);
+	key_share(j, "unfed_proved", verdict->unfed);
 	key_share(j, "held_by_gpu", verdict->held);
 	key_share(j, "busy_nvml", verdict->busy);
+	key_other(j, "beside", &verdict->beside);
+	key_other(j, "waits_for", &verdict->awaited);
+	if (verdict->kind == VERDICT_OTHERS)
+		json__key_bool(j, "in_collectives", verdict->collectives);
 	json__object_end(j);
 }
 
@@ -33,6 +52,6 @@ void verdict_json__write(struct json *j, const struct stat_report *report, const
 
 	if (!process->account)
 		return;
-	verdict__judge(process, report->model->now_ns, &verdict);
+	verdict__judge(report->model, process, &verdict);
 	verdict_json__write_one(j, &verdict);
 }

@@ -25,12 +25,12 @@ void report_findings__select(struct finding_list *list, const struct model *mode
 	process_index__free(shown);
 }
 
-void report_findings__print(FILE *out, const struct finding_list *list, const struct report_options *options)
+void report_findings__print(FILE *out, const struct model *model, const struct finding_list *list, const struct report_options *options)
 {
 	if (list && !list->count)
 		findings_text__print_sampled(out, list);
 	if (!list || !list->count)
 		return;
 	fputc('\n', out);
-	findings_text__print(out, list, options->top);
+	findings_text__print(out, model, list, options->top);
 }

@@ -16,6 +16,7 @@
 void report_findings__select(struct finding_list *list, const struct model *model);
 
 /* The section of the text report; nothing where there are none. */
-void report_findings__print(FILE *out, const struct finding_list *list, const struct report_options *options);
+void report_findings__print(FILE *out, const struct model *model, const struct finding_list *list,
+			    const struct report_options *options);
 
 #endif

@@ -44,7 +44,7 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_sites__print(out, model, options);
 		report_process__print(out, model);
 		report_verdicts__print(out, model, options);
-		report_findings__print(out, options->findings, options);
+		report_findings__print(out, model, options->findings, options);
 	}
 	report_line__silent(out, model);
 	if (model->no_returns)

@@ -6,6 +6,7 @@ of its time. Threads are followed from two seconds after their first call on.
 import bisect
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -345,3 +346,17 @@ def test_native_lines(native):
                                                                  "waited += now(CLOCK_MONOTONIC) - began;")
     assert sum(lock["seconds"] for lock in locks) <= 1.02 * own["waited"] + MARGIN
     assert "hold" in [frame["function"] for frame in locks[0]["held_by"]["stack"]["frames"]]
+
+
+def test_in_words(nothing_left):
+    """The reasons stand with the finding, which names the thread and says what helps against the first."""
+    text = diagnose("--", *spinning(paths.PYTHON, STEPS, "sleep", 8), env={"LD_LIBRARY_PATH": paths.SIM}).stdout
+    told = next(json.loads(line) for line in text.splitlines() if line.startswith('{"main"'))
+    head, _, findings = text.partition("\nfindings: ")
+    title = re.search(r"^critical  host-bound: the GPU waits for thread (\d+) \(python3\), up to [\d.]+ of [\d.]+ ms a step$",
+                      findings, re.M)
+    assert int(title[1]) == told["main"]
+    assert "host_steps.py:" not in head
+    reasons = findings[title.end():]
+    assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ", reasons, re.M)
+    assert "\n    Wait for what is awaited instead of for a time (--explain host-bound).\n" in reasons

@@ -14,6 +14,7 @@
 #include "output/json/report.h"
 #include "output/metrics/metrics.h"
 #include "output/report/text.h"
+#include "output/verdict.h"
 
 static int begin(void **state)
 {
@@ -132,8 +133,44 @@ static void in_json(void **state)
 	go_on(scene);
 	assert_true(has(json(scene, scene->findings),
 			"\"verdict\":{\"kind\":\"host-bound\",\"from_ns\":1000000000000,\"window_ns\":10000000000,\"launches\":100,"
-			"\"idle_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null}"));
+			"\"idle_proved\":0.7,\"unfed_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null,\"beside\":null,"
+			"\"waits_for\":null}"));
 	assert_false(has(json(scene, NULL), "verdict"));
+}
+
+/* A process that nobody watches has the GPU, too. */
+static void of_a_shared_gpu(void **state)
+{
+	struct load_scene *scene = *state;
+
+	scene__set_gpus(scene, 1, (const uint32_t[]){GPU_UNKNOWN_PERCENT});
+	scene->gpus[0].stranger = 77;
+	go_on(scene);
+	assert_true(has(report(scene, scene->findings),
+			TITLE "        process 100 (train): the program gives the GPU too little to do (host-bound): nothing of its own at least "
+			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 % of 10.0 s; process 77 uses the GPU, too\n"));
+	assert_true(has(json(scene, scene->findings), "\"idle_proved\":null,\"unfed_proved\":0.7,"));
+	assert_true(has(json(scene, scene->findings), "\"beside\":{\"pid\":77,\"comm\":null},\"waits_for\":null"));
+	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
+}
+
+static void of_who_waits_for_others(void **state)
+{
+	struct verdict verdict = {.kind = VERDICT_OTHERS, .window_ns = NS_PER_S, .held = 0.9, .account = true, .collectives = true, .awaited = {.pid = 7, .comm = "a\nb"}};
+	struct load_scene *scene = *state;
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	verdict_text__print_line(out, &scene->process, &verdict);
+	verdict.collectives = false;
+	verdict_text__print_line(out, &scene->process, &verdict);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, "process 100 (train): the program waits in collective operations for process 7 (a\\nb): no idle time of the "
+				  "GPU is proved, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n"
+				  "process 100 (train): the program waits for its work from process 7 (a\\nb): no idle time of the "
+				  "GPU is proved, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n");
+	free(text);
 }
 
 #define OF_PROCESS "pid=\"100\",comm=\"train\""
@@ -209,6 +246,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_line_a_process, begin, end),
 		cmocka_unit_test_setup_teardown(without_an_account_it_says_what_it_knows, begin, end),
 		cmocka_unit_test_setup_teardown(in_json, begin, end),
+		cmocka_unit_test_setup_teardown(of_a_shared_gpu, begin, end),
+		cmocka_unit_test_setup_teardown(of_who_waits_for_others, begin, end),
 		cmocka_unit_test_setup_teardown(in_metrics, begin, end),
 		cmocka_unit_test_setup_teardown(not_host_bound_is_0, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_not_known_has_no_sample, begin, end),

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Others that a verdict depends on, see company.h.
+#include "finding/company.h"
+
+#include <string.h>
+
+#include "finding/host_reasons.h"
+
+#define LEAST_COLLECTIVES 16 /* fewer say nothing of who runs with whom */
+#define AS_MANY 0.1	     /* numbers of collective operations of one job differ by no more: those under way, and of the start */
+#define OTHERS_MOST 64	     /* on a GPU: with more of them nothing is proved of it */
+#define MOSTLY 0.5	     /* of the time of a process's threads: what it waits for so long it waits for */
+
+static double share_of(double ns, uint64_t window_ns)
+{
+	return ns > 0 ? ns / (double)window_ns : 0;
+}
+
+/* --- who uses the same GPU --- */
+
+/* The place in the model's list of a process's device; GPU_NONE: not known. */
+static int place_of(const struct process *process, int device)
+{
+	if (process->gpu_count == 1)
+		return process->gpus[0].gpu;
+	for (size_t i = 0; i < process->gpu_count; i++)
+		if (process->gpus[i].ordinal == device)
+			return process->gpus[i].gpu;
+	return GPU_NONE;
+}
+
+/* The queue of the process's device that is this GPU; NULL: it has given that no work. */
+static const struct load_queue *queue_on(const struct process *process, const struct load *window, int place)
+{
+	for (int device = 0; device < ACCOUNT_DEVICES; device++)
+		if (window->queues[device].used && place_of(process, device) == place)
+			return &window->queues[device];
+	return NULL;
+}
+
+/* How long another may have kept the GPU busy since `from_ns`: before its judged time began, always. */
+static uint64_t most_busy_ns(const struct load *window, const struct load_queue *queue, uint64_t began_ns, uint64_t from_ns)
+{
+	uint64_t before = began_ns > from_ns ? began_ns - from_ns : 0;
+
+	return before + (queue->idle_ns < window->ns ? window->ns - queue->idle_ns : 0);
+}
+
+static bool is_alive_after(const struct process *process, uint64_t ns)
+{
+	return !process->ended_ns || process->ended_ns > ns;
+}
+
+/* Whether it may use the GPU. */
+static bool is_on(const struct process *process, int place)
+{
+	for (size_t i = 0; i < process->gpu_count; i++)
+		if (process->gpus[i].gpu == place)
+			return true;
+	return false;
+}
+
+/* What others that are watched may have done on the GPU, and who does most there. */
+struct sharing {
+	double busy_ns;
+	bool unknown; /* of one of them nothing is proved */
+	const struct process *most;
+	uint64_t launches;
+};
+
+static void add(struct sharing *sharing, const struct process *other, uint64_t launches)
+{
+	if (sharing->most && sharing->launches >= launches)
+		return;
+	sharing->most = other;
+	sharing->launches = launches;
+}
+
+static void look_at(const struct company_times *times, const struct process *other, int place, uint64_t from_ns,
+		    struct sharing *sharing)
+{
+	const struct load_queue *queue;
+	struct load window;
+	uint64_t began_ns;
+
+	if (!times->find(times, other, &window, &began_ns)) {
+		sharing->unknown |= other->launches > 0;
+		if (other->launches)
+			add(sharing, other, 0);
+		return;
+	}
+	queue = queue_on(other, &window, place);
+	if (!queue || (!window.launches && !window.copies))
+		return;
+	sharing->unknown |= !window.proves;
+	sharing->busy_ns += (double)most_busy_ns(&window, queue, began_ns, from_ns);
+	add(sharing, other, window.launches);
+}
+
+/* Those that are watched. */
+static void look_at_others(const struct company_times *times, const struct process *process, int place, uint64_t from_ns,
+			   struct sharing *sharing)
+{
+	const struct model *model = times->model;
+	size_t looked_at = 0;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *other = &model->processes[i];
+
+		if (other == process || !is_on(other, place) || !is_alive_after(other, from_ns))
+			continue;
+		if (++looked_at > OTHERS_MOST) {
+			sharing->unknown = true;
+			return;
+		}
+		look_at(times, other, place, from_ns, sharing);
+	}
+}
+
+static bool is_watched(const struct model *model, int32_t pid)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void name(struct verdict_other *other, const struct process *process)
+{
+	other->pid = process->pid;
+	memcpy(other->comm, process->comm, sizeof(other->comm));
+}
+
+static void find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict)
+{
+	const struct model *model = times->model;
+	struct sharing sharing = {0};
+	int place = verdict->device < 0 ? GPU_NONE : place_of(process, verdict->device);
+
+	if (place < 0 || (size_t)place >= model->gpu_count || !verdict->window_ns)
+		return;
+	look_at_others(times, process, place, verdict->from_ns, &sharing);
+	if (model->gpus[place].stranger && !is_watched(model, model->gpus[place].stranger)) {
+		verdict->beside.pid = model->gpus[place].stranger;
+		sharing.unknown = true;
+	}
+	if (sharing.most)
+		name(&verdict->beside, sharing.most);
+	if (verdict->idle == SHARE_UNKNOWN || !verdict->beside.pid)
+		return;
+	verdict->idle = sharing.unknown ? SHARE_UNKNOWN :
+					  share_of(verdict->idle * (double)verdict->window_ns - sharing.busy_ns, verdict->window_ns);
+}
+
+/* --- whom it waits for --- */
+
+static bool is_of_nccl(const struct kernel *kernel)
+{
+	return kernel->short_name && !strncmp(kernel->short_name, "nccl", strlen("nccl"));
+}
+
+static uint64_t collectives_of(const struct process *process)
+{
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < process->kernel_count; i++)
+		if (is_of_nccl(&process->kernels[i]))
+			launches += process->kernels[i].launches;
+	return launches;
+}
+
+static bool are_as_many(uint64_t a, uint64_t b)
+{
+	uint64_t more = a > b ? a : b, less = a > b ? b : a;
+
+	return (double)(more - less) <= AS_MANY * (double)more;
+}
+
+/* What a rank that others wait for does instead of waiting for its GPU; 0 where it does wait. */
+static double lateness_of(const struct company_times *times, const struct process *rank)
+{
+	struct verdict verdict;
+
+	times->judge(times, rank, &verdict);
+	return verdict.kind == VERDICT_HOST_BOUND || verdict.kind == VERDICT_NO_WORK ? 1 - verdict.held : 0;
+}
+
+/* Of the ranks of the process's job the one that is held up least by its GPU; NULL: all wait for theirs, or there are none. */
+static const struct process *late_rank(const struct company_times *times, const struct process *process, uint64_t middle_ns)
+{
+	const struct model *model = times->model;
+	const struct process *latest = NULL;
+	uint64_t collectives = collectives_of(process);
+	double most = 0;
+
+	for (size_t i = 0; collectives >= LEAST_COLLECTIVES && i < model->process_count; i++) {
+		const struct process *rank = &model->processes[i];
+		double lateness;
+
+		if (rank == process || !is_alive_after(rank, middle_ns) || !are_as_many(collectives_of(rank), collectives))
+			continue;
+		lateness = lateness_of(times, rank);
+		if (lateness <= most)
+			continue;
+		most = lateness;
+		latest = rank;
+	}
+	return latest;
+}
+
+/* The reason of a wait for others that takes most of the process's time; NULL: none does. */
+static const struct host_reason *main_wait(const struct host_reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct host_reason *reason = &reasons->items[i];
+
+		if ((reason->kind == HOST_QUEUE || reason->kind == HOST_LOCK) &&
+		    (double)reason->kind_ns > MOSTLY * (double)reasons->ns)
+			return reason;
+	}
+	return NULL;
+}
+
+static const struct process *find_process(const struct model *model, int32_t pid, uint64_t alive_ns)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == pid && is_alive_after(&model->processes[i], alive_ns))
+			return &model->processes[i];
+	return NULL;
+}
+
+/* Another process with work for a GPU that this one waits for by a queue, a socket or a lock; NULL: there is none. */
+static const struct process *who_hands_over(const struct model *model, const struct process *process, uint64_t middle_ns)
+{
+	const struct process *other = NULL;
+	const struct host_reason *reason;
+	struct host_other hops[HOST_HOPS];
+	struct host_reasons reasons;
+
+	if (!process->host || host_reasons__of(process, model->now_ns, &reasons))
+		return NULL;
+	reason = main_wait(&reasons);
+	if (reason && host_reasons__hops(&reasons, reason, hops) && hops[0].who->pid != process->pid)
+		other = find_process(model, hops[0].who->pid, middle_ns);
+	host_reasons__clear(&reasons);
+	return other && other->launches ? other : NULL;
+}
+
+void company__correct(const struct company_times *times, const struct process *process, struct verdict *verdict)
+{
+	const struct process *awaited = NULL;
+	uint64_t middle_ns = verdict->from_ns + verdict->window_ns / 2;
+
+	find_sharing(times, process, verdict);
+	if (verdict->kind == VERDICT_GPU_BOUND)
+		awaited = late_rank(times, process, middle_ns);
+	else if (verdict->kind == VERDICT_HOST_BOUND)
+		awaited = who_hands_over(times->model, process, middle_ns);
+	if (!awaited)
+		return;
+	verdict->collectives = verdict->kind == VERDICT_GPU_BOUND;
+	verdict->kind = VERDICT_OTHERS;
+	name(&verdict->awaited, awaited);
+}
