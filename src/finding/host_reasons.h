@@ -55,6 +55,7 @@ struct host_reason {
 	uint64_t ns, times;
 	uint64_t calls;			/* how often it blocked or was called; 0: not known */
 	uint64_t kind_ns;		/* of all reasons of this kind; of HOST_CPU its own */
+	uint64_t rank_ns, line_ns;	/* by which they are ordered */
 	const struct stack_frame *line; /* the program's own; NULL where the stack has none */
 	/* Of the place with most of it */
 	const struct stack *stack; /* NULL: not known */
@@ -66,7 +67,7 @@ struct host_reason {
 
 struct host_reasons {
 	const struct host_process *process; /* NULL: nothing is known */
-	struct host_reason *items;	    /* those with a line first; the kind of most time first, and of it the line of most time */
+	struct host_reason *items;	    /* those with a line first; the kind of most time first, and of it the line of most time; on the CPU with its launches */
 	size_t count;
 	uint64_t ns;	       /* of all */
 	uint64_t known_ns;     /* of those with a stack */

@@ -147,6 +147,27 @@ static void ranks(void **state)
 	host_reasons__clear(&reasons);
 }
 
+/* What a framework does for launches is told by the line that launches most, if two take about as much without. */
+static void launches_decide_between_lines(void **state)
+{
+	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+					   {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws},
+					   {.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 10 * MS, .stack = &draws},
+					   {.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 4 * MS, .stack = &copies},
+					   {.activity = ACTIVITY_LOCK, .ns = 29 * MS, .stack = &takes},
+					   {.activity = ACTIVITY_CPU, .ns = 90 * MS, .stack = &of_a_library});
+	struct host_thread threads[] = {thread(true, 1, places, 6)};
+	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	static const uint64_t order[] = {25, 30, 29, 10, 4, 90};
+
+	(void)state;
+	assert_int_equal(reasons.count, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(reasons.items[i].ns, order[i] * MS);
+	assert_int_equal(reasons.items[0].kind_ns, 25 * MS);
+	host_reasons__clear(&reasons);
+}
+
 /* Waits for another thread that submits, and whatever those do that are followed for its sake, are no time of its own. */
 static void leaves_out_others(void **state)
 {
@@ -463,6 +484,7 @@ int main(void)
 		cmocka_unit_test(merges_by_the_users_line),
 		cmocka_unit_test(names_calls),
 		cmocka_unit_test(ranks),
+		cmocka_unit_test(launches_decide_between_lines),
 		cmocka_unit_test(leaves_out_others),
 		cmocka_unit_test(knows_pythons_queues),
 		cmocka_unit_test(tells_limits_from_rivals),
