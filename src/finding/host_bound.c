@@ -78,6 +78,20 @@ static int tell(const struct verdict *verdict, const struct host_reasons *reason
 				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
 }
 
+static bool runs_python(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++)
+		if (stack->frames[i].kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
+/* As its program calls it: the kernel has the names of few of Python's threads. */
+static const char *name_of(const struct host_thread *thread, const struct stack *stack)
+{
+	return thread->tid == thread->pid && runs_python(stack) ? "MainThread" : thread->comm;
+}
+
 /* The thread whose reason comes first. */
 static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
 {
@@ -89,7 +103,7 @@ static int name_thread(const struct verdict *verdict, const struct host_reasons 
 	finding->stack = reasons->items[0].stack;
 	return finding__title(finding, "%s thread %d (%.*s)",
 			      verdict->beside.pid ? "the GPU gets too little from" : "the GPU waits for", thread->tid,
-			      HOST_COMM_SIZE, thread->comm);
+			      HOST_COMM_SIZE, name_of(thread, finding->stack));
 }
 
 static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,

@@ -3,7 +3,7 @@
 
 A diagnosis is a dictionary:
     window              begin and end of the watch, ns of CLOCK_MONOTONIC
-    verdict             "host-bound", "gpu-bound", "waiting", "idle", "unknown"; None: it gave none
+    verdict             "host-bound", "gpu-bound", "idle", "waiting for others", "not known"; None: it gave none
     idle_proved_share   of the watch, the GPU was proved idle; None: not said
     idle_proved         [[begin, end]] of that, ns of CLOCK_MONOTONIC; None: not said
     steps, step_seconds number and median of the steps it found; None: none

@@ -353,7 +353,7 @@ def test_in_words(nothing_left):
     text = diagnose("--", *spinning(paths.PYTHON, STEPS, "sleep", 8), env={"LD_LIBRARY_PATH": paths.SIM}).stdout
     told = next(json.loads(line) for line in text.splitlines() if line.startswith('{"main"'))
     head, _, findings = text.partition("\nfindings: ")
-    title = re.search(r"^critical  host-bound: the GPU waits for thread (\d+) \(python3\), up to [\d.]+ of [\d.]+ ms a step$",
+    title = re.search(r"^critical  host-bound: the GPU waits for thread (\d+) \(MainThread\), up to [\d.]+ of [\d.]+ ms a step$",
                       findings, re.M)
     assert int(title[1]) == told["main"]
     assert "host_steps.py:" not in head
