@@ -9,7 +9,6 @@
 #define LEAST_COLLECTIVES 16 /* fewer say nothing of who runs with whom */
 #define AS_MANY 0.1	     /* numbers of collective operations of one job differ by no more: those under way, and of the start */
 #define OTHERS_MOST 64	     /* on a GPU: with more of them nothing is proved of it */
-#define MOSTLY 0.5	     /* of the time of a process's threads: what it waits for so long it waits for */
 
 static double share_of(double ns, uint64_t window_ns)
 {
@@ -208,19 +207,6 @@ static const struct process *late_rank(const struct company_times *times, const 
 	return latest;
 }
 
-/* The reason of a wait for others that takes most of the process's time; NULL: none does. */
-static const struct host_reason *main_wait(const struct host_reasons *reasons)
-{
-	for (size_t i = 0; i < reasons->count; i++) {
-		const struct host_reason *reason = &reasons->items[i];
-
-		if ((reason->kind == HOST_QUEUE || reason->kind == HOST_LOCK) &&
-		    (double)reason->kind_ns > MOSTLY * (double)reasons->ns)
-			return reason;
-	}
-	return NULL;
-}
-
 static const struct process *find_process(const struct model *model, int32_t pid, uint64_t alive_ns)
 {
 	for (size_t i = 0; i < model->process_count; i++)
@@ -230,35 +216,49 @@ static const struct process *find_process(const struct model *model, int32_t pid
 }
 
 /* Another process with work for a GPU that this one waits for by a queue, a socket or a lock; NULL: there is none. */
-static const struct process *who_hands_over(const struct model *model, const struct process *process, uint64_t middle_ns)
+static const struct process *who_hands_over(const struct model *model, const struct process *process,
+					    const struct host_reasons *reasons, uint64_t middle_ns)
 {
+	const struct host_reason *reason = host_reasons__main_wait(reasons);
 	const struct process *other = NULL;
-	const struct host_reason *reason;
 	struct host_other hops[HOST_HOPS];
+
+	if (reason && host_reasons__hops(reasons, reason, hops) && hops[0].who->pid != process->pid)
+		other = find_process(model, hops[0].who->pid, middle_ns);
+	return other && other->launches ? other : NULL;
+}
+
+static void await(const struct process *other, bool collectives, struct verdict *verdict)
+{
+	if (!other)
+		return;
+	verdict->kind = VERDICT_OTHERS;
+	verdict->collectives = collectives;
+	name(&verdict->awaited, other);
+}
+
+/* The program is slower than its GPU: maybe since others are. */
+static void look_at_waits(const struct model *model, const struct process *process, uint64_t middle_ns, struct verdict *verdict)
+{
 	struct host_reasons reasons;
 
 	if (!process->host || host_reasons__of(process, model->now_ns, &reasons))
-		return NULL;
-	reason = main_wait(&reasons);
-	if (reason && host_reasons__hops(&reasons, reason, hops) && hops[0].who->pid != process->pid)
-		other = find_process(model, hops[0].who->pid, middle_ns);
+		return;
+	await(who_hands_over(model, process, &reasons, middle_ns), false, verdict);
+	if (verdict->kind == VERDICT_HOST_BOUND && host_reasons__awaits_requests(&reasons)) {
+		verdict->kind = VERDICT_NO_WORK;
+		verdict->requests = true;
+	}
 	host_reasons__clear(&reasons);
-	return other && other->launches ? other : NULL;
 }
 
 void company__correct(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
-	const struct process *awaited = NULL;
 	uint64_t middle_ns = verdict->from_ns + verdict->window_ns / 2;
 
 	find_sharing(times, process, verdict);
 	if (verdict->kind == VERDICT_GPU_BOUND)
-		awaited = late_rank(times, process, middle_ns);
+		await(late_rank(times, process, middle_ns), true, verdict);
 	else if (verdict->kind == VERDICT_HOST_BOUND)
-		awaited = who_hands_over(times->model, process, middle_ns);
-	if (!awaited)
-		return;
-	verdict->collectives = verdict->kind == VERDICT_GPU_BOUND;
-	verdict->kind = VERDICT_OTHERS;
-	name(&verdict->awaited, awaited);
+		look_at_waits(times->model, process, middle_ns, verdict);
 }

@@ -2,7 +2,7 @@
 /*
  * The other processes that a verdict (finding/verdict.h) depends on: those that use the same GPU, which may be busy with their
  * work where this process gives it none, and those that this one waits for: the rank that comes late to collective operations,
- * or a process that hands it its work.
+ * or a process that hands it its work. A server that waits for requests has no work.
  *
  * Ranks of one job are told by NCCL's kernels: each rank launches one for each collective operation, so that all launch about as many.
  * A process that waits for its GPU while another rank does not is held up by the kernels that wait for that rank.

@@ -8,6 +8,8 @@
 
 #include "model/user_line.h"
 
+#define MOSTLY 0.5 /* of the time of a process's threads: what it waits for so long it waits for */
+
 const char *host_reasons__doing(enum host_kind kind)
 {
 	static const char *const words[HOST_KINDS] = {
@@ -133,7 +135,7 @@ static uint64_t launching_ns(const struct host_reasons *reasons, const struct ho
 }
 
 /*
- * Kinds are ranked by their time. Of the lines that run on the CPU that one comes first which takes most with its launches, since
+ * Kinds are ranked by their time; waits for the GPU come last, since it works meanwhile. Of the lines that run on the CPU that one comes first which takes most with its launches, since
  * the framework's work for a launch belongs to it; it has the rank of the one that takes most without.
  */
 static void rank(struct host_reasons *reasons)
@@ -144,7 +146,7 @@ static void rank(struct host_reasons *reasons)
 	for (size_t i = 0; i < reasons->count; i++) {
 		struct host_reason *reason = &reasons->items[i];
 
-		reason->rank_ns = reason->kind_ns;
+		reason->rank_ns = reason->kind == HOST_IN_WAIT ? 0 : reason->kind_ns;
 		if (reason->kind != HOST_CPU || !reason->line)
 			continue;
 		reason->line_ns = launching_ns(reasons, reason);
@@ -212,17 +214,36 @@ static bool is_limited(const struct host_process *process)
 	return process->limit_known && process->limited_ns > ready_ns / 2;
 }
 
-/* Python's queues between threads are locks: who waits in one waits for whoever fills or empties it. */
+static bool is_queue_of_python(const struct stack_frame *frame)
+{
+	const char *base = frame->kind == FRAME_PYTHON && frame->file ? strrchr(frame->file, '/') : NULL;
+
+	return base && (!strcmp(base, "/queue.py") || !strcmp(base, "/queues.py"));
+}
+
+/* The C library's, by which C++'s std::condition_variable waits, too. */
+static bool is_condition(const struct stack_frame *frame)
+{
+	const char *name = frame->kind == FRAME_NATIVE && frame->function ? frame->function : "";
+
+	return !strncmp(name + strspn(name, "_"), "pthread_cond_", strlen("pthread_cond_"));
+}
+
+/*
+ * What the kernel sees as locks: Python's queues between threads, and conditions. Who waits in one waits for whoever fills or empties
+ * it, or for what another thread has to do first. Python's own locks are conditions, too, on some systems: they stay locks.
+ */
 static bool is_in_queue(const struct stack *stack)
 {
-	for (uint32_t i = 0; stack && i < stack->count; i++) {
-		const struct stack_frame *frame = &stack->frames[i];
-		const char *base = frame->kind == FRAME_PYTHON && frame->file ? strrchr(frame->file, '/') : NULL;
+	bool python = false, condition = false;
 
-		if (base && (!strcmp(base, "/queue.py") || !strcmp(base, "/queues.py")))
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		if (is_queue_of_python(&stack->frames[i]))
 			return true;
+		python = python || stack->frames[i].kind == FRAME_PYTHON;
+		condition = condition || is_condition(&stack->frames[i]);
 	}
-	return false;
+	return condition && !python;
 }
 
 static enum host_kind kind_in_call(enum host_class class)
@@ -371,6 +392,18 @@ void host_reasons__clear(struct host_reasons *reasons)
 	*reasons = (struct host_reasons){0};
 }
 
+const struct host_reason *host_reasons__main_wait(const struct host_reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct host_reason *reason = &reasons->items[i];
+
+		if ((reason->kind == HOST_QUEUE || reason->kind == HOST_LOCK) &&
+		    (double)reason->kind_ns > MOSTLY * (double)reasons->ns)
+			return reason;
+	}
+	return NULL;
+}
+
 /* --- whom a thread waits for --- */
 
 /* Who has the GIL runs, and lets go of it when it waits: where it runs says the most. */
@@ -444,6 +477,42 @@ size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_
 		activity = place->activity;
 	}
 	return count;
+}
+
+/* The C library's functions at which servers wait; pipes and files are read by others. */
+static bool is_at_a_socket(const struct stack *stack)
+{
+	static const char *const functions[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "accept", "accept4",
+						"select", "recv", "recvfrom", "recvmsg"};
+
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		const char *name = stack->frames[i].kind == FRAME_NATIVE && stack->frames[i].function ? stack->frames[i].function : "";
+
+		name += strspn(name, "_");
+		name += !strncmp(name, "GI_", strlen("GI_")) ? strlen("GI_") : 0;
+		name += !strncmp(name, "libc_", strlen("libc_")) ? strlen("libc_") : 0;
+		for (size_t k = 0; k < sizeof(functions) / sizeof(*functions); k++)
+			if (!strcmp(name, functions[k]))
+				return true;
+	}
+	return false;
+}
+
+bool host_reasons__awaits_requests(const struct host_reasons *reasons)
+{
+	const struct host_reason *reason = host_reasons__main_wait(reasons);
+	struct host_other hops[HOST_HOPS];
+	size_t count;
+
+	if (!reason || !reasons->process->serves)
+		return false;
+	if (is_at_a_socket(reason->stack))
+		return true;
+	count = host_reasons__hops(reasons, reason, hops);
+	for (size_t i = 0; i < count && hops[i].who->pid == reasons->process->pid; i++)
+		if (hops[i].kind == HOST_QUEUE && is_at_a_socket(hops[i].stack))
+			return true;
+	return false;
 }
 
 size_t host_reasons__rivals(const struct host_reason *reason, const struct host_partner **list)

@@ -85,6 +85,15 @@ void host_reasons__clear(struct host_reasons *reasons);
 size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_reason *reason,
 			  struct host_other hops[HOST_HOPS]);
 
+/* The reason of a wait for other threads or processes that takes most of the threads' time; NULL: none does. */
+const struct host_reason *host_reasons__main_wait(const struct host_reasons *reasons);
+
+/*
+ * Whether a server waits for its clients: its threads wait most of their time in a queue, and they or the threads that they wait for
+ * are at a socket.
+ */
+bool host_reasons__awaits_requests(const struct host_reasons *reasons);
+
 /* The processes that had the CPU of a HOST_READY's thread, most time first: HOST_PARTNERS at most. Sets *list, returns how many. */
 size_t host_reasons__rivals(const struct host_reason *reason, const struct host_partner **list);
 

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/threads.h"
+#include "finding/verdict.h"
 
 enum {
 	LEAST_SHARE,
@@ -48,7 +49,20 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 				 host > (double)thread->idle_ns / 2 ? ": a data loader that cannot keep up looks like this" : "");
 }
 
+/* `process` may be a view of its steady time. */
+static bool has_work(const struct model *model, const struct process *process)
+{
+	struct verdict verdict = {.kind = VERDICT_UNKNOWN};
+
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == process->pid && model->processes[i].start_ns == process->start_ns)
+			verdict__judge(model, &model->processes[i], &verdict);
+	return verdict.kind != VERDICT_NO_WORK;
+}
+
 int idle_gaps__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
+	if (!has_work(input->model, process))
+		return 0;
 	return threads__draw(input, process, cost_of, draw, out);
 }

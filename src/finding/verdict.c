@@ -120,6 +120,8 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 	verdict->from_ns = from_ns;
 	verdict->launches = window->launches;
 	verdict->held = share_of(window->held_ns, window->ns);
+	verdict->threads = window->ns ? (double)window->thread_ns / (double)window->ns : 0;
+	verdict->thread_held = window->thread_ns ? share_of(window->held_ns, window->thread_ns) : 0;
 	if (window->busy_readings)
 		verdict->busy = (double)window->busy_percent / (double)window->busy_readings / 100;
 	verdict->account = window->account;

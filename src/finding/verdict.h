@@ -51,8 +51,11 @@ struct verdict {
 	double idle;		      /* the same of all that use it: the GPU was idle */
 	struct verdict_other beside;  /* who uses it, too: of those watched, which launches most */
 	struct verdict_other awaited; /* of VERDICT_OTHERS */
+	bool requests;		      /* of VERDICT_NO_WORK: it is a server that waits for requests most of its time */
 	bool collectives;	      /* it is awaited in collective operations; else it hands the process its work */
-	double held;		      /* of the window: the process was held up by the GPU */
+	double held;		      /* of the window: the process was held up by the GPU, its threads' times added up */
+	double threads;		      /* that submit work, on average; 0: not known */
+	double thread_held;	      /* of the time of one of them, on average */
 	double busy;		      /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
 	bool account;		      /* there is one: else `held` has waits alone, and no idle time can be proved */
 	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */

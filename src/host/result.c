@@ -191,7 +191,10 @@ static void take_limit(const struct result_source *source, struct host_process *
 	for (size_t i = 0; i < source->limited_count; i++) {
 		const struct limited_process *limited = &source->limited[i];
 
-		if (limited->pid != process->pid || limited->start_ns != process->start_ns || !limited->known)
+		if (limited->pid != process->pid || limited->start_ns != process->start_ns)
+			continue;
+		process->serves = limited->serves;
+		if (!limited->known)
 			continue;
 		process->limit_known = true;
 		process->limited_ns = limited->now_ns - limited_before(limited);

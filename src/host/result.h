@@ -13,6 +13,7 @@ struct limited_process {
 	int32_t pid;
 	uint64_t start_ns;
 	bool known;
+	bool serves; /* it was seen to listen for connections */
 	uint64_t before_ns, now_ns;
 	/* Of the process, as told last */
 	struct steady_marks steady;

@@ -18,11 +18,13 @@
 #include "probe/cpu_samples.h"
 #include "probe/host_object.h"
 #include "target/cpu_limit.h"
+#include "target/listening.h"
 
 #define FOUND_MAX 256 /* read at once */
 #define SEARCHES_AT_FIRST 50
 #define SEARCH_EVERY 5 /* looks, after that */
 #define WAKERS_EVERY 2 /* looks */
+#define SOCKETS_EVERY 10
 #define WAKER_SHARE 50 /* who ends sleeps of one fiftieth of a thread's time is followed */
 #define LIMITED_MAX 64 /* processes whose control group is looked at */
 
@@ -103,6 +105,11 @@ static void look_at_limit(struct limited_process *process)
 	process->now_ns = ns > process->before_ns ? ns : process->before_ns;
 }
 
+static void look_at_sockets(struct limited_process *process)
+{
+	process->serves = process->serves || listening__of(process->pid);
+}
+
 static void note_process(struct host_watch *watch, const struct host_submitter *who)
 {
 	struct limited_process *process;
@@ -115,6 +122,7 @@ static void note_process(struct host_watch *watch, const struct host_submitter *
 	process = &watch->limited[watch->limited_count++];
 	*process = (struct limited_process){.pid = who->pid, .start_ns = who->process_start_ns, .steady.mark = -1};
 	look_at_limit(process);
+	look_at_sockets(process);
 }
 
 static bool add(struct host_watch *watch, const struct host_submitter *who, const struct followed_thread *origin)
@@ -205,8 +213,11 @@ static bool follow_wakers(struct host_watch *watch)
 
 static void read_limits(struct host_watch *watch)
 {
-	for (size_t i = 0; i < watch->limited_count; i++)
+	for (size_t i = 0; i < watch->limited_count; i++) {
 		look_at_limit(&watch->limited[i]);
+		if (watch->looks % SOCKETS_EVERY == 0)
+			look_at_sockets(&watch->limited[i]);
+	}
 }
 
 /* There may be ten thousands of threads on the machine, and most of those that submit do so from the beginning. */
@@ -221,10 +232,11 @@ void host_watch__look(struct host_watch *watch)
 {
 	bool any = is_time_to_search(watch) && go_over_threads(watch);
 
-	if (watch->looks++ % WAKERS_EVERY == 0) {
+	if (watch->looks % WAKERS_EVERY == 0) {
 		any = follow_wakers(watch) || any;
 		read_limits(watch);
 	}
+	watch->looks++;
 	if (any)
 		go_over_threads(watch);
 	followed_list__look(&watch->list);

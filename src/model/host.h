@@ -59,6 +59,7 @@ struct host_process {
 	uint64_t start_ns;
 	struct host_thread *threads; /* those that submit first; others' may be of other processes */
 	size_t thread_count;
+	bool serves;	     /* it listens for connections */
 	bool limit_known;    /* whether its control group was kept from running for want of CPU */
 	uint64_t limited_ns; /* so long, of all its threads, in the same time */
 };

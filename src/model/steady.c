@@ -187,23 +187,26 @@ static const struct steady_base *base_from(const struct steady *steady, uint64_t
 	return NULL;
 }
 
-static bool knows_steps(const struct process *process)
+/* Whether there is a reading from the first steps of each phase on: any of them may turn out to be the main one. */
+static bool has_all_phases(const struct steady *steady, const struct step_thread *thread)
 {
-	struct step_summary steps;
-
-	step_summary__draw(process, &steps);
-	return steps.phase;
+	for (size_t i = 0; i < thread->phase_count; i++)
+		if (thread->phases[i].steps && !base_from(steady, step_phase__steady_ns(&thread->phases[i])))
+			return false;
+	return true;
 }
 
 /* Where the steps are known one reading after the first of them will do. */
 static bool is_worth_keeping(const struct process *process, const struct steady *steady, uint64_t now_ns)
 {
+	struct step_summary steps;
 	uint64_t first_ns, latest_ns;
 
 	if (!steady->count)
 		return true;
-	if (knows_steps(process))
-		return !base_from(steady, moment_of(process, now_ns));
+	step_summary__draw(process, &steps);
+	if (steps.thread)
+		return !has_all_phases(steady, steps.thread);
 	first_ns = steady->bases[0]->ns;
 	latest_ns = steady->bases[steady->count - 1]->ns - first_ns;
 	return latest_ns < START_MOST_NS && now_ns > first_ns && 2 * (now_ns - first_ns) >= 3 * latest_ns;

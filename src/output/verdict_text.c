@@ -17,6 +17,7 @@
 
 #define LINE_WIDTH 100
 #define COMMAND_COLUMNS 60
+#define SEVERAL_THREADS 1.5
 
 static const char *sentence_of(const struct verdict *verdict)
 {
@@ -29,7 +30,8 @@ static const char *sentence_of(const struct verdict *verdict)
 	case VERDICT_OTHERS:
 		return verdict->collectives ? "the program waits in collective operations for " : "the program waits for its work from ";
 	case VERDICT_NO_WORK:
-		return "the program gives the GPU nothing to do (no work)";
+		return verdict->requests ? "the program waits for requests (no work)" :
+					   "the program gives the GPU nothing to do (no work)";
 	default:
 		return verdict->window_ns ? "it cannot be told who waits for whom" :
 					    "it was steady for too short a time to tell who waits for whom";
@@ -67,21 +69,41 @@ static void print_beside(FILE *out, const struct verdict *verdict)
 	print_other(out, &verdict->beside);
 	fputs(" uses the GPU, too", out);
 	if (verdict->idle > 0)
-		fprintf(out, "; it was idle at least %s (proved)", quantity__share(verdict->idle).text);
+		fprintf(out, "; the GPU was idle at least %s (proved)", quantity__share(verdict->idle).text);
+}
+
+/* By who the sentence is about. */
+static const char *idle_words(const struct verdict *verdict)
+{
+	bool shared = verdict->beside.pid;
+
+	if (verdict->kind == VERDICT_HOST_BOUND)
+		return shared ? "nothing for" : "idle";
+	return shared ? "it has no work on the GPU for" : "the GPU is idle";
+}
+
+/* "; the GPU holds the program up for 2.0 % of 60.0 s", or its threads for a share of their times. */
+static void print_held(FILE *out, const struct verdict *verdict)
+{
+	const struct quantity window = quantity__time((double)verdict->window_ns);
+
+	if (verdict->threads < SEVERAL_THREADS)
+		fprintf(out, "; the GPU holds the program up for %s of %s", quantity__share(verdict->held).text, window.text);
+	else
+		fprintf(out, "; the GPU holds each of its %.0f threads up for %s of %s on average", verdict->threads,
+			quantity__share(verdict->thread_held).text, window.text);
 }
 
 /* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it"; `of`: which time */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
 	if (verdict->unfed > 0)
-		fprintf(out, ": %s at least %s of %s (proved)", verdict->beside.pid ? "nothing of its own" : "idle",
-			quantity__share(verdict->unfed).text, of);
+		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict), quantity__share(verdict->unfed).text, of);
 	else
 		fputs(": no idle time of the GPU is proved", out);
 	if (verdict->busy != SHARE_UNKNOWN)
 		fprintf(out, ", busy about %s (NVML)", quantity__share(verdict->busy).text);
-	fprintf(out, "; the GPU holds the program up for %s of %s", quantity__share(verdict->held).text,
-		quantity__time((double)verdict->window_ns).text);
+	print_held(out, verdict);
 }
 
 static void print_sentence(FILE *out, const struct verdict *verdict, const char *of)
@@ -138,6 +160,20 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
+/* Where the program waits for the GPU or has nothing to do, nobody asks why. */
+static bool needs_reasons(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_GPU_BOUND:
+	case VERDICT_NO_WORK:
+		return false;
+	case VERDICT_OTHERS:
+		return !verdict->collectives;
+	default:
+		return true;
+	}
+}
+
 static void print_process(FILE *out, const struct stat_report *report, const struct process *process)
 {
 	const struct model *model = report->model;
@@ -154,7 +190,7 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict);
-	if (!findings_text__has_reasons(report->findings, report->options->top, process))
+	if (needs_reasons(&verdict) && !findings_text__has_reasons(report->findings, report->options->top, process))
 		reasons_text__print(out, process, model->now_ns);
 }
 

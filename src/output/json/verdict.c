@@ -43,6 +43,8 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 	key_other(j, "waits_for", &verdict->awaited);
 	if (verdict->kind == VERDICT_OTHERS)
 		json__key_bool(j, "in_collectives", verdict->collectives);
+	if (verdict->kind == VERDICT_NO_WORK)
+		json__key_bool(j, "for_requests", verdict->requests);
 	json__object_end(j);
 }
 

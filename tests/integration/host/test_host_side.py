@@ -9,7 +9,10 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
+import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +21,7 @@ import pytest
 from lib import paths
 from lib.fuse import Served
 from lib.probe import environment
-from lib.script import PROGRAMS
+from lib.script import PROGRAMS, script
 from lib.undisturbed import SPINS, undisturbed
 
 STEPS = PROGRAMS / "host_steps.py"
@@ -360,3 +363,48 @@ def test_in_words(nothing_left):
     reasons = findings[title.end():]
     assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ", reasons, re.M)
     assert "\n    Wait for what is awaited instead of for a time (--explain host-bound).\n" in reasons
+
+
+SERVER = """
+import asyncio
+async def answer(reader, writer):
+    while await reader.read(10):
+        for _ in range(15):
+            need(launch(kernel))
+        need(driver.cuCtxSynchronize())
+        writer.write(b"done")
+        await writer.drain()
+async def serve():
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    print("PORT", server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.sleep(10)
+start()
+_, [kernel] = module("token")
+asyncio.run(serve())
+os._exit(0)
+"""
+
+
+def ask(port, until):
+    """A client of few requests, which is no part of the program."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        while time.monotonic() < until:
+            time.sleep(0.2)
+            connection.send(b"please")
+            connection.recv(10)
+
+
+def test_a_server_waits_for_requests(nothing_left):
+    """That its GPU is idle is nobody's fault."""
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--", *script(SERVER)], text=True, stdout=subprocess.PIPE,
+                          env=environment(CUDA_SIM_CLOCK=CLOCK)) as probe:
+        port = next(int(line.split()[1]) for line in probe.stdout if line.startswith("PORT"))
+        client = threading.Thread(target=ask, args=(port, time.monotonic() + 9))
+        client.start()
+        report = json.loads(next(line for line in probe.stdout if line.startswith('{"schema"')))
+        client.join()
+    assert probe.returncode == 0
+    process, = report["processes"]
+    assert (process["verdict"]["kind"], process["verdict"]["for_requests"]) == ("no work", True)
+    assert process["verdict"]["launches"] > 200
+    assert report["findings"] == []
