@@ -12,6 +12,7 @@
 
 #define SIGSTOP 19
 #define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
+#define ANCESTORS 16	      /* bits of record_library.stopped_above */
 
 /* pid in gpuprobe's namespace -> 1, from our stop to the SIGCONT that ends it. */
 struct {
@@ -39,6 +40,19 @@ static __always_inline bool can_be_let_go(struct task_struct *task)
 	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
 }
 
+/* su and shells stop themselves when a child stops; who is stopped already is not so by our doing. */
+static __always_inline u16 stopped_above(struct task_struct *task)
+{
+	u16 stopped = 0;
+
+	for (int i = 0; i < ANCESTORS; i++) {
+		task = BPF_CORE_READ(task, real_parent);
+		if (BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED)
+			stopped |= (u16)(1 << i);
+	}
+	return stopped;
+}
+
 /*
  * Stops the calling process, if processes are held at all, and says in the
  * record whether that was done. One that a debugger traces is let be: the stop
@@ -50,12 +64,10 @@ static __always_inline void hold_process(s32 pid, struct record_library *record)
 	u8 yes = 1;
 
 	record->stopped = 0;
-	record->parent_stopped = 0;
+	record->stopped_above = 0;
 	if (!config.hold || BPF_CORE_READ(task, ptrace) || !can_be_let_go(task))
 		return;
-	/* su and shells stop themselves when a child stops; one that is stopped already is not our doing. */
-	if (BPF_CORE_READ(task, real_parent, signal, flags) & SIGNAL_STOP_STOPPED)
-		record->parent_stopped = 1;
+	record->stopped_above = stopped_above(task);
 	if (bpf_map_update_elem(&held, &pid, &yes, BPF_ANY))
 		return;
 	if (bpf_send_signal(SIGSTOP))

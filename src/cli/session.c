@@ -205,7 +205,7 @@ static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void 
 }
 
 /* One that is held is waiting for it, and does nothing meanwhile. */
-static void look_at_held(struct session *session, const struct rescan *rescan, bool parent_stopped)
+static void look_at_held(struct session *session, const struct rescan *rescan, uint16_t stopped_above)
 {
 	int late;
 
@@ -214,8 +214,7 @@ static void look_at_held(struct session *session, const struct rescan *rescan, b
 	attacher__hurry(session->attacher, false);
 	if (late > 0 && command__was_let_go(session->command, rescan->since_ns))
 		tell_late(session, rescan);
-	if (!parent_stopped)
-		waker__letting_go(session->waker, rescan->pid);
+	waker__letting_go(session->waker, rescan->pid, stopped_above);
 	holds__note(session->probes.programs, rescan->pid, rescan->since_ns,
 		    command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
 	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
@@ -318,7 +317,7 @@ void session__process_changed(struct session *session, const struct record_libra
 	if (session->command && !record->stopped)
 		widen(session);
 	if (record->stopped)
-		look_at_held(session, &rescan, record->parent_stopped);
+		look_at_held(session, &rescan, record->stopped_above);
 	else
 		rescans__add(session->rescans, &rescan, clock__boot_ns());
 }

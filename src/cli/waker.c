@@ -119,7 +119,13 @@ static void look_after(struct waker *waker, pid_t pid)
 		waker->ancestors[waker->count++] = (struct ancestor){.pid = pid, .until_ns = until};
 }
 
-void waker__letting_go(struct waker *waker, pid_t pid)
+/* Beyond what the bits tell it is not known. One that is held will see its child's stop when it goes on. */
+static bool was_stopped(const struct waker *waker, pid_t pid, uint16_t stopped_above, int depth)
+{
+	return depth < 16 && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);
+}
+
+void waker__letting_go(struct waker *waker, pid_t pid, uint16_t stopped_above)
 {
 	struct process_info info;
 
@@ -127,7 +133,8 @@ void waker__letting_go(struct waker *waker, pid_t pid)
 		pid = info.parent;
 		if (!has_pid(waker->watched_fd, pid))
 			break;
-		look_after(waker, pid);
+		if (!was_stopped(waker, pid, stopped_above, depth))
+			look_after(waker, pid);
 	}
 	if (waker->count && !evtimer_pending(waker->timer, NULL))
 		start_timer(waker, FIRST_LOOK_MS);

@@ -9,6 +9,7 @@
 #define CLI_WAKER_H
 
 #include <event2/event.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -24,7 +25,10 @@ int waker__new(struct event_base *loop, const struct command *command, int watch
 	       struct error *err);
 void waker__free(struct waker *waker);
 
-/* The process that was held is about to go on: its watched ancestors are woken, should they stop. */
-void waker__letting_go(struct waker *waker, pid_t pid);
+/*
+ * The process that was held is about to go on: its watched ancestors are woken, should they stop; but not those that somebody else
+ * had stopped before, by the bits of record_library.stopped_above.
+ */
+void waker__letting_go(struct waker *waker, pid_t pid, uint16_t stopped_above);
 
 #endif

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #define LEAST_ANCHORS 3
-#define LEAST_COVER 0.4 /* of the launches: between the first anchor and the latest one */
-#define LATEST_ROUNDS 3 /* so many rounds after the latest anchor it has ended */
+#define FEW_ANCHORS 16
+#define ALIKE_LEAST 0.25 /* of a round, of few: the same as in the next one. By chance it is a hundredth */
+#define LEAST_COVER 0.4	 /* of the launches: between the first anchor and the latest one */
+#define LATEST_ROUNDS 3	 /* so many rounds after the latest anchor it has ended */
 #define OUTSIDE_NOTHING 0.005
 #define OUTSIDE_LITTLE 0.03 /* the rest of a step beside its equal layers is more: 5 % in GPT-2 of 12 */
 #define OUTSIDE_SOME 0.1
@@ -152,6 +154,35 @@ static void judge_rounds(const struct search *search, const struct place *places
 	candidate->acts = (double)acting >= NEARLY_ALL * (double)(count - 1);
 }
 
+/* The part of two rounds that follow one another that is the same from their begins on, or before their ends. */
+static double alike(const struct search *search, const struct place *from)
+{
+	size_t first = from[1].at - from[0].at, second = from[2].at - from[1].at;
+	size_t shorter = first < second ? first : second, begin = 0, end = 0;
+	const uint64_t *a = &search->codes[from[0].at], *b = &search->codes[from[1].at];
+
+	while (begin < shorter && a[begin] == b[begin])
+		begin++;
+	while (begin + end < shorter && a[first - 1 - end] == b[second - 1 - end])
+		end++;
+	return (double)(begin + end) / (double)shorter;
+}
+
+/* Among many thousand submissions without an order some come again three times at about equal distances. */
+static bool is_chance(const struct search *search, const struct place *places, size_t count)
+{
+	double most = 0;
+
+	if (count > FEW_ANCHORS)
+		return false;
+	for (size_t i = 0; i + 2 < count; i++) {
+		double part = alike(search, &places[i]);
+
+		most = part > most ? part : most;
+	}
+	return most < ALIKE_LEAST;
+}
+
 /* Whether what comes at these places, the same each time, may be an anchor. */
 static bool consider(const struct search *search, const struct place *places, size_t count, uint64_t mask,
 		     struct candidate *candidate)
@@ -175,7 +206,7 @@ static bool consider(const struct search *search, const struct place *places, si
 		return false;
 	judge_rounds(search, places, count, candidate);
 	candidate->known = is_known(search, &candidate->period.anchor);
-	return candidate->period.outside <= OUTSIDE_MOST;
+	return candidate->period.outside <= OUTSIDE_MOST && !is_chance(search, places, count);
 }
 
 /* --- which --- */

@@ -22,11 +22,13 @@ enum {
 /* The share of the window in which the GPU waited: proved, or about; SHARE_UNKNOWN: neither is known. */
 static double waiting_share(const struct verdict *verdict)
 {
-	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN;
+	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN, waiting;
 
-	if (verdict->busy != SHARE_UNKNOWN && 1 - verdict->busy > share)
-		share = 1 - verdict->busy;
-	return share;
+	if (verdict->busy == SHARE_UNKNOWN)
+		return share;
+	/* NVML's use is coarse: while the GPU holds a thread up it is not idle. */
+	waiting = 1 - verdict->busy < 1 - verdict->thread_held ? 1 - verdict->busy : 1 - verdict->thread_held;
+	return waiting > share ? waiting : share;
 }
 
 /* The first of another kind; NULL: there is none. */

@@ -101,12 +101,29 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 
 /* --- the finding --- */
 
+/* What has to wait for the GPU anyhow is saved nothing: a program that is as slow as its GPU has little else to do meanwhile. */
+static uint64_t saving_of(const struct watched_thread *watched, const struct time_totals *all)
+{
+	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];
+	const struct time_totals *first = &watched->thread->implicit[IMPLICIT_FIRST_LAUNCH];
+	uint64_t calls = all->calls - loads->calls - first->calls;
+
+	return calls ? threads__overlap(watched, all->ns - loads->ns - first->ns, calls) : 0;
+}
+
+/* Loads and first launches are no shorter before the loop, but in it they hold it up. */
+static uint64_t loads_of(const struct thread_account *thread)
+{
+	return thread->implicit[IMPLICIT_LOAD].ns + thread->implicit[IMPLICIT_FIRST_LAUNCH].ns;
+}
+
 static uint64_t cost_of(const struct watched_thread *watched)
 {
 	const struct time_totals all = all_of(watched->thread);
 	const double *thresholds = watched->input->thresholds;
 
-	if ((double)all.calls < thresholds[LEAST_CALLS] || threads__share(watched, all.ns) < thresholds[LEAST_SHARE])
+	if ((double)all.calls < thresholds[LEAST_CALLS] || threads__share(watched, all.ns) < thresholds[LEAST_SHARE] ||
+	    threads__share(watched, saving_of(watched, &all) + loads_of(watched->thread)) < thresholds[LEAST_SHARE])
 		return 0;
 	return all.ns;
 }
@@ -117,18 +134,12 @@ static void number(struct finding *finding, const char *calls, const char *ns, c
 	finding__number(finding, ns, (double)totals->ns, UNIT_NS);
 }
 
-/*
- * Loads and first launches are no shorter before the loop, where they do not come between launches: that saves no time
- * as such.
- */
 static void estimate(const struct watched_thread *watched, const struct time_totals *all, struct finding *finding)
 {
-	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];
-	const struct time_totals *first = &watched->thread->implicit[IMPLICIT_FIRST_LAUNCH];
-	uint64_t calls = all->calls - loads->calls - first->calls;
+	uint64_t saving_ns = saving_of(watched, all);
 
-	if (calls)
-		finding__saving(finding, threads__overlap(watched, all->ns - loads->ns - first->ns, calls), assumption);
+	if (saving_ns)
+		finding__saving(finding, saving_ns, assumption);
 }
 
 static int draw(const struct watched_thread *watched, struct finding *finding)

@@ -14,7 +14,7 @@ struct step_cost step_cost__of(const struct process *process, uint64_t now_ns)
 	step_summary__draw(process, &steps);
 	if (!steps.phase || !since_ns || steps.mean_ns <= 0)
 		return cost;
-	cost.step_ns = steps.p50_ns;
+	cost.step_ns = steps.usual_ns;
 	cost.window_ns = end_ns - since_ns;
 	cost.steps = (double)cost.window_ns / steps.mean_ns;
 	return cost;

@@ -8,7 +8,7 @@
 #include "model/model.h"
 
 struct step_cost {
-	uint64_t step_ns;   /* a usual step, their median; 0: nothing repeats, or the steady time is not known */
+	uint64_t step_ns;   /* a usual step (struct step_summary); 0: nothing repeats, or the steady time is not known */
 	uint64_t window_ns; /* the steady time */
 	double steps;	    /* that it is as long as */
 };

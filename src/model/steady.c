@@ -10,6 +10,8 @@
 #include "model/sites.h"
 #include "model/steps.h"
 
+#define UNPROVEN_NS 1000000000ull
+
 /* A list as it was, in the order of its keys. */
 struct kept_list {
 	void *items;
@@ -30,7 +32,8 @@ struct steady_base {
 struct steady {
 	struct steady_base *bases[STEADY_BASES];
 	size_t count;
-	struct load use; /* NVML's of all readings; else nothing */
+	uint64_t worked_ns; /* the first reading with work */
+	struct load use;    /* NVML's of all readings; else nothing */
 };
 
 /* --- keys --- */
@@ -227,6 +230,15 @@ static int make_room(struct steady *steady)
 	return mark;
 }
 
+/*
+ * Of a process that ran before, nothing is proved of its GPU in the first two seconds (EARLIER_WORK_NS of bpf/account_queue.h), of which
+ * one has gone by at the first reading with work, as a rule.
+ */
+static bool proves_nothing(const struct process *process, uint64_t now_ns)
+{
+	return process->since_attach && now_ns < process->account->steady->worked_ns + UNPROVEN_NS;
+}
+
 static int keep_reading(struct process *process, const struct load *load)
 {
 	struct steady *steady = process->account->steady;
@@ -258,6 +270,10 @@ int steady__follow(const struct model *model, struct process *process)
 	load__add_use(model, process, &account->steady->use);
 	load.busy_percent = account->steady->use.busy_percent;
 	load.busy_readings = account->steady->use.busy_readings;
+	if (!account->steady->worked_ns)
+		account->steady->worked_ns = load.ns;
+	if (proves_nothing(process, load.ns))
+		return 0;
 	return is_worth_keeping(process, account->steady, load.ns) ? keep_reading(process, &load) : 0;
 }
 

@@ -4,7 +4,7 @@
  * makes no fault of a program that runs for hours, and hides none.
  *
  * It begins with the first step that lasts as long as those after it do (model/steps.h). Where nothing repeats it begins with
- * the process's first work, if gpuprobe came later than the process; else half of the time since that is taken for the start, or
+ * the process's first work, if gpuprobe came later than the process, or rather when its GPU's idle time can be proved; else half of the time since that is taken for the start, or
  * START_MOST_NS. In fact it begins at the first reading after that which is kept here: some are, with all that was counted by then.
  */
 #ifndef MODEL_STEADY_H

@@ -10,6 +10,7 @@
 
 #define OF_ALL_LAUNCHES 0.1 /* a thread that launches less of its process's does not make its steps */
 #define STEADY_TIMES 2	    /* the median, at most */
+#define UNEVEN 2	    /* times the median: a mean that is longer says more */
 #define AS_MANY 1.2	    /* steps that differ by less are the same ones, of several threads */
 
 struct process_steps *process_steps__new(void)
@@ -226,6 +227,7 @@ void step_summary__draw(const struct process *process, struct step_summary *summ
 	summary->phase = phase;
 	summary->mean_ns = (double)phase->ns / (double)phase->steps;
 	summary->p50_ns = account__percentile(phase->buckets, 0.5, phase->max_ns);
+	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns ? (uint64_t)summary->mean_ns : summary->p50_ns;
 	summary->p99_ns = account__percentile(phase->buckets, 0.99, phase->max_ns);
 	summary->sums_known = phase->summed > 0;
 	if (phase->summed) {

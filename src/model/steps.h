@@ -91,8 +91,9 @@ struct step_summary {
 	const struct step_phase *phase;
 	double mean_ns;
 	uint64_t p50_ns, p99_ns;
-	bool sums_known; /* else `mean` has launches, copies and waits alone */
-	double launches; /* of a step, as the next */
+	uint64_t usual_ns; /* the median; the mean where that is far longer: what is queued without a wait goes by in jumps */
+	bool sums_known;   /* else `mean` has launches, copies and waits alone */
+	double launches;   /* of a step, as the next */
 	double copies[STEP_DIRECTIONS], bytes[STEP_DIRECTIONS];
 	double waits, allocations, frees;
 	double inside_ns[TIME_CLASSES]; /* in all threads that count */

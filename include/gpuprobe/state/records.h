@@ -90,7 +90,7 @@ struct record_library {
 	struct record header; /* slot unused */
 	__s32 pid;	      /* in gpuprobe's pid namespace */
 	__u16 stopped;	      /* the process has been sent SIGSTOP and waits for SIGCONT */
-	__u16 parent_stopped; /* its parent was stopped already, by someone else */
+	__u16 stopped_above;  /* 1 << 0: its parent was stopped already, 1 << 1: the parent's parent, and so on */
 	__s32 shares;	      /* of a RECORD_FORK: the process whose memory it shares; 0: none */
 	__u32 pad;
 	__u64 time_ns;

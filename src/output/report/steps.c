@@ -11,7 +11,7 @@
 #include "output/words.h"
 
 #define SLOW_SHOWN 3
-#define SLOW_LEAST 1.5 /* times the median: below it there is nothing slow about a step */
+#define SLOW_LEAST 1.5 /* times a usual one: below it there is nothing slow about a step */
 
 static uint64_t submissions_of(const struct process *process)
 {
@@ -36,9 +36,11 @@ static void print_number(FILE *out, double number)
 
 static void print_steps(FILE *out, const struct step_summary *summary)
 {
-	fprintf(out, "%s step%s of %s (p99 %s), ", quantity__count(summary->phase->steps).text,
-		report_line__plural(summary->phase->steps), quantity__time((double)summary->p50_ns).text,
-		quantity__time((double)summary->p99_ns).text);
+	fprintf(out, "%s step%s of %s (", quantity__count(summary->phase->steps).text,
+		report_line__plural(summary->phase->steps), quantity__time((double)summary->usual_ns).text);
+	if (summary->usual_ns != summary->p50_ns)
+		fprintf(out, "on average; median %s, ", quantity__time((double)summary->p50_ns).text);
+	fprintf(out, "p99 %s), ", quantity__time((double)summary->p99_ns).text);
 	print_number(out, summary->launches);
 	fputs(summary->launches == 1 ? " launch each" : " launches each", out);
 }
@@ -152,6 +154,6 @@ void report_steps__print(FILE *out, const struct model *model, const struct proc
 		return;
 	print_thread(out, &summary);
 	print_content(out, &summary);
-	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns > SLOW_LEAST * (double)summary.p50_ns; i++)
+	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns > SLOW_LEAST * (double)summary.usual_ns; i++)
 		print_slow(out, model, &summary, &summary.phase->slowest[i]);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of every kind: static runtime, dlopen, fork, exec, short lives, a library in two files."""
+import re
 import shutil
 
 import pytest
@@ -215,6 +216,26 @@ def test_programs_that_stop_with_their_child(gpuprobe_by, wrapper):
                              timeout=60)
     exact.check(result)
     assert sorted(p["launches"] for p in result.processes) == [5, 6]
+
+
+STOPS = """
+child() {
+    kill -STOP $1
+    for look in 1 2 3 4 5 6 7 8; do /bin/sleep 0.2; cut -d' ' -f3 /proc/$1/stat; done
+    kill -CONT $1
+}
+"""
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_who_is_stopped_by_others_stays_so(gpuprobe_by, depth):
+    """By its child or grandchild, whose further programs are held for moments: that wakes nobody else."""
+    within = "child $$ &" if depth == 1 else "(child $$ & wait) &"
+    result = gpuprobe_by.run("sh", "-c", f"{STOPS}\n{within}\nwait; {workload('launch')} --launches 5", timeout=60)
+    states = [line for line in result.stdout.splitlines() if re.fullmatch("[A-Z]", line)]
+    assert states == ["T"] * 8
+    exact.check(result)
+    assert result.process["launches"] == 5
 
 
 def test_no_cuda_at_all(gpuprobe_by):

@@ -173,6 +173,44 @@ static void things_in_between(void **state)
 	check(&sequence, 16, 280);
 }
 
+/*
+ * Micro-batches of irregular content, as many as they come: by chance something comes again at equal distances a few times. They alone
+ * repeat.
+ */
+static void chance_is_no_period(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 1; seed <= 40; seed++) {
+		struct sequence sequence = {0};
+
+		srandom(seed);
+		for (int step = 0; step < 320; step++) {
+			for (long batches = 2 + random() % 5; batches; batches--)
+				rounds(&sequence, random() % 10 < 3 ? "abcd" : "abc", 1);
+			rounds(&sequence, "efW", 1);
+		}
+		assert_true(find(&sequence).launches <= 4);
+		free(sequence.codes);
+	}
+}
+
+/* Three long rounds with something more in each of them are no chance. */
+static void few_rounds(void **state)
+{
+	struct sequence sequence = {0};
+
+	(void)state;
+	for (uint64_t step = 0; step < 4; step++) {
+		for (uint64_t i = 0; i < 3000; i++) {
+			add(&sequence, 0x10000 + i * i % 1021);
+			if (i == 900 + 50 * step)
+				add(&sequence, 0x100);
+		}
+		add(&sequence, code_of('W'));
+	}
+	check(&sequence, 3001, 4);
+}
+
 static void long_period(void **state)
 {
 	struct sequence sequence = {0};
@@ -261,6 +299,8 @@ int main(void)
 		cmocka_unit_test(nothing_repeats),
 		cmocka_unit_test(layers_are_no_steps),
 		cmocka_unit_test(things_in_between),
+		cmocka_unit_test(chance_is_no_period),
+		cmocka_unit_test(few_rounds),
 		cmocka_unit_test(long_period),
 		cmocka_unit_test(known_anchor),
 		cmocka_unit_test(real_programs),

@@ -254,7 +254,8 @@ static void since_attach(void **state)
 	s->process.since_attach = true;
 	for (uint64_t i = 3; i < 1000; i++)
 		read_at(s, i, i);
-	assert_int_equal(steady_since(s), 3);
+	/* What it had queued before is done by then. */
+	assert_int_equal(steady_since(s), 4);
 	free_scene(s);
 }
 
@@ -272,6 +273,7 @@ static void steady_load(void **state)
 	s->process.gpu_count = 1;
 	s->model.gpus = &gpu;
 	s->model.gpu_count = 1;
+	read_at(s, 2, 50);
 	read_at(s, 3, 100);
 	assert_false(steady__load(&s->process, s->model.now_ns, &load));
 	gpu.busy_percent = 20;
