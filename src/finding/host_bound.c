@@ -50,11 +50,11 @@ static const char *tell_reasons(const struct host_reasons *reasons, char text[RE
 	if (!reasons->count || !reasons->ns)
 		return text;
 	length = snprintf(text, REASONS_SIZE, "; of its threads' time %s %s",
-			  quantity__share((double)first->kind_ns / (double)reasons->ns).text, host_reasons__doing(first->kind));
+			  quantity__share((double)first->kind_ns / (double)reasons->ns).text, host_kind__doing(first->kind));
 	if (second)
 		snprintf(text + length, REASONS_SIZE - (size_t)length, ", %s %s",
 			 quantity__share((double)second->kind_ns / (double)reasons->ns).text,
-			 host_reasons__doing(second->kind));
+			 host_kind__doing(second->kind));
 	return text;
 }
 

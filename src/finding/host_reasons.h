@@ -10,32 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "finding/host_kind.h"
 #include "finding/step_cost.h"
 #include "model/host.h"
 #include "model/model.h"
-
-enum host_kind {
-	HOST_CPU = 0, /* on a CPU, outside of CUDA calls */
-	/* inside of a CUDA call, on a CPU or off it, by what the innermost one does */
-	HOST_IN_LAUNCH,
-	HOST_IN_MEMORY, /* allocates or frees */
-	HOST_IN_COPY,	/* copies and sets */
-	HOST_IN_WAIT,
-	HOST_IN_MODULE, /* loads or unloads code */
-	HOST_IN_GRAPH,	/* captures, makes or changes graphs */
-	HOST_IN_OTHER,
-	/* off the CPU, outside of CUDA calls */
-	HOST_LOCK,	/* a futex that is not the GIL's */
-	HOST_GIL,	/* Python's global interpreter lock: a futex inside the interpreter's own data */
-	HOST_QUEUE,	/* a pipe, socket, poll or child, or one of Python's queues between threads */
-	HOST_DISK,	/* a file */
-	HOST_FAULT,	/* a page fault */
-	HOST_SLEEP,	/* a sleep that was asked for */
-	HOST_READY,	/* it could run and did not: others had the CPU */
-	HOST_THROTTLED, /* the same, since its control group had used up its share */
-	HOST_OFF,	/* whatever else it waits for */
-	HOST_KINDS,
-};
 
 #define HOST_HOPS 3 /* from a thread that waits to those that it waits for */
 
@@ -79,7 +57,7 @@ int host_reasons__of(const struct process *process, uint64_t now_ns, struct host
 void host_reasons__clear(struct host_reasons *reasons);
 
 /*
- * Whom the reason's thread waits for: of HOST_LOCK, HOST_GIL and HOST_QUEUE the thread that ends most of its waits, then
+ * Whom the reason's thread waits for: of HOST_LOCK, HOST_GIL, HOST_QUEUE and HOST_OUTPUT the thread that ends most of its waits, then
  * whom that one waits for in turn, and so on. Returns how many; 0 of other kinds.
  */
 size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_reason *reason,
@@ -99,11 +77,5 @@ size_t host_reasons__rivals(const struct host_reason *reason, const struct host_
 
 /* The file that a HOST_DISK's thread waits for the most; NULL: not known. */
 const char *host_reasons__file(const struct host_reason *reason);
-
-/* "on the CPU", "waiting for a lock": what a thread does. */
-const char *host_reasons__doing(enum host_kind kind);
-
-/* What usually helps against the reason, a sentence without its end; NULL: nothing is known to. */
-const char *host_reasons__advice(enum host_kind kind);
 
 #endif

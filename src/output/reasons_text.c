@@ -67,6 +67,8 @@ static void print_partner(FILE *out, const struct host_partner *who)
 
 static const char *relation_of(enum host_kind kind)
 {
+	if (kind == HOST_OUTPUT)
+		return "read by";
 	return kind == HOST_QUEUE ? "fed by" : "held by";
 }
 
@@ -78,11 +80,11 @@ static void print_hops(FILE *out, const struct host_reasons *reasons, const stru
 	enum host_kind kind = (enum host_kind)reason->kind;
 
 	for (size_t i = 0; i < count; i++) {
-		fprintf(out, ASIDE "%s ", relation_of(kind));
+		fprintf(out, ASIDE "%*s%s ", (int)i * 2, "", relation_of(kind));
 		print_partner(out, hops[i].who);
 		if (hops[i].thread) {
 			kind = (enum host_kind)hops[i].kind;
-			fprintf(out, ": %s %s  ", quantity__share(hops[i].share).text, host_reasons__doing(kind));
+			fprintf(out, ": %s %s  ", quantity__share(hops[i].share).text, host_kind__doing(kind));
 			print_lines(out, hops[i].stack, user_line__find(hops[i].stack));
 		}
 		if (hops[i].file) {
@@ -113,7 +115,7 @@ static void print_reason(FILE *out, const struct host_reasons *reasons, const st
 
 	fprintf(out, "    %8s %7s  %-26s  ", quantity__time(ns).text,
 		quantity__share((double)reason->ns / (double)reasons->ns).text,
-		host_reasons__doing((enum host_kind)reason->kind));
+		host_kind__doing((enum host_kind)reason->kind));
 	print_lines(out, reason->stack, reason->line);
 	print_times(out, reasons, reason);
 	if (file) {
@@ -157,7 +159,7 @@ void reasons_text__print_advised(FILE *out, const struct process *process, uint6
 	if (host_reasons__of(process, now_ns, &reasons))
 		return;
 	print_reasons(out, &reasons);
-	advice = reasons.count ? host_reasons__advice((enum host_kind)reasons.items[0].kind) : NULL;
+	advice = reasons.count ? host_kind__advice((enum host_kind)reasons.items[0].kind) : NULL;
 	if (advice)
 		fprintf(out, "    %s (--explain %s).\n", advice, finding);
 	host_reasons__clear(&reasons);

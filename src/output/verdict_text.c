@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a process repeats and who waits for whom, in some lines a process: see verdict.h.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/quantity.h"
@@ -67,7 +68,7 @@ static void print_beside(FILE *out, const struct verdict *verdict)
 		return;
 	fputs("; ", out);
 	print_other(out, &verdict->beside);
-	fputs(" uses the GPU, too", out);
+	fputs(*verdict->beside.comm ? " uses the GPU, too" : " has memory on the GPU, too", out);
 	if (verdict->idle > 0)
 		fprintf(out, "; the GPU was idle at least %s (proved)", quantity__share(verdict->idle).text);
 }
@@ -160,6 +161,16 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
+/* Of the program's path the name, as people call it. */
+static const char *without_folder(const char *command)
+{
+	size_t length = strcspn(command, " ");
+
+	while (length && command[length - 1] != '/')
+		length--;
+	return command + length;
+}
+
 /* Where the program waits for the GPU or has nothing to do, nobody asks why. */
 static bool needs_reasons(const struct verdict *verdict)
 {
@@ -183,7 +194,7 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	if (!verdict.window_ns && !report_steps__knows(process))
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
-	clip__print(out, process->command[0] ? process->command : process->comm, COMMAND_COLUMNS);
+	clip__print(out, process->command[0] ? without_folder(process->command) : process->comm, COMMAND_COLUMNS);
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);

@@ -87,6 +87,7 @@ const char *words__host_kind(unsigned int kind)
 		[HOST_LOCK] = "lock",
 		[HOST_GIL] = "gil",
 		[HOST_QUEUE] = "queue",
+		[HOST_OUTPUT] = "output",
 		[HOST_DISK] = "disk",
 		[HOST_FAULT] = "page-fault",
 		[HOST_SLEEP] = "sleep",

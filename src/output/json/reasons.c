@@ -28,7 +28,7 @@ static void write_partner(struct json *j, const struct host_partner *who)
 static void write_doing(struct json *j, const struct host_other *other)
 {
 	json__key_string(j, "kind", words__host_kind(other->kind));
-	json__key_string(j, "what", host_reasons__doing((enum host_kind)other->kind));
+	json__key_string(j, "what", host_kind__doing((enum host_kind)other->kind));
 	json__key_double(j, "share", other->share);
 	if (other->file)
 		json__key_string(j, "file", other->file);
@@ -37,6 +37,8 @@ static void write_doing(struct json *j, const struct host_other *other)
 
 static const char *relation_of(enum host_kind kind)
 {
+	if (kind == HOST_OUTPUT)
+		return "read_by";
 	return kind == HOST_QUEUE ? "fed_by" : "held_by";
 }
 
@@ -82,7 +84,7 @@ static void write_reason(struct json *j, const struct host_reasons *reasons, con
 
 	json__object_begin(j);
 	json__key_string(j, "kind", words__host_kind(reason->kind));
-	json__key_string(j, "what", host_reasons__doing((enum host_kind)reason->kind));
+	json__key_string(j, "what", host_kind__doing((enum host_kind)reason->kind));
 	json__key_double(j, "seconds", (double)reason->ns / (double)NS_PER_S);
 	key_a_step(j, "step_seconds", reasons, step_cost__ns(&reasons->cost, reason->ns) / (double)NS_PER_S);
 	json__key_double(j, "share", reasons->ns ? (double)reason->ns / (double)reasons->ns : 0);

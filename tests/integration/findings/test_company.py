@@ -97,4 +97,4 @@ def test_nobody_knows_what_strangers_do(gpuprobe):
     assert verdict["idle_proved"] is None and verdict["unfed_proved"] > 0.5
     head = " ".join(text.split())
     assert "the program gives the GPU too little to do (host-bound): nothing for at least" in head
-    assert f"process {stranger.pid} uses the GPU, too" in head
+    assert f"process {stranger.pid} has memory on the GPU, too" in head

@@ -217,6 +217,23 @@ static void knows_conditions(void **state)
 	}
 }
 
+static void knows_full_pipes(void **state)
+{
+	STACK(writes, {.function = "__libc_write", .object = "libc.so.6"}, PYTHON("log", "/home/user/train.py", 9));
+	struct host_place *places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
+	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_process host = {.threads = threads, .thread_count = 1};
+	struct host_other hops[HOST_HOPS];
+	struct host_reasons reasons;
+
+	(void)state;
+	threads[0].wakers[ACTIVITY_QUEUE][0] = partner(2, HOST_NO_THREAD);
+	reasons = reasons_of(&host);
+	assert_int_equal(reasons.items[0].kind, HOST_OUTPUT);
+	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
+	host_reasons__clear(&reasons);
+}
+
 /* Where a server's threads, or those that hand them their work, are at sockets. */
 static void knows_who_awaits_requests(void **state)
 {
@@ -562,6 +579,7 @@ int main(void)
 		cmocka_unit_test(leaves_out_others),
 		cmocka_unit_test(knows_pythons_queues),
 		cmocka_unit_test(knows_conditions),
+		cmocka_unit_test(knows_full_pipes),
 		cmocka_unit_test(knows_who_awaits_requests),
 		cmocka_unit_test(most_of_the_time),
 		cmocka_unit_test(tells_limits_from_rivals),

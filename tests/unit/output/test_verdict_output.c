@@ -148,7 +148,7 @@ static void of_a_shared_gpu(void **state)
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
 			TITLE "        process 100 (train): the program gives the GPU too little to do (host-bound): nothing for at least "
-			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 % of 10.0 s; process 77 uses the GPU, too\n"));
+			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 % of 10.0 s; process 77 has memory on the GPU, too\n"));
 	assert_true(has(json(scene, scene->findings), "\"idle_proved\":null,\"unfed_proved\":0.7,"));
 	assert_true(has(json(scene, scene->findings), "\"beside\":{\"pid\":77,\"comm\":null},\"waits_for\":null"));
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
