@@ -9,6 +9,7 @@
 #include "finding/threads.h"
 #include "finding/where.h"
 #include "model/api.h"
+#include "model/load.h"
 
 enum {
 	LEAST_SHARE,
@@ -101,14 +102,30 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 
 /* --- the finding --- */
 
+/* In which the GPU does not hold the thread up: launches that found its queue full did not go by beside it. */
+static uint64_t free_ns(const struct watched_thread *watched)
+{
+	struct load load;
+
+	load__of(watched->process, watched->input->model->now_ns, &load);
+	if (!load.thread_ns)
+		return watched->ns;
+	return load.held_ns < load.thread_ns ?
+		       (uint64_t)((1 - (double)load.held_ns / (double)load.thread_ns) * (double)watched->ns) :
+		       0;
+}
+
 /* What has to wait for the GPU anyhow is saved nothing: a program that is as slow as its GPU has little else to do meanwhile. */
 static uint64_t saving_of(const struct watched_thread *watched, const struct time_totals *all)
 {
 	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];
 	const struct time_totals *first = &watched->thread->implicit[IMPLICIT_FIRST_LAUNCH];
-	uint64_t calls = all->calls - loads->calls - first->calls;
+	uint64_t calls = all->calls - loads->calls - first->calls, overlap_ns;
 
-	return calls ? threads__overlap(watched, all->ns - loads->ns - first->ns, calls) : 0;
+	if (!calls)
+		return 0;
+	overlap_ns = threads__overlap(watched, all->ns - loads->ns - first->ns, calls);
+	return overlap_ns < free_ns(watched) ? overlap_ns : free_ns(watched);
 }
 
 /* Loads and first launches are no shorter before the loop, but in it they hold it up. */

@@ -19,6 +19,7 @@
 #define LINE_WIDTH 100
 #define COMMAND_COLUMNS 60
 #define SEVERAL_THREADS 1.5
+#define SHOWN_SHARE 0.0005 /* that is not 0.0 % */
 
 static const char *sentence_of(const struct verdict *verdict)
 {
@@ -69,7 +70,7 @@ static void print_beside(FILE *out, const struct verdict *verdict)
 	fputs("; ", out);
 	print_other(out, &verdict->beside);
 	fputs(*verdict->beside.comm ? " uses the GPU, too" : " has memory on the GPU, too", out);
-	if (verdict->idle > 0)
+	if (verdict->idle >= SHOWN_SHARE)
 		fprintf(out, "; the GPU was idle at least %s (proved)", quantity__share(verdict->idle).text);
 }
 
@@ -98,7 +99,7 @@ static void print_held(FILE *out, const struct verdict *verdict)
 /* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it"; `of`: which time */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
-	if (verdict->unfed > 0)
+	if (verdict->unfed >= SHOWN_SHARE)
 		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict), quantity__share(verdict->unfed).text, of);
 	else
 		fputs(": no idle time of the GPU is proved", out);

@@ -244,6 +244,24 @@ static void implicit_waits_have_their_functions(void **state)
 	}
 }
 
+/* A thread that is as slow as its GPU, and asks for a result now and then: it has next to nothing to do meanwhile. */
+static void implicit_waits_that_save_nothing(void **state)
+{
+	struct finding_case *c = case__new();
+	struct thread_account *thread = &c->threads[0];
+
+	(void)state;
+	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
+	assert_int_equal(case__draw(c), 0);
+	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S);
+	assert_int_equal(case__draw(c), 1);
+	/* Other waits leave it no more of that. */
+	thread->time[TIME_LAUNCH].calls = 1;
+	thread->time[TIME_WAIT] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
+	assert_int_equal(case__draw(c), 0);
+	case__free(c);
+}
+
 static void few_implicit_waits(void **state)
 {
 	struct finding_case *c = case__new();
@@ -411,6 +429,7 @@ int main(void)
 		cmocka_unit_test(shares_are_of_active_times),
 		cmocka_unit_test(implicit_sync),
 		cmocka_unit_test(implicit_waits_have_their_functions),
+		cmocka_unit_test(implicit_waits_that_save_nothing),
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
 		cmocka_unit_test(default_stream),
