@@ -184,7 +184,7 @@ static double lateness_of(const struct company_times *times, const struct proces
 	return verdict.kind == VERDICT_HOST_BOUND || verdict.kind == VERDICT_NO_WORK ? 1 - verdict.held : 0;
 }
 
-/* Of the ranks of the process's job the one that is held up least by its GPU; NULL: all wait for theirs, or there are none. */
+/* The rank of the process's job that its GPU holds up least; NULL: all ranks wait for their GPUs, or there are no others. */
 static const struct process *late_rank(const struct company_times *times, const struct process *process, uint64_t middle_ns)
 {
 	const struct model *model = times->model;

@@ -125,7 +125,7 @@ struct finding {
 	uint64_t saving_ns;
 	const char *assumption;	   /* under which; static; NULL without has_saving */
 	const struct stack *stack; /* where; the model's; NULL: not known */
-	bool has_reasons;	   /* why is told by what the process's threads did: finding/host_reasons.h */
+	bool has_reasons;	   /* what the process's threads did says why: finding/host_reasons.h */
 	/* a second place, and what it is to the first: "held up by"; NULL: there is none */
 	const struct stack *other_stack;
 	const char *other_title;

@@ -72,8 +72,8 @@ static bool is_condition(const struct stack_frame *frame)
 }
 
 /*
- * What the kernel sees as locks: Python's queues between threads, and conditions. Who waits in one waits for whoever fills or empties
- * it, or for what another thread has to do first. Python's own locks are conditions, too, on some systems: they stay locks.
+ * The kernel sees a lock where a thread waits in one of Python's queues or for a condition. There it waits for another thread to
+ * fill or empty the queue, or to do its part. Python's own locks are conditions on some systems; they stay locks.
  */
 static bool is_in_queue(const struct stack *stack)
 {

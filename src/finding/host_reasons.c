@@ -87,8 +87,9 @@ static uint64_t launching_ns(const struct host_reasons *reasons, const struct ho
 }
 
 /*
- * Kinds are ranked by their time; waits for the GPU come last, since it works meanwhile. Of the lines that run on the CPU that one comes first which takes most with its launches, since
- * the framework's work for a launch belongs to it; it has the rank of the one that takes most without.
+ * Kinds are ranked by their time. Waits for the GPU come last, since the GPU works meanwhile. The first line on the CPU is the one
+ * that takes most together with its launches, since the framework's work for a launch belongs to it. That line has the rank of the
+ * line that takes most without launches.
  */
 static void rank(struct host_reasons *reasons)
 {

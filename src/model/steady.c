@@ -231,8 +231,8 @@ static int make_room(struct steady *steady)
 }
 
 /*
- * Of a process that ran before, nothing is proved of its GPU in the first two seconds (EARLIER_WORK_NS of bpf/account_queue.h), of which
- * one has gone by at the first reading with work, as a rule.
+ * A process that ran before gpuprobe came has unknown work in its queues: for two seconds no idle time is proved (EARLIER_WORK_NS of
+ * bpf/account_queue.h). One of them has gone by at the first reading with work, as a rule.
  */
 static bool proves_nothing(const struct process *process, uint64_t now_ns)
 {

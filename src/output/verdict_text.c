@@ -162,7 +162,7 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
-/* Of the program's path the name, as people call it. */
+/* The command line without the folder of its program. */
 static const char *without_folder(const char *command)
 {
 	size_t length = strcspn(command, " ");

@@ -11,7 +11,7 @@ FORGIVEN = 3
 TRIED = 12
 
 
-# Of a failure in the closing lines, which may be all that is kept of a run.
+# How much of a failure the closing lines show, which may be all that is kept of a run.
 LINES, CHARACTERS = 6, 240
 
 

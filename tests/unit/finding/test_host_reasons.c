@@ -147,7 +147,7 @@ static void ranks(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* What a framework does for launches is told by the line that launches most, if two take about as much without. */
+/* If two lines take about as much on the CPU, the one that launches more comes first. */
 static void launches_decide_between_lines(void **state)
 {
 	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},

@@ -221,6 +221,31 @@ static void since_other_steps(void **state)
 	free_scene(s);
 }
 
+/* Other steps, of which nobody knows for a while that they take longer together: a reading from their begin is there then. */
+static void since_other_steps_found_late(void **state)
+{
+	struct scene *s = scene();
+	struct step_phase *other;
+
+	(void)state;
+	add_steps(s);
+	other = &s->steps->phases[1];
+	for (uint64_t i = 9; i < 20; i++)
+		read_at(s, i, i);
+	s->steps->phase_count = 2;
+	other->anchor = (struct step_anchor){.code = 2, .launches = 8};
+	for (uint64_t i = 0; i < 5; i++)
+		step_phase__add(other, BEGAN + 20 * NS_PER_S + i * 20 * MS, 20 * MS);
+	for (uint64_t i = 20; i < 30; i++)
+		read_at(s, i, i);
+	assert_int_equal(steady_since(s), 10);
+	for (uint64_t i = 0; i < 500; i++)
+		step_phase__add(other, BEGAN + 21 * NS_PER_S + i * 20 * MS, 20 * MS);
+	read_at(s, 32, 32);
+	assert_int_equal(steady_since(s), 20);
+	free_scene(s);
+}
+
 /* Nothing repeats: about half of the time since the first work is the start, and half a minute at most. */
 static void since_half(void **state)
 {
@@ -297,6 +322,7 @@ int main(void)
 		cmocka_unit_test(long_start),
 		cmocka_unit_test(since_steps),
 		cmocka_unit_test(since_other_steps),
+		cmocka_unit_test(since_other_steps_found_late),
 		cmocka_unit_test(since_half),
 		cmocka_unit_test(since_attach),
 		cmocka_unit_test(steady_load),

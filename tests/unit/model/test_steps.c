@@ -94,6 +94,28 @@ static void main_thread(void **state)
 	free_process(&process);
 }
 
+/* What is queued without a wait goes by in a moment, and each hundredth step waits for it all. */
+static void uneven_steps(void **state)
+{
+	struct process process = {.pid = 100};
+	struct step_thread *main = thread(&process, 100, 10);
+	struct step_summary summary;
+
+	(void)state;
+	main->totals.launches = 10000;
+	for (uint64_t i = 0; i < 1000; i++)
+		step_phase__add(&main->phases[0], BEGAN + i * MS, i % 100 == 99 ? 400 * MS : 40000);
+	step_summary__draw(&process, &summary);
+	assert_true(summary.p50_ns < 50000);
+	assert_true(summary.usual_ns > 4 * MS && summary.usual_ns < 4 * MS + 50000);
+	/* Of even ones the median is the usual. */
+	for (uint64_t i = 0; i < 100000; i++)
+		step_phase__add(&main->phases[0], BEGAN + i * MS, 5 * MS);
+	step_summary__draw(&process, &summary);
+	assert_int_equal(summary.usual_ns, summary.p50_ns);
+	free_process(&process);
+}
+
 /* Steps from before the anchor was known: the first ones, with loads in them, are not steady. */
 static void steady(void **state)
 {
@@ -168,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_steps),
 		cmocka_unit_test(main_thread),
+		cmocka_unit_test(uneven_steps),
 		cmocka_unit_test(steady),
 		cmocka_unit_test(phases),
 		cmocka_unit_test(excess),
