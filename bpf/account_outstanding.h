@@ -293,16 +293,20 @@ __noinline int look_at_copies(struct device_queue *queue, u32 number, u32 slot, 
 /* Takes the streams off the list whose work is done. Returns how many are left. The caller holds the lock. */
 __noinline u32 drop_done_streams(struct device_queue *queue, u32 slot, u32 one_device)
 {
-	u32 work = STREAM_IS_DONE;
-	u64 ns = now();
+	u32 work = STREAM_IS_DONE, count;
+	u64 ns;
 
 	if (!queue)
 		return 0;
+	count = queue->stream_count;
 	for (int i = QUEUE_STREAMS - 1; i >= 0; i--)
 		if (i < (int)queue->stream_count)
 			work |= look_at_stream(queue, i, slot, one_device);
+	ns = now();
 	for (int i = QUEUE_STREAMS - 1; i >= 0 && work == STREAM_HAS_COPIES; i--)
 		look_at_copies(queue, i, slot, ns);
+	if (queue->stream_count != count)
+		raise_max(&queue->done_ns, ns);
 	if (work & STREAM_IS_LOST)
 		raise_max(&queue->loose_epoch, queue->launched_epoch);
 	return queue->stream_count;

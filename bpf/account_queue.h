@@ -332,13 +332,26 @@ static __always_inline bool settle_loose(const struct process_account *process, 
 
 	if (is_for_all(process, queue, emptying)) {
 		queue->sure_ns = emptying->start_ns;
-		if (loose && loose < emptying->epoch && __sync_bool_compare_and_swap(&queue->loose_epoch, loose, 0))
-			loose = 0;
+		if (loose && loose < emptying->epoch) {
+			raise_max(&queue->done_ns, now());
+			if (__sync_bool_compare_and_swap(&queue->loose_epoch, loose, 0))
+				loose = 0;
+		}
 	}
 	return !loose && !was_blind_since(queue->sure_ns, RATE_LAUNCH, RATE_COPY);
 }
 
-/* Whether nothing is left on the queue; if so, it is idle since `since_ns`, where that is not 0. */
+/* Work that came after a wait's end may have been done by another wait before this one was looked at. */
+static __always_inline u64 idle_since(const struct process_account *process, const struct device_queue *queue, u64 since_ns)
+{
+	u64 elsewhere_ns = process->queues[UNKNOWN_QUEUE].done_ns;
+
+	if (since_ns < queue->done_ns)
+		since_ns = queue->done_ns;
+	return since_ns < elsewhere_ns ? elsewhere_ns : since_ns;
+}
+
+/* Whether nothing is left on the queue; if so, it is idle since `since_ns`, or since it was last seen to have work; 0: nobody knows. */
 static __always_inline bool is_done(struct process_account *process, u32 number, u32 slot, u64 since_ns)
 {
 	struct device_queue *queue = queue_at(process, number);
@@ -349,7 +362,7 @@ static __always_inline bool is_done(struct process_account *process, u32 number,
 	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !*(volatile u64 *)&queue->loose_epoch &&
 	       !*(volatile u64 *)&queue->unlisted;
 	if (done && since_ns && !queue->idle_since_ns)
-		queue->idle_since_ns = since_ns;
+		queue->idle_since_ns = idle_since(process, queue, since_ns);
 	unlock_word(&queue->lock);
 	return done;
 }

@@ -330,6 +330,7 @@ struct device_queue {
 	__u64 unlisted;				    /* threads whose work on a stream has yet to come to the list */
 	__u64 loose_epoch;			    /* of the latest work that is none of these streams'; 0: none. Only a wait for the whole device covers it */
 	__u64 sure_ns;				    /* the entry of the latest wait for the whole device */
+	__u64 done_ns;				    /* when work was last found to be done: nobody knows whether it was idle before */
 	__u64 idle_since_ns;			    /* proved idle since then; 0: it is not known to be */
 	__u64 idle_ns, idle_times;		    /* of idle times that have ended */
 	__u64 launched_epoch;			    /* process_record.epoch at the latest work, plus 1; 0: none yet */

@@ -499,6 +499,54 @@ static void test_waits_that_overlap(void **state)
 	expect_latest(scene, 130, 140);
 }
 
+/* --- a wait that is looked at late: its thread was preempted as it returned --- */
+
+static void another_wait_ends(void *arg)
+{
+	struct scene *scene = arg;
+
+	leave(scene->first, 400);
+}
+
+static void test_another_wait_ends_meanwhile(void **state)
+{
+	struct scene *scene = *state;
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	launch(scene->second, 110, B);
+	enter_wait(scene->second, 120, B);
+	enter_wait(scene->first, 130, A);
+	watched__return_late(scene->second, at(300), 0, another_wait_ends, scene);
+	launch(scene->first, 500, A);
+	expect_idle(scene, 1);
+	expect_latest(scene, 400, 500);
+}
+
+/* The third's launch keeps the first's wait from proving anything. */
+static void work_comes_and_goes(void *arg)
+{
+	struct scene *scene = arg;
+
+	launch(scene->first, 210, A);
+	enter_launch(scene->third, 220, B);
+	wait_for(scene->first, 230, A);
+	watched__return(scene->third, at(400), OUT_OF_RESOURCES);
+}
+
+static void test_work_comes_and_goes_meanwhile(void **state)
+{
+	struct scene *scene = *state;
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	enter_wait(scene->second, 110, A);
+	watched__return_late(scene->second, at(200), 0, work_comes_and_goes, scene);
+	launch(scene->first, 500, A);
+	expect_idle(scene, 1);
+	expect_latest(scene, 400, 500);
+}
+
 /* --- events that another thread records at this moment --- */
 
 static struct watched_call of_event(const char *function, enum role role, uint64_t stream)
@@ -680,6 +728,8 @@ int main(void)
 		IN_SCENE(test_a_launch_around_a_wait),
 		IN_SCENE(test_the_first_of_two_launches_returns_last),
 		IN_SCENE(test_waits_that_overlap),
+		IN_SCENE(test_another_wait_ends_meanwhile),
+		IN_SCENE(test_work_comes_and_goes_meanwhile),
 		IN_SCENE(test_a_query_while_the_event_is_recorded),
 		IN_SCENE(test_an_event_that_is_recorded_during_a_wait),
 		IN_SCENE(test_a_stream_follows_an_event_that_is_recorded),

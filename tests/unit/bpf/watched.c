@@ -148,6 +148,14 @@ void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result)
 	take_records(thread->watched);
 }
 
+void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result, void (*meanwhile)(void *arg), void *arg)
+{
+	machine.meanwhile = meanwhile;
+	machine.meanwhile_arg = arg;
+	watched__return(thread, ns, result);
+	assert(!machine.meanwhile);
+}
+
 /* --- threads --- */
 
 static struct watched_thread *find_thread(struct watched *watched, int tid)

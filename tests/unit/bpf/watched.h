@@ -48,6 +48,9 @@ struct watched_thread *watched__thread(struct watched *watched, int tid, uint64_
 void watched__enter(struct watched_thread *thread, uint64_t ns, const struct watched_call *call);
 void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result);
 
+/* The same, but what `meanwhile` does happens once the program has taken the time of the return. */
+void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result, void (*meanwhile)(void *arg), void *arg);
+
 /* The thread exits; it is not to be used any more. */
 void watched__thread_ends(struct watched_thread *thread, uint64_t ns);
 

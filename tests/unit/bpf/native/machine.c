@@ -28,6 +28,19 @@ static struct memory memories[MEMORIES];
 static size_t memory_count;
 static struct waiting_record *first_record, **last_record = &first_record;
 
+__u64 machine__time(void)
+{
+	struct machine before = machine;
+
+	if (machine.meanwhile) {
+		machine.meanwhile = NULL;
+		before.meanwhile(before.meanwhile_arg);
+		machine.task = before.task;
+		machine.cookie = before.cookie;
+	}
+	return before.now_ns;
+}
+
 __u64 machine__pid_tgid(void)
 {
 	return (__u64)(__u32)machine.task->tgid << 32 | (__u32)machine.task->pid;

@@ -16,9 +16,16 @@ struct machine {
 	__u64 now_ns;		  /* CLOCK_BOOTTIME */
 	struct task_struct *task; /* whose call it is */
 	__u64 cookie;		  /* of the probe site */
+
+	/* Called once, when the program has asked for the time: what others do while it is held up. NULL: nothing */
+	void (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 extern struct machine machine;
+
+/* As bpf_ktime_get_boot_ns. */
+__u64 machine__time(void);
 
 /* As bpf_get_current_pid_tgid. */
 __u64 machine__pid_tgid(void);

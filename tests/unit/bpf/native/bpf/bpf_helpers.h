@@ -61,7 +61,7 @@ static inline long helper_fails(long error)
 
 /* --- who calls, when, and what is in his memory --- */
 
-#define bpf_ktime_get_boot_ns() (machine.now_ns)
+#define bpf_ktime_get_boot_ns() machine__time()
 #define bpf_get_current_task_btf() (machine.task)
 #define bpf_get_current_pid_tgid() machine__pid_tgid()
 #define bpf_get_attach_cookie(context) ((void)(context), machine.cookie)
