@@ -18,6 +18,7 @@ struct samples {
 	struct samples_options options;
 	struct counting *counting;
 	struct event *due;
+	double took; /* CPU seconds of the latest one */
 };
 
 /* A factor of 0.75 to 1.25: samples in step with a program's batches would take their beat for growth. */
@@ -44,7 +45,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	struct samples *samples = arg;
 	const struct samples_options *options = &samples->options;
 	uint64_t began = clock__boot_ns();
-	double cpu_began = cpu_seconds(), took, left;
+	double cpu_began = cpu_seconds(), took, usual, left;
 	struct timeval wait;
 
 	(void)fd;
@@ -53,8 +54,11 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	if (options->take)
 		options->take(options->arg);
 	took = cpu_seconds() - cpu_began;
+	/* What one alone took, others will not: the symbols of libraries are read once. */
+	usual = fmin(took, samples->took);
+	samples->took = took;
 	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
-	wait = clock__timeval(fmax(left, SAMPLE_SHARE * took));
+	wait = clock__timeval(fmax(left, SAMPLE_SHARE * usual));
 	evtimer_add(samples->due, &wait);
 }
 

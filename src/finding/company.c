@@ -130,7 +130,7 @@ static void name(struct verdict_other *other, const struct process *process)
 	memcpy(other->comm, process->comm, sizeof(other->comm));
 }
 
-static void find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict)
+void company__find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
 	const struct model *model = times->model;
 	struct sharing sharing = {0};
@@ -252,11 +252,10 @@ static void look_at_waits(const struct model *model, const struct process *proce
 	host_reasons__clear(&reasons);
 }
 
-void company__correct(const struct company_times *times, const struct process *process, struct verdict *verdict)
+void company__find_awaited(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
 	uint64_t middle_ns = verdict->from_ns + verdict->window_ns / 2;
 
-	find_sharing(times, process, verdict);
 	if (verdict->kind == VERDICT_GPU_BOUND)
 		await(late_rank(times, process, middle_ns), true, verdict);
 	else if (verdict->kind == VERDICT_HOST_BOUND)

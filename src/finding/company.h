@@ -22,7 +22,10 @@ struct company_times {
 	const void *arg; /* what find needs */
 };
 
-/* Corrects the verdict of a process that was judged as if it were alone: its idle time, whom it shares the GPU with, whom it waits for. */
-void company__correct(const struct company_times *times, const struct process *process, struct verdict *verdict);
+/* Whom the process shares its GPU with, of a verdict as if it were alone: sets `beside`, and `idle` for all of them. */
+void company__find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict);
+
+/* Whom it waits for: may set `kind`, `awaited`, `collectives` and `requests`. */
+void company__find_awaited(const struct company_times *times, const struct process *process, struct verdict *verdict);
 
 #endif

@@ -150,12 +150,28 @@ static bool find_steady(const struct company_times *times, const struct process 
 	return steady__load(process, times->model->now_ns, window);
 }
 
+/* NVML's use is the GPU's: that it is busy says nothing of a process that it does not hold up, where others use it. */
+static void look_at_shared(struct verdict *verdict)
+{
+	if (verdict->kind != VERDICT_GPU_BOUND || verdict->held > MOST_HELD)
+		return;
+	verdict->kind = verdict->account && verdict->launches >= LEAST_LAUNCHES ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
+}
+
+static void judge_in_company(const struct company_times *times, const struct process *process, struct verdict *verdict)
+{
+	judge(times, process, verdict);
+	company__find_sharing(times, process, verdict);
+	if (verdict->beside.pid)
+		look_at_shared(verdict);
+	company__find_awaited(times, process, verdict);
+}
+
 void verdict__judge(const struct model *model, const struct process *process, struct verdict *verdict)
 {
 	const struct company_times times = {.model = model, .find = find_steady, .judge = judge};
 
-	judge(&times, process, verdict);
-	company__correct(&times, process, verdict);
+	judge_in_company(&times, process, verdict);
 }
 
 /* Without the start: of a process that was seen from there the second half of what it has had since its first work. */
@@ -188,8 +204,7 @@ void verdict__judge_latest(const struct findings *state, const struct model *mod
 	const struct company_times times = {
 		.model = model, .find = find_latest, .judge = judge, .arg = findings__history(state)->loads};
 
-	judge(&times, process, verdict);
-	company__correct(&times, process, verdict);
+	judge_in_company(&times, process, verdict);
 }
 
 const char *verdict__doing(enum host_doing doing)

@@ -93,7 +93,8 @@ static struct verdict corrected(const struct scene *scene)
 	const struct company_times times = {.model = &scene->model, .find = find, .judge = judge, .arg = scene};
 	struct verdict verdict = scene->verdicts[0];
 
-	company__correct(&times, &scene->processes[0], &verdict);
+	company__find_sharing(&times, &scene->processes[0], &verdict);
+	company__find_awaited(&times, &scene->processes[0], &verdict);
 	return verdict;
 }
 

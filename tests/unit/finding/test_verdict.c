@@ -92,6 +92,28 @@ static void busy_by_nvml_is_gpu_bound(void **state)
 	assert_verdict(VERDICT_HOST_BOUND, 79, seconds(MANY, 0, 0));
 }
 
+/* What the verdict is where a process that is not watched has memory on the GPU, too. */
+static void assert_verdict_beside(enum verdict_kind kind, uint32_t busy_percent, struct stretch stretch)
+{
+	struct load_scene *scene = scene__new();
+	struct verdict verdict;
+
+	scene->gpus[0].stranger = 77;
+	verdict = judge_stretch(scene, busy_percent, stretch);
+	assert_int_equal(verdict.beside.pid, 77);
+	assert_string_equal(verdict__word(verdict.kind), verdict__word(kind));
+	scene__free(scene);
+}
+
+static void another_may_keep_the_gpu_busy(void **state)
+{
+	(void)state;
+	assert_verdict_beside(VERDICT_HOST_BOUND, 100, seconds(MANY, 0.15, 0.1));
+	assert_verdict_beside(VERDICT_UNKNOWN, 100, seconds(MANY - 1, 0.15, 0.1));
+	assert_verdict_beside(VERDICT_GPU_BOUND, 100, seconds(MANY, 0.151, 0.1));
+	assert_verdict_beside(VERDICT_HOST_BOUND, 10, seconds(100, 0, 0.1));
+}
+
 static void many_launches_that_are_never_held_up_are_host_bound(void **state)
 {
 	(void)state;
@@ -402,6 +424,7 @@ int main(void)
 		cmocka_unit_test(idle_gpus_wait_for_the_host),
 		cmocka_unit_test(held_up_is_gpu_bound),
 		cmocka_unit_test(busy_by_nvml_is_gpu_bound),
+		cmocka_unit_test(another_may_keep_the_gpu_busy),
 		cmocka_unit_test(many_launches_that_are_never_held_up_are_host_bound),
 		cmocka_unit_test(few_launches_need_nvml),
 		cmocka_unit_test(who_submits_nothing_has_no_work),
