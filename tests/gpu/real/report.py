@@ -4,7 +4,7 @@
 A diagnosis is a dictionary:
     window              begin and end of the watch, ns of CLOCK_MONOTONIC
     verdict             "host-bound", "gpu-bound", "idle", "waiting for others", "not known"; None: it gave none
-    idle_proved_share   of the watch, the GPU was proved idle; None: not said
+    idle_proved_share   of the watch, the GPU was proved to have nothing to do for the program; None: not said
     idle_proved         [[begin, end]] of that, ns of CLOCK_MONOTONIC; None: not said
     steps, step_seconds number and median of the steps it found; None: none
     reasons             first the largest: {"kind", "seconds" of a step, "lines": [[file, line]] of the corpus, innermost
@@ -70,7 +70,7 @@ def read(report, pid, boot_offset):
     return {
         "window": [begin - boot_offset, end - boot_offset],
         "verdict": verdict_of(process),
-        "idle_proved_share": (process.get("verdict") or {}).get("idle_proved"),
+        "idle_proved_share": (process.get("verdict") or {}).get("unfed_proved"),
         "idle_proved": [[a - boot_offset, b - boot_offset] for a, b in proved],
         "steps": steps.get("count"),
         "step_seconds": steps["p50_ns"] / 1e9 if steps else None,

@@ -185,7 +185,7 @@ WORKERS = {"queue": ("on-cpu", "transform"), "loader": ("disk", "load"), "idle":
 @pytest.mark.parametrize("way", WORKERS)
 def test_a_queue_that_a_process_feeds(way, slow_file, nothing_left):
     """Its queue has a thread of its own in the worker, which waits for the one that makes the batches."""
-    run = Steps(way, 5, env={"HOST_FILE": str(slow_file)})
+    run = Steps(way, 5, prefix=undisturbed, env={"HOST_FILE": str(slow_file)})
     check_reasons(run)
     first = run.first
     assert (first["kind"], place(first)[0]) == ("queue", "fetch")
