@@ -94,11 +94,21 @@ static __always_inline bool acts_on_error(const struct thread_account *account, 
 	return !result && !account->error_others && call->row == account->error_row;
 }
 
+/* Whether the thread may have asked for an error of then without being seen. */
+static __always_inline bool may_have_asked(u64 error_ns)
+{
+	return *(volatile u64 *)&asks_unseen_until > error_ns;
+}
+
 /* An outermost call of the thread has returned. */
 static __always_inline void account_error(struct thread_account *account, const struct call *call, s32 result)
 {
 	bool launches = time_class_of(call->operation) == TIME_LAUNCH;
 
+	if (account->error_code && may_have_asked(account->error_ns)) {
+		fold_error(account);
+		account->error_code = 0;
+	}
 	if (account->error_code) {
 		if (launches)
 			account->error_launches++;
@@ -106,7 +116,7 @@ static __always_inline void account_error(struct thread_account *account, const 
 			account->error_code = 0;
 		account->error_others++;
 	}
-	if (!is_unwelcome(call, result))
+	if (!is_unwelcome(call, result) || may_have_asked(call->end_ns))
 		return;
 	fold_error(account);
 	account->error_code = result;

@@ -12,7 +12,6 @@
 
 #define SIGSTOP 19
 #define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
-#define ANCESTORS 16	      /* bits of record_library.stopped_above */
 
 /* pid in gpuprobe's namespace -> 1, from our stop to the SIGCONT that ends it. */
 struct {
@@ -40,14 +39,21 @@ static __always_inline bool can_be_let_go(struct task_struct *task)
 	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
 }
 
+/* Whether it is stopped, or will be as soon as it runs. */
+static __always_inline bool is_stopped(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED || BPF_CORE_READ(task, signal, group_stop_count) ||
+	       BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]) & 1ul << (SIGSTOP - 1);
+}
+
 /* su and shells stop themselves when a child stops; who is stopped already is not so by our doing. */
 static __always_inline u16 stopped_above(struct task_struct *task)
 {
 	u16 stopped = 0;
 
-	for (int i = 0; i < ANCESTORS; i++) {
+	for (int i = 0; i < STOPPED_ANCESTORS; i++) {
 		task = BPF_CORE_READ(task, real_parent);
-		if (BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED)
+		if (is_stopped(task))
 			stopped |= (u16)(1 << i);
 	}
 	return stopped;

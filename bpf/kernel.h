@@ -54,8 +54,18 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	unsigned long sig[1];
+} CO_RE sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+} CO_RE;
+
 struct signal_struct {
 	atomic_t live;
+	struct sigpending shared_pending;
+	int group_stop_count;
 	unsigned int flags;
 } CO_RE;
 

@@ -31,6 +31,9 @@ volatile __u64 attached_ns;
 /* The family's probes have been out, for the latest time until then; ~0: they are. Userspace sets it. */
 volatile __u64 unseen_until[RATE_FAMILIES];
 
+/* The same of the probes of what asks for errors. */
+volatile __u64 asks_unseen_until;
+
 /* tgid in the initial namespace -> slot, while the process lives. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

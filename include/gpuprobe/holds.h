@@ -8,7 +8,8 @@
 
 #include <linux/types.h>
 
-#define HOLDS_KEPT 8 /* the latest; a power of two */
+#define HOLDS_KEPT 8	     /* the latest; a power of two */
+#define STOPPED_ANCESTORS 16 /* bits of record_library.stopped_above */
 
 struct hold {
 	__u64 from_ns, to_ns; /* CLOCK_BOOTTIME */

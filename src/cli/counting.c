@@ -15,6 +15,7 @@
 #include "collect/collector.h"
 #include "model/api.h"
 #include "gen/gpuprobe.skel.h"
+#include "govern/ask_probes.h"
 #include "govern/calibration.h"
 #include "host/watch.h"
 #include "probe/attacher.h"
@@ -33,6 +34,8 @@ struct counting {
 	struct collector *collector;
 	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
 	struct overhead *overhead;   /* NULL: all probes stay in */
+	struct ask_probes asks;	     /* with options.asks, where they can be taken out */
+	bool asks_stay;		     /* they cannot */
 	struct host_watch *host;     /* NULL: no thread is followed */
 	struct host_side unfollowed; /* where none can be */
 	struct error host_lack;
@@ -214,6 +217,7 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		return ret;
 	object__programs(counting->skeleton, &counting->programs);
 	probes->links = object.links;
+	counting->asks_stay = object.links == LINKS_TRACEFS;
 	*launch_sample = object__launch_sample(&object);
 	return 0;
 }
@@ -483,6 +487,18 @@ bool counting__gather(struct counting *counting)
 	return collector__gather(counting->collector) > 0;
 }
 
+/* What fails is tried at the next reading. */
+static int watch_asks(void *arg, bool in)
+{
+	struct counting *counting = arg;
+	struct error err;
+	int ret = session__watch_asks(counting->session, in, &err);
+
+	log__debug(counting->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
+												  "out");
+	return ret;
+}
+
 int counting__update(struct counting *counting, bool with_lists)
 {
 	int ret;
@@ -492,6 +508,8 @@ int counting__update(struct counting *counting, bool with_lists)
 	warn_unread(counting, ret);
 	refresh_counts(counting);
 	refresh_host(counting);
+	if (counting->options.asks && !counting->asks_stay)
+		ask_probes__look(&counting->asks, collector__model(counting->collector), watch_asks, counting);
 	return ret;
 }
 

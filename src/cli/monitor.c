@@ -119,16 +119,22 @@ static int print(FILE *out, void *arg)
 	return 0;
 }
 
-static int render_metrics(void *arg, enum exposition form, FILE *out)
+static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct monitor *monitor = arg;
-	int ret = counting__update(monitor->counting, false);
+	const struct model *model = counting__model(monitor->counting);
+	int ret = 0;
 
+	anew = anew || model->broken_off;
+	if (anew)
+		ret = counting__update(monitor->counting, false);
 	/* No page is better than one on which counters have gone back: the next has all of it. */
 	if (ret)
 		return ret;
-	draw(monitor);
-	ret = metrics__render(monitor->metrics, out, counting__model(monitor->counting), &monitor->list, form);
+	if (anew)
+		draw(monitor);
+	*reading = model->now_ns;
+	ret = metrics__render(monitor->metrics, out, model, &monitor->list, form);
 	if (!ret)
 		counting__paged(monitor->counting);
 	return ret;

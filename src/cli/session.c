@@ -597,6 +597,11 @@ int session__watch(struct session *session, unsigned int families, struct error 
 	return session->attacher ? attacher__watch(session->attacher, families, err) : 0;
 }
 
+int session__watch_asks(struct session *session, bool in, struct error *err)
+{
+	return session->attacher ? attacher__watch_asks(session->attacher, in, err) : 0;
+}
+
 void session__count(const struct session *session, struct attacher_counts *counts)
 {
 	attacher__count(session->attacher, counts);

@@ -108,6 +108,9 @@ void session__look_at_earlier(struct session *session, struct collector *collect
 /* See attacher__watch; 0 once the probes have been taken out for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);
 
+/* See attacher__watch_asks; as the above. */
+int session__watch_asks(struct session *session, bool in, struct error *err);
+
 /* As attacher__driver_path; malloc. */
 char *session__driver_path(const struct session *session, unsigned int driver);
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "gpuprobe/holds.h"
 #include "target/process.h"
 
 #define FIRST_LOOK_MS 2
@@ -122,7 +123,7 @@ static void look_after(struct waker *waker, pid_t pid)
 /* Beyond what the bits tell it is not known. One that is held will see its child's stop when it goes on. */
 static bool was_stopped(const struct waker *waker, pid_t pid, uint16_t stopped_above, int depth)
 {
-	return depth < 16 && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);
+	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);
 }
 
 void waker__letting_go(struct waker *waker, pid_t pid, uint16_t stopped_above)

@@ -383,18 +383,10 @@ static void forget_gpus(struct process *process)
 	process->gpu_count = 0;
 }
 
-static bool is_watched(const struct model *model, pid_t pid)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid)
-			return true;
-	return false;
-}
-
 static void find_strangers(const struct model *model, const struct gpu_snapshot *snapshot, struct gpu *list)
 {
 	for (size_t i = 0; i < snapshot->use_count; i++)
-		if (!is_watched(model, snapshot->uses[i].pid))
+		if (!model__process_of(model, snapshot->uses[i].pid, 0))
 			list[snapshot->uses[i].gpu].stranger = snapshot->uses[i].pid;
 }
 

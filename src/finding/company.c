@@ -45,11 +45,6 @@ static uint64_t most_busy_ns(const struct load *window, const struct load_queue 
 	return before + (queue->idle_ns < window->ns ? window->ns - queue->idle_ns : 0);
 }
 
-static bool is_alive_after(const struct process *process, uint64_t ns)
-{
-	return !process->ended_ns || process->ended_ns > ns;
-}
-
 /* Whether it may use the GPU. */
 static bool is_on(const struct process *process, int place)
 {
@@ -106,7 +101,7 @@ static void look_at_others(const struct company_times *times, const struct proce
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *other = &model->processes[i];
 
-		if (other == process || !is_on(other, place) || !is_alive_after(other, from_ns))
+		if (other == process || !is_on(other, place) || !process__is_alive_after(other, from_ns))
 			continue;
 		if (++looked_at > OTHERS_MOST) {
 			sharing->unknown = true;
@@ -114,14 +109,6 @@ static void look_at_others(const struct company_times *times, const struct proce
 		}
 		look_at(times, other, place, from_ns, sharing);
 	}
-}
-
-static bool is_watched(const struct model *model, int32_t pid)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid)
-			return true;
-	return false;
 }
 
 static void name(struct verdict_other *other, const struct process *process)
@@ -139,7 +126,7 @@ void company__find_sharing(const struct company_times *times, const struct proce
 	if (place < 0 || (size_t)place >= model->gpu_count || !verdict->window_ns)
 		return;
 	look_at_others(times, process, place, verdict->from_ns, &sharing);
-	if (model->gpus[place].stranger && !is_watched(model, model->gpus[place].stranger)) {
+	if (model->gpus[place].stranger && !model__process_of(model, model->gpus[place].stranger, 0)) {
 		verdict->beside.pid = model->gpus[place].stranger;
 		sharing.unknown = true;
 	}
@@ -196,7 +183,7 @@ static const struct process *late_rank(const struct company_times *times, const 
 		const struct process *rank = &model->processes[i];
 		double lateness;
 
-		if (rank == process || !is_alive_after(rank, middle_ns) || !are_as_many(collectives_of(rank), collectives))
+		if (rank == process || !process__is_alive_after(rank, middle_ns) || !are_as_many(collectives_of(rank), collectives))
 			continue;
 		lateness = lateness_of(times, rank);
 		if (lateness <= most)
@@ -205,14 +192,6 @@ static const struct process *late_rank(const struct company_times *times, const 
 		latest = rank;
 	}
 	return latest;
-}
-
-static const struct process *find_process(const struct model *model, int32_t pid, uint64_t alive_ns)
-{
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid && is_alive_after(&model->processes[i], alive_ns))
-			return &model->processes[i];
-	return NULL;
 }
 
 /* Another process with work for a GPU that this one waits for by a queue, a socket or a lock; NULL: there is none. */
@@ -224,7 +203,7 @@ static const struct process *who_hands_over(const struct model *model, const str
 	struct host_other hops[HOST_HOPS];
 
 	if (reason && host_reasons__hops(reasons, reason, hops) && hops[0].who->pid != process->pid)
-		other = find_process(model, hops[0].who->pid, middle_ns);
+		other = model__process_of(model, hops[0].who->pid, middle_ns);
 	return other && other->launches ? other : NULL;
 }
 

@@ -52,11 +52,11 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 /* `process` may be a view of its steady time. */
 static bool has_work(const struct model *model, const struct process *process)
 {
+	const struct process *whole = model__process_of(model, process->pid, process->start_ns);
 	struct verdict verdict = {.kind = VERDICT_UNKNOWN};
 
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == process->pid && model->processes[i].start_ns == process->start_ns)
-			verdict__judge(model, &model->processes[i], &verdict);
+	if (whole)
+		verdict__judge(model, whole, &verdict);
 	return verdict.kind != VERDICT_NO_WORK;
 }
 

@@ -90,6 +90,14 @@ uint64_t process__calls(const struct process *process)
 	return calls;
 }
 
+const struct process *model__process_of(const struct model *model, int32_t pid, uint64_t alive_ns)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == pid && process__is_alive_after(&model->processes[i], alive_ns))
+			return &model->processes[i];
+	return NULL;
+}
+
 void model__clear(struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)

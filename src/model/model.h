@@ -403,6 +403,15 @@ static inline bool process__is_estimated(const struct process *process, enum rat
 	return process->family_calls[family].sampled || process->family_calls[family].missed;
 }
 
+/* Whether it had not ended by that time. */
+static inline bool process__is_alive_after(const struct process *process, uint64_t ns)
+{
+	return !process->ended_ns || process->ended_ns > ns;
+}
+
+/* The process of that pid that had not ended by `alive_ns`, the first of several; NULL: it is not in the model. */
+const struct process *model__process_of(const struct model *model, int32_t pid, uint64_t alive_ns);
+
 /* What the process and all that it owns take in memory, about. */
 size_t process__bytes(const struct process *process);
 

@@ -122,17 +122,13 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack)
 			report_line__plural(stack->count - shown));
 }
 
-static bool is_of(const struct finding *finding, const struct process *process)
-{
-	return finding->pid == process->pid && finding->start_ns == process->start_ns;
-}
-
 /* Instead of one place all those that make the process wait. */
 static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
 {
-	for (size_t i = 0; i < model->process_count; i++)
-		if (is_of(finding, &model->processes[i]))
-			reasons_text__print_advised(out, &model->processes[i], model->now_ns, finding->kind->id);
+	const struct process *process = model__process_of(model, finding->pid, finding->start_ns);
+
+	if (process)
+		reasons_text__print_advised(out, process, model->now_ns, finding->kind->id);
 }
 
 static void print_finding(FILE *out, const struct model *model, const struct finding *finding)
@@ -205,6 +201,11 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 static size_t shown_of(const struct finding_list *list, unsigned int top)
 {
 	return top && list->count > top ? top : list->count;
+}
+
+static bool is_of(const struct finding *finding, const struct process *process)
+{
+	return finding->pid == process->pid && finding->start_ns == process->start_ns;
 }
 
 bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process)

@@ -29,6 +29,7 @@
 #define DESCRIPTORS_RESERVED 256 /* for maps, clients and what is open for a moment */
 #define DESCRIPTORS_OF_FILE 4
 #define DESCRIPTORS_BY_FAMILY 12 /* where families have links of their own */
+#define DESCRIPTORS_OF_ASKS 4	 /* where those that ask for errors have, besides */
 
 /*
  * What processes of the machine map has no larger tables than these, or gets no probes; more than PyTorch's largest
@@ -46,7 +47,7 @@ static void choose_rows(struct attacher *attacher)
 /* As many files as descriptors suffice for. */
 static size_t room_for_files(const struct selection *selection)
 {
-	rlim_t each = selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE;
+	rlim_t each = (selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE) + (selection->asks ? DESCRIPTORS_OF_ASKS : 0);
 	struct rlimit limit;
 	rlim_t room;
 
@@ -70,6 +71,28 @@ static int make_hooks(struct attacher *attacher, struct error *err)
 
 	attacher->hooks = hooks__new(attacher->identities, reach, attacher->log);
 	return attacher->hooks ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
+static enum rate_family rate_family(const struct function_desc *function)
+{
+	return rate_family_of(function->operation);
+}
+
+/* They are a family by themselves. */
+static enum rate_family ask_family(const struct function_desc *function)
+{
+	return function->operation == OP_ASK && function->kind == ASK_ERROR ? 0 : RATE_EXACT;
+}
+
+static int make_apart(struct attacher *attacher, enum link_kind links, const struct probe_programs *programs, struct error *err)
+{
+	int ret = 0;
+
+	if (attacher->selection.by_family)
+		ret = family_links__new(links, programs, rate_family, programs->unseen_until, &attacher->apart[APART_FAMILIES], err);
+	if (!ret && attacher->selection.asks)
+		ret = family_links__new(links, programs, ask_family, programs->asks_unseen_until, &attacher->apart[APART_ASKS], err);
+	return ret;
 }
 
 int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
@@ -100,8 +123,8 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 		choose_rows(attacher);
 		ret = links__new(links, programs, &attacher->links, err);
 	}
-	if (!ret && selection->by_family && links != LINKS_TRACEFS)
-		ret = family_links__new(links, programs, &attacher->families, err);
+	if (!ret && links != LINKS_TRACEFS)
+		ret = make_apart(attacher, links, programs, err);
 	if (!ret)
 		ret = identity_reader__new(&programs->identity, &attacher->identities, err);
 	if (!ret)
@@ -120,7 +143,8 @@ void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
 		return;
-	family_links__free(attacher->families);
+	for (int kind = 0; kind < APART_KINDS; kind++)
+		family_links__free(attacher->apart[kind]);
 	links__free(attacher->links);
 	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
@@ -273,44 +297,32 @@ static bool wants_return(const struct attacher *attacher, uint16_t row)
 	       selection__wants_return(&attacher->selection, &api_functions[row].desc);
 }
 
-/* Whether the function is of those that stay, and not of a family that can be taken out. */
-static bool stays(const struct link_site *site)
-{
-	return site->row >= api_function_count ||
-	       rate_family_of(api_functions[site->row].desc.operation) == RATE_EXACT;
-}
-
-/* Moves those that stay to the front. Returns how many they are. */
-static size_t divide_sites(struct link_site *sites, size_t count)
-{
-	size_t staying = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct link_site site = sites[i];
-
-		if (!stays(&site))
-			continue;
-		sites[i] = sites[staying];
-		sites[staying++] = site;
-	}
-	return staying;
-}
-
 int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
 		   struct error *err)
 {
-	size_t staying;
-	int ret;
+	size_t staying = count, end;
+	int ret = 0;
 
-	if (!attacher->families)
-		return links__attach(attacher->links, file, sites, count, err);
-	staying = divide_sites(sites, count);
-	ret = links__attach(attacher->links, file, sites, staying, err);
+	for (int kind = 0; kind < APART_KINDS && !ret; kind++) {
+		if (!attacher->apart[kind])
+			continue;
+		end = staying;
+		staying = family_links__divide(attacher->apart[kind], sites, end);
+		ret = family_links__add(attacher->apart[kind], file, sites + staying, end - staying, err);
+	}
 	if (!ret)
-		ret = family_links__add(attacher->families, file, sites + staying, count - staying, err);
+		ret = links__attach(attacher->links, file, sites, staying, err);
 	if (ret)
-		links__detach(attacher->links, file->number);
+		attacher__unlink(attacher, file->number);
 	return ret;
+}
+
+void attacher__unlink(struct attacher *attacher, uint64_t number)
+{
+	for (int kind = 0; kind < APART_KINDS; kind++)
+		if (attacher->apart[kind])
+			family_links__remove(attacher->apart[kind], number);
+	links__detach(attacher->links, number);
 }
 
 /* For the one process that all probes are for, or for all. */
@@ -537,20 +549,31 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
 	return 0;
 }
 
-int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
+static int watch(struct attacher *attacher, enum apart_kind kind, unsigned int families, struct error *err)
 {
+	struct family_links *links = attacher->apart[kind];
 	size_t before;
 	int ret;
 
-	if (!attacher->families)
-		return error__set(err, -EOPNOTSUPP, "the probes of a family cannot be taken out by themselves");
-	before = family_links__left_out(attacher->families);
-	ret = family_links__watch(attacher->families, families, err);
-	if (family_links__left_out(attacher->families) == before)
+	if (!links)
+		return error__set(err, -EOPNOTSUPP, "these probes cannot be taken out by themselves");
+	before = family_links__left_out(links);
+	ret = family_links__watch(links, families, err);
+	if (family_links__left_out(links) == before)
 		return ret;
-	attacher->counts.skipped += family_links__left_out(attacher->families) - before;
+	attacher->counts.skipped += family_links__left_out(links) - before;
 	log__warn(attacher->log, "a library has been changed while it was in use: some of its calls are not watched any more");
 	return ret;
+}
+
+int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err)
+{
+	return watch(attacher, APART_FAMILIES, families, err);
+}
+
+int attacher__watch_asks(struct attacher *attacher, bool in, struct error *err)
+{
+	return watch(attacher, APART_ASKS, in ? 1 : 0, err);
 }
 
 pid_t attacher__only_process(const struct attacher *attacher)

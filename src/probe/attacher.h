@@ -125,6 +125,9 @@ uint64_t attacher__reading_ns(const struct attacher *attacher);
  */
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err);
 
+/* The same of the probes of what asks for errors (selection.asks): in, or out. */
+int attacher__watch_asks(struct attacher *attacher, bool in, struct error *err);
+
 /*
  * Takes the probes out of a file that was found in a process and that nobody has mapped for `unused_ns`, so that
  * its file system can be unmounted and its space be had; of several, of one. To be called every second or so, with

@@ -35,6 +35,13 @@ struct attached_file {
 	size_t missing;
 };
 
+/* Probes that have links of their own, so that they can be taken out. */
+enum apart_kind {
+	APART_FAMILIES = 0, /* selection.by_family */
+	APART_ASKS,	    /* selection.asks */
+	APART_KINDS,
+};
+
 struct attacher {
 	struct selection selection;
 	volatile uint32_t *both_layers; /* see struct probe_programs */
@@ -42,7 +49,7 @@ struct attacher {
 	unsigned int drivers;		  /* driver libraries that have got probes so far */
 	char *driver_paths[DRIVERS_TOLD]; /* by their number in cookies: where it was found first; NULL: not known */
 	struct links *links;
-	struct family_links *families; /* of what can be taken out; NULL: nothing can */
+	struct family_links *apart[APART_KINDS]; /* what can be taken out; NULL: that cannot */
 	struct identity_reader *identities;
 	struct hooks *hooks;
 	bool expects; /* the processes that run have been noted for their hooks */
@@ -121,6 +128,9 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
 /* Attaches all sites or, on failure, none: who tries again must not count calls twice. Their order changes. */
 int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
 		   struct error *err);
+
+/* Takes the probes of that number out; of those that are not there it takes none. */
+void attacher__unlink(struct attacher *attacher, uint64_t number);
 
 /* Takes the file's probes out; the last of the files takes its place. */
 void attacher__release(struct attacher *attacher, struct attached_file *file);

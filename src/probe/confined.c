@@ -38,11 +38,8 @@ void attacher__release(struct attacher *attacher, struct attached_file *file)
 {
 	uint64_t numbers[] = {file->links, file->leaving};
 
-	for (int i = 0; i < 2 && numbers[i]; i++) {
-		if (attacher->families)
-			family_links__remove(attacher->families, numbers[i]);
-		links__detach(attacher->links, numbers[i]);
-	}
+	for (int i = 0; i < 2 && numbers[i]; i++)
+		attacher__unlink(attacher, numbers[i]);
 	attacher__count_file(attacher, file, -1);
 	attacher__forget_sites(file);
 	*file = attacher->files[--attacher->file_count];
@@ -80,8 +77,10 @@ static void set_owner(struct attacher *attacher, pid_t pid)
 
 static bool is_orphaned(const struct attacher *attacher, const struct attached_file *file)
 {
-	return links__are_orphaned(attacher->links, file->links) ||
-	       (attacher->families && family_links__are_orphaned(attacher->families, file->links));
+	for (int kind = 0; kind < APART_KINDS; kind++)
+		if (attacher->apart[kind] && family_links__are_orphaned(attacher->apart[kind], file->links))
+			return true;
+	return links__are_orphaned(attacher->links, file->links);
 }
 
 /* The file's probes for all processes, beside those of one. */
@@ -191,9 +190,7 @@ void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns)
 
 		if (!file->leaving)
 			continue;
-		if (attacher->families)
-			family_links__remove(attacher->families, file->leaving);
-		links__detach(attacher->links, file->leaving);
+		attacher__unlink(attacher, file->leaving);
 		file->leaving = 0;
 	}
 	*attacher->handed_over_ns = attacher->shared_ns;

@@ -37,14 +37,16 @@ struct family {
 struct family_links {
 	enum link_kind kind;
 	struct probe_programs programs;
+	family_of_function family_of;
+	volatile uint64_t *unseen_until;
 	struct family families[SAMPLED];
 	struct family_file *files;
 	size_t file_count;
 	size_t left_out; /* files whose probes could not be put in again, once for each family */
 };
 
-int family_links__new(enum link_kind kind, const struct probe_programs *programs, struct family_links **out,
-		      struct error *err)
+int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
+		      volatile uint64_t *unseen_until, struct family_links **out, struct error *err)
 {
 	struct family_links *links = calloc(1, sizeof(*links));
 	int ret = 0;
@@ -53,6 +55,8 @@ int family_links__new(enum link_kind kind, const struct probe_programs *programs
 		return error__set(err, -ENOMEM, "out of memory");
 	links->kind = kind;
 	links->programs = *programs;
+	links->family_of = family_of;
+	links->unseen_until = unseen_until;
 	for (int family = 0; family < SAMPLED && !ret; family++)
 		ret = links__new(kind, programs, &links->families[family].links, err);
 	if (ret) {
@@ -94,24 +98,45 @@ void family_links__free(struct family_links *links)
 
 /* --- files --- */
 
-static int choose_sites(struct family_sites *chosen, int family, const struct link_site *sites, size_t count)
+static enum rate_family family_of(const struct family_links *links, const struct link_site *site)
+{
+	return site->row < api_function_count ? links->family_of(&api_functions[site->row].desc) : RATE_EXACT;
+}
+
+size_t family_links__divide(const struct family_links *links, struct link_site *sites, size_t count)
+{
+	size_t staying = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct link_site site = sites[i];
+
+		if (family_of(links, &site) != RATE_EXACT)
+			continue;
+		sites[i] = sites[staying];
+		sites[staying++] = site;
+	}
+	return staying;
+}
+
+static int choose_sites(const struct family_links *links, struct family_sites *chosen, int family, const struct link_site *sites,
+			size_t count)
 {
 	chosen->sites = calloc(count ? count : 1, sizeof(*chosen->sites));
 	if (!chosen->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		if ((int)rate_family_of(api_functions[sites[i].row].desc.operation) == family)
+		if ((int)family_of(links, &sites[i]) == family)
 			chosen->sites[chosen->count++] = sites[i];
 	return 0;
 }
 
-static int fill_file(struct family_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
+static int fill_file(const struct family_links *links, struct family_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
 {
 	file->linked.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->linked.fd < 0)
 		return error__set(err, -errno, "cannot keep the file open: %s", strerror(errno));
 	for (int family = 0; family < SAMPLED; family++)
-		if (choose_sites(&file->families[family], family, sites, count))
+		if (choose_sites(links, &file->families[family], family, sites, count))
 			return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -147,7 +172,7 @@ int family_links__add(struct family_links *links, const struct linked_file *link
 		      size_t count, struct error *err)
 {
 	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}}, *grown;
-	int ret = fill_file(&file, linked->fd, sites, count, err);
+	int ret = fill_file(links, &file, linked->fd, sites, count, err);
 
 	grown = ret ? NULL : realloc(links->files, (links->file_count + 1) * sizeof(*grown));
 	if (!ret && !grown)
@@ -207,7 +232,7 @@ static void take_out(struct family_links *links, int which)
 
 	finish_closing(family); /* it has, or the family would not be in */
 	/* Before they are: what is not seen from here on is known not to be. */
-	links->programs.unseen_until[which] = UINT64_MAX;
+	links->unseen_until[which] = UINT64_MAX;
 	family->gone = family->links;
 	family->links = NULL;
 	family->closed = false;
@@ -250,7 +275,7 @@ static int put_in(struct family_links *links, int which, struct error *err)
 		family->links = NULL;
 		return ret;
 	}
-	links->programs.unseen_until[which] = clock__boot_ns();
+	links->unseen_until[which] = clock__boot_ns();
 	return 0;
 }
 

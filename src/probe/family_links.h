@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The probes of the families that may be taken out for a while
- * (gpuprobe/rate.h), on all files: each family has links of its own there, so that
- * one is taken out and put in again without the others.
+ * The probes that may be taken out for a while, on all files: those of the families of gpuprobe/rate.h, or those of what asks
+ * for errors, as the only family. Each family has links of its own there, so that one is taken out and put in again without
+ * the others.
  *
  * Not with tracefs events, whose end takes a second and defines the sites anew.
  */
@@ -15,12 +15,21 @@
 
 struct family_links;
 
-/* All families are in. What was not seen is told to programs->unseen_until. Not for LINKS_TRACEFS. */
-int family_links__new(enum link_kind kind, const struct probe_programs *programs, struct family_links **out,
-		      struct error *err);
+/* The family of a function; RATE_EXACT: its probe stays in. */
+typedef enum rate_family (*family_of_function)(const struct function_desc *function);
+
+/*
+ * All families are in. What was not seen is told to `unseen_until`, by family, as bpf/state.h has it. Not for
+ * LINKS_TRACEFS.
+ */
+int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
+		      volatile uint64_t *unseen_until, struct family_links **out, struct error *err);
 
 /* Detaches everything. NULL is fine. */
 void family_links__free(struct family_links *links);
+
+/* Moves the functions that stay in to the front. Returns how many they are. */
+size_t family_links__divide(const struct family_links *links, struct link_site *sites, size_t count);
 
 /*
  * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families

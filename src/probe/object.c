@@ -285,5 +285,6 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.several_drivers = &skeleton->bss->several_drivers,
 		.driver_counts = &skeleton->bss->driver_counts,
 		.unseen_until = (volatile uint64_t *)skeleton->bss->unseen_until,
+		.asks_unseen_until = (volatile uint64_t *)&skeleton->bss->asks_unseen_until,
 	};
 }

@@ -27,7 +27,8 @@ struct probe_programs {
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
 	struct identity_programs identity;
-	volatile uint64_t *unseen_until; /* by enum rate_family, see bpf/state.h; with selection.by_family */
+	volatile uint64_t *unseen_until;      /* by enum rate_family, see bpf/state.h; with selection.by_family */
+	volatile uint64_t *asks_unseen_until; /* with selection.asks */
 };
 
 #endif

@@ -20,6 +20,8 @@
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -31,8 +33,11 @@ struct http_server;
 struct http_options {
 	const char *address; /* ADDRESS:PORT, as serve/address.h reads it */
 	const char *version; /* of gpuprobe */
-	/* Writes the metrics page; 0 or a negative errno, then the client gets a 500. */
-	int (*render)(void *arg, enum exposition form, FILE *out);
+	/*
+	 * Writes the metrics page; 0 or a negative errno, then the client gets a 500. `anew`: of a new reading, else of the
+	 * latest one. Sets `*reading` to that one's number: more for a later one.
+	 */
+	int (*render)(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out);
 	void *arg;
 	/* 0 for the defaults in parentheses */
 	unsigned int max_connections; /* at a time (64) */

@@ -13,16 +13,23 @@
 #include "serve/gzip.h"
 #include "serve/negotiate.h"
 
+/* What is asked for of a page, and what it is of: see http_options.render. */
+struct asked_page {
+	enum exposition form;
+	bool anew;
+	uint64_t reading;
+};
+
 struct page {
 	const char *path;
 	const char *content_type; /* NULL: the metrics, negotiated */
 	/* Writes the body onto a stream; 0 or a negative errno. */
-	int (*write)(const struct http_options *options, enum exposition form, FILE *out);
+	int (*write)(const struct http_options *options, struct asked_page *asked, FILE *out);
 };
 
-static int write_landing(const struct http_options *options, enum exposition form, FILE *out)
+static int write_landing(const struct http_options *options, struct asked_page *asked, FILE *out)
 {
-	(void)form;
+	(void)asked;
 	fprintf(out,
 		"<!DOCTYPE html>\n"
 		"<html lang=\"en\">\n"
@@ -40,17 +47,17 @@ static int write_landing(const struct http_options *options, enum exposition for
 	return 0;
 }
 
-static int write_health(const struct http_options *options, enum exposition form, FILE *out)
+static int write_health(const struct http_options *options, struct asked_page *asked, FILE *out)
 {
 	(void)options;
-	(void)form;
+	(void)asked;
 	fputs("ok\n", out);
 	return 0;
 }
 
-static int write_metrics(const struct http_options *options, enum exposition form, FILE *out)
+static int write_metrics(const struct http_options *options, struct asked_page *asked, FILE *out)
 {
-	return options->render(options->arg, form, out);
+	return options->render(options->arg, asked->form, asked->anew, &asked->reading, out);
 }
 
 static const struct page served[] = {
@@ -71,7 +78,7 @@ static const struct page *find_page(const char *path)
 }
 
 /* The page's bytes; on error none. */
-static int write_text(const struct http_options *options, const struct page *page, enum exposition form, char **text,
+static int write_text(const struct http_options *options, const struct page *page, struct asked_page *asked, char **text,
 		      size_t *length)
 {
 	FILE *out = text_stream__open(text, length);
@@ -81,7 +88,7 @@ static int write_text(const struct http_options *options, const struct page *pag
 		return -ENOMEM;
 	/* Nobody else has it: a lock for each piece of a line takes as long as the piece. */
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
-	err = page->write(options, form, out);
+	err = page->write(options, asked, out);
 	if (!err && ferror(out))
 		err = -ENOMEM;
 	if (fclose(out))
@@ -107,11 +114,11 @@ static bool compress(char **text, size_t *length)
 
 /* Makes the body, packed if `r` says so. */
 static int make_body(const struct http_options *options, struct pages *pages, const struct page *page,
-		     enum exposition form, struct response *r)
+		     struct asked_page *asked, struct response *r)
 {
 	size_t length;
 	char *text;
-	int err = write_text(options, page, form, &text, &length);
+	int err = write_text(options, page, asked, &text, &length);
 
 	if (err)
 		return err;
@@ -124,21 +131,23 @@ static int make_body(const struct http_options *options, struct pages *pages, co
 static int take_metrics(const struct http_options *options, struct pages *pages, const struct page *page,
 			enum exposition form, struct response *r)
 {
+	struct asked_page asked = {.form = form, .anew = !pages__rest(pages)};
 	uint64_t began = clock__thread_ns();
 	int err;
 
 	r->body = pages__find(pages, form, r->gzipped);
 	if (r->body)
 		return 0;
-	err = make_body(options, pages, page, form, r);
+	err = make_body(options, pages, page, &asked, r);
 	if (!err)
-		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began);
+		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began, asked.reading);
 	return err;
 }
 
 static int send_page(const struct http_options *options, struct pages *pages, const struct page *page,
 		     const struct request *request, struct response *r)
 {
+	struct asked_page plain = {.form = EXPOSITION_PROMETHEUS};
 	enum exposition form;
 	int err;
 
@@ -146,7 +155,7 @@ static int send_page(const struct http_options *options, struct pages *pages, co
 	r->status = 200;
 	r->content_type = page->content_type;
 	if (page->content_type) {
-		err = make_body(options, pages, page, EXPOSITION_PROMETHEUS, r);
+		err = make_body(options, pages, page, &plain, r);
 	} else {
 		r->negotiated = true;
 		r->gzipped = negotiate__gzip(request->accept_encoding);

@@ -15,13 +15,14 @@
 
 struct kept_page {
 	struct body *body; /* NULL: none is kept */
-	uint64_t until_ns; /* CLOCK_BOOTTIME */
 	struct event *timer;
 };
 
 struct pages {
 	size_t total;
 	struct kept_page kept[FORMS][PACKINGS];
+	uint64_t reading;  /* that all of them are of */
+	uint64_t until_ns; /* CLOCK_BOOTTIME: they may be given out */
 };
 
 static void forget(struct kept_page *page)
@@ -73,24 +74,46 @@ size_t *pages__total(struct pages *pages)
 	return &pages->total;
 }
 
-struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped)
+static void forget_all(struct pages *pages)
 {
-	struct kept_page *page = &pages->kept[form][gzipped];
-
-	if (page->body && page->until_ns <= clock__boot_ns())
-		forget(page);
-	return body__share(page->body);
+	for (int i = 0; i < FORMS * PACKINGS; i++)
+		forget(&pages->kept[i / PACKINGS][i % PACKINGS]);
 }
 
-void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns)
+bool pages__rest(struct pages *pages)
+{
+	if (pages->until_ns > clock__boot_ns())
+		return true;
+	forget_all(pages);
+	return false;
+}
+
+struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped)
+{
+	return pages__rest(pages) ? body__share(pages->kept[form][gzipped].body) : NULL;
+}
+
+/* All that are kept are of a reading before. */
+static void begin_reading(struct pages *pages, uint64_t reading, uint64_t cost_ns)
+{
+	uint64_t rest_ns = REST * cost_ns < REST_MAX_NS ? REST * cost_ns : REST_MAX_NS;
+
+	forget_all(pages);
+	pages->reading = reading;
+	pages->until_ns = cost_ns < COSTLY_NS ? 0 : clock__boot_ns() + rest_ns;
+}
+
+void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns, uint64_t reading)
 {
 	struct kept_page *page = &pages->kept[form][gzipped];
-	uint64_t rest_ns = REST * cost_ns < REST_MAX_NS ? REST * cost_ns : REST_MAX_NS;
-	struct timeval rest = clock__timeval((double)rest_ns / NS_PER_S);
+	uint64_t now_ns = clock__boot_ns();
+	struct timeval rest;
 
-	forget(page);
-	if (cost_ns < COSTLY_NS || evtimer_add(page->timer, &rest))
+	if (reading != pages->reading || pages->until_ns <= now_ns)
+		begin_reading(pages, reading, cost_ns);
+	rest = clock__timeval(pages->until_ns > now_ns ? (double)(pages->until_ns - now_ns) / NS_PER_S : 0);
+	if (pages->until_ns <= now_ns || evtimer_add(page->timer, &rest))
 		return;
+	forget(page);
 	page->body = body__share(body);
-	page->until_ns = clock__boot_ns() + rest_ns;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The metrics pages that have been made. A page that took long is given to whoever asks within ten times as long, so
- * that pages take a tenth of the time at most, however many clients ask; others are made anew for each.
+ * that pages take a tenth of the time at most, however many clients ask; others are made anew for each. Who asks for another
+ * form meanwhile gets the same reading in that form: no counter goes back for who changes forms.
  */
 #ifndef SERVE_PAGES_H
 #define SERVE_PAGES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "serve/body.h"
 #include "serve/http.h"
@@ -25,7 +27,13 @@ size_t *pages__total(struct pages *pages);
 /* The page that may be given out once more, with one more holder; NULL: it is to be made. */
 struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped);
 
-/* A page that took `cost_ns` of CPU time to be made; it is kept for as long as it may be given out. */
-void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns);
+/* Whether a page of another form may be given out once more: the next one is to be of the same reading. */
+bool pages__rest(struct pages *pages);
+
+/*
+ * A page of that reading, which took `cost_ns` of CPU time to be made; it is kept for as long as it may be given out. Those of
+ * earlier readings go.
+ */
+void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns, uint64_t reading);
 
 #endif

@@ -29,9 +29,10 @@ static void responds(void *arg, const struct connection *connection)
 	MUST(!closed && connection__state(connection) == CONNECTION_WRITING);
 }
 
-static int render(void *arg, enum exposition form, FILE *out)
+static int render(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	(void)arg;
+	*reading = anew;
 	fprintf(out, "form %d\n", (int)form);
 	return 0;
 }

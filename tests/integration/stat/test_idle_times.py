@@ -76,8 +76,9 @@ def read_rows(path):
 def watched(tmp_path_factory):
     directory = tmp_path_factory.mktemp("idle")
     path = directory / "idle.csv"
+    # Threads share streams: who is preempted with a stream's lock lets the next one's copy go uncounted, which is told.
     runs = by_scenario(Probe(directory), PROGRAMS.scenarios, COMMON + RANDOM, args=["--idle-times", path], env=CLOCK,
-                       at_once=4)
+                       at_once=4, may_lose=["inflight_busy"])
     return runs, read_rows(path)
 
 

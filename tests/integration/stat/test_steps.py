@@ -85,7 +85,7 @@ def step(number):
     to_device(4096)
     launches(*range(12))
     if number in (170, 220):
-        time.sleep(0.2)
+        time.sleep(0.6)
     if number == 200:
         for _ in range(30):
             need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 4096)))
@@ -93,12 +93,12 @@ def step(number):
 for number in range(250):
     step(number)
 tell()
-""", {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=4ms"})
+""", {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=20ms"})
 def test_slow_steps(found):
     """They are listed, with what took so long in them."""
     steps, _, _ = found
     check_count(steps, 250)
-    slow = [step for step in steps["slowest"] if step["ns"] > 90e6]
+    slow = [step for step in steps["slowest"] if step["ns"] > 400e6]
     assert [step["excess"] for step in sorted(slow, key=lambda step: step["begin_ns"])] == ["outside", "memory", "outside"]
     for step in slow:
         assert 0.9 * (step["ns"] - steps["p50_ns"]) < step["excess_ns"] < step["ns"]

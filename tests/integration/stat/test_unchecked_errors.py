@@ -3,7 +3,7 @@
 import pytest
 
 from lib.account_runs import DIAGNOSE, STAT, Scenario, by_scenario
-from lib.probe import Probe
+from lib.probe import Background, Probe, wait_for_file
 from lib.script import script
 
 ERRORS = """
@@ -94,7 +94,7 @@ for asking in (ask, peek, name):
     need(runtime.cudaLaunchKernel(kernel, *[1 << 32 | 1, 1] * 2, None, 0, 0))
 """)
     result = gpuprobe.run(*program, base=DIAGNOSE, args=["--api", api])
-    assert result.process["account"]["asks"]["calls"] == 3
+    assert result.process["account"]["asks_seen"] == 3
     assert sum(error["count"] for error in result.process["errors"]) == 3
     assert ignored(result.final) == {}
 
@@ -148,6 +148,39 @@ def test_only_what_asks_costs_the_call(gpuprobe):
     counts = {}
     for base in (STAT, DIAGNOSE):
         process = gpuprobe.run(*program, base=base).process
-        counts[base[0]] = process["account"]["asks"]["calls"]
+        counts[base[0]] = process["account"]["asks_seen"]
         assert not {f["function"] for f in process["functions"]} & {"cudaGetLastError", "cuGetErrorString"}
     assert counts == {"stat": 0, "diagnose": 21}
+
+
+# Those that ask after each launch ask for nothing as long as no call fails; the second failure is judged, and the third.
+ASKING = ERRORS + """
+touch({ready!r})
+for _ in range({times}):
+    run(); ask(); time.sleep(0.01)
+fail(); run(3)
+time.sleep(3)
+fail(); run(2)
+fail(); ask(); run(2)
+"""
+
+
+def check_that_they_go(process, times):
+    assert sum(error["count"] for error in process["errors"]) == 3
+    assert 50 <= process["account"]["asks_seen"] < times
+    assert ignored_in(process) == {COPY: (1, 2)}
+
+
+def test_what_asks_is_left_alone_while_nothing_fails(gpuprobe, tmp_path):
+    ready, times = tmp_path / "ready", 400
+    with Background(*script(ASKING.format(ready=str(ready), times=times))) as process:
+        wait_for_file(ready)
+        result = gpuprobe.run(base=DIAGNOSE, args=["-p", process.pid])
+    check_that_they_go(result.process_of(process.pid), times)
+
+
+def test_the_start_is_looked_at_longer(gpuprobe, tmp_path):
+    times = 900
+    result = gpuprobe.run(*script(ASKING.format(ready=str(tmp_path / "ready"), times=times)), base=DIAGNOSE)
+    check_that_they_go(result.process, times)
+    assert result.process["account"]["asks_seen"] >= 250

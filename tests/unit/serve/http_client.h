@@ -60,9 +60,11 @@ struct fixture {
 	unsigned int render_ms; /* how long it takes */
 	unsigned int render_cpu_ms;
 	int render_error;
+	unsigned int reading; /* the latest, which the page tells: */
+	bool tells_reading;
 };
 
-static inline int render(void *arg, enum exposition form, FILE *out)
+static inline int render(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct fixture *f = arg;
 	char *fill = malloc(f->page_size + 1);
@@ -70,7 +72,11 @@ static inline int render(void *arg, enum exposition form, FILE *out)
 	f->renders++;
 	pass_ms(f->render_ms);
 	fake_thread_ns += f->render_cpu_ms * 1000000ull;
+	f->reading += anew;
+	*reading = f->reading;
 	fputs(form == EXPOSITION_OPENMETRICS ? "openmetrics\n" : "prometheus\n", out);
+	if (f->tells_reading)
+		fprintf(out, "reading %u\n", f->reading);
 	memset(fill, 'x', f->page_size);
 	fwrite(fill, 1, f->page_size, out);
 	free(fill);

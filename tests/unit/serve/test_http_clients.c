@@ -426,6 +426,49 @@ static void makes_a_cheap_page_anew(void **state)
 	assert_int_equal(f->renders, 3);
 }
 
+static void assert_reading(struct fixture *f, const char *accept, unsigned int reading)
+{
+	char request[128], text[64];
+	struct answer a;
+
+	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n\r\n", accept);
+	close(ask(f, request, &a));
+	snprintf(text, sizeof(text), "%s\nreading %u\n", strstr(accept, "openmetrics") ? "openmetrics" : "prometheus", reading);
+	assert_string_equal(body_of(&a), text);
+}
+
+/* No page is of an earlier reading than one of another form before it. */
+static void who_changes_forms_gets_nothing_older(void **state)
+{
+	static const char *const open = "application/openmetrics-text;version=1.0.0", *const plain = "text/plain";
+	struct fixture *f = *state;
+
+	f->tells_reading = true;
+	f->render_cpu_ms = 200;
+	assert_reading(f, plain, 1);
+	assert_reading(f, open, 1);
+	assert_reading(f, plain, 1);
+	assert_reading(f, open, 1);
+	assert_int_equal(f->renders, 2);
+	/* A report has read what there is; a third form is of that, and the others are from then on. */
+	f->reading = 7;
+	f->render_cpu_ms = 10;
+	assert_reading(f, plain, 1);
+	steps(f, 2000);
+	assert_reading(f, open, 8);
+	assert_reading(f, plain, 9);
+	f->render_cpu_ms = 200;
+	assert_reading(f, plain, 10);
+	f->reading = 20;
+	assert_reading(f, open, 20);
+	assert_reading(f, plain, 20);
+	assert_reading(f, open, 20);
+	/* All are anew when the first of them is. */
+	steps(f, 2000);
+	assert_reading(f, open, 21);
+	assert_reading(f, plain, 21);
+}
+
 /* A connection that cannot be taken stays readable: it is tried again a second later, not all the time. */
 static void waits_where_no_descriptor_is_left(void **state)
 {
@@ -474,6 +517,7 @@ int main(void)
 		server_test(closes_the_slowest_where_pages_take_too_much),
 		server_test(shares_a_page_that_took_long),
 		server_test(makes_a_cheap_page_anew),
+		server_test(who_changes_forms_gets_nothing_older),
 		server_test(forgets_clients_that_left),
 		server_test(survives_a_client_that_leaves_in_the_middle),
 		server_test(ends_with_clients_connected),
