@@ -54,12 +54,10 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-typedef struct {
-	unsigned long sig[1];
-} CO_RE sigset_t;
-
 struct sigpending {
-	sigset_t signal;
+	struct {
+		unsigned long sig[1];
+	} CO_RE signal; /* sigset_t */
 } CO_RE;
 
 struct signal_struct {

@@ -24,6 +24,7 @@ const char *host_kind__doing(enum host_kind kind)
 		[HOST_SLEEP] = "sleeping",
 		[HOST_READY] = "waiting for a CPU",
 		[HOST_THROTTLED] = "throttled by its cgroup",
+		[HOST_STOPPED] = "stopped",
 		[HOST_OFF] = "waiting for something else",
 	};
 
@@ -140,12 +141,12 @@ enum host_kind host_kind__of(const struct host_place *place, bool limited)
 		[ACTIVITY_SLEEP] = HOST_SLEEP,
 		[ACTIVITY_READY] = HOST_READY,
 		[ACTIVITY_THROTTLED] = HOST_THROTTLED,
-		[ACTIVITY_STOPPED] = HOST_OFF,
+		[ACTIVITY_STOPPED] = HOST_STOPPED,
 		[ACTIVITY_TEAM] = HOST_OFF,
 		[ACTIVITY_OTHER] = HOST_OFF,
 	};
 
-	if (place->class != HOST_OUTSIDE)
+	if (place->class != HOST_OUTSIDE && place->activity != ACTIVITY_STOPPED)
 		return kind_in_call(place->class);
 	if (place->activity == ACTIVITY_READY && limited)
 		return HOST_THROTTLED;

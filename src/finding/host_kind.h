@@ -30,6 +30,7 @@ enum host_kind {
 	HOST_SLEEP,	/* a sleep that was asked for */
 	HOST_READY,	/* it could run and did not: others had the CPU */
 	HOST_THROTTLED, /* the same, since its control group had used up its share */
+	HOST_STOPPED,	/* by a signal, a debugger or the freezer, inside of CUDA calls, too */
 	HOST_OFF,	/* whatever else it waits for */
 	HOST_KINDS,
 };

@@ -192,6 +192,8 @@ static void add(struct host_reasons *reasons, const struct host_thread *thread, 
 	};
 	reasons->ns += place->ns;
 	reasons->known_ns += place->stack ? place->ns : 0;
+	reasons->stopped_ns += kind == HOST_STOPPED ? place->ns : 0;
+	reasons->stopped_waiting_ns += kind == HOST_STOPPED && place->class == HOST_WAITS ? place->ns : 0;
 }
 
 static size_t count_places(const struct host_process *process)

@@ -47,9 +47,11 @@ struct host_reasons {
 	const struct host_process *process; /* NULL: nothing is known */
 	struct host_reason *items;	    /* those with a line first; the kind of most time first, and of it the line of most time; on the CPU with its launches */
 	size_t count;
-	uint64_t ns;	       /* of all */
-	uint64_t known_ns;     /* of those with a stack */
-	struct step_cost cost; /* of the part of the steady time in which they were followed */
+	uint64_t ns;		     /* of all */
+	uint64_t known_ns;	     /* of those with a stack */
+	uint64_t stopped_ns;	     /* of HOST_STOPPED */
+	uint64_t stopped_waiting_ns; /* of these, inside of waits for the GPU */
+	struct step_cost cost;	     /* of the part of the steady time in which they were followed */
 };
 
 /* As of `now_ns`. 0 or -ENOMEM. Valid until what threads did is told anew. host_reasons__clear releases it. */

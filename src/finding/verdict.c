@@ -4,6 +4,7 @@
 
 #include "finding/company.h"
 #include "finding/history.h"
+#include "finding/host_reasons.h"
 #include "model/steady.h"
 
 #define LEAST_WINDOW_NS 1000000000ull /* less says nothing of how it goes on */
@@ -14,6 +15,8 @@
 #define LEAST_HELD 0.3
 /* Held up for no more, it does not. */
 #define MOST_HELD 0.15
+/* Stopped for so much of the time, it does nothing. */
+#define MOST_STOPPED 0.5
 /* A queue holds some 1,000 launches: with so many the GPU cannot have been behind all the time. */
 #define LEAST_LAUNCHES 4096
 /* NVML's use is too coarse to tell more than that most of the time was busy, or was not. It is the GPU's, whoever uses it. */
@@ -131,7 +134,7 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 		verdict->kind = kind_of(window, verdict);
 }
 
-static const struct verdict nothing_known = {.device = -1, .unfed = SHARE_UNKNOWN, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN};
+static const struct verdict nothing_known = {.device = -1, .unfed = SHARE_UNKNOWN, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN, .stopped = SHARE_UNKNOWN};
 
 /* As if it were alone. */
 static void judge(const struct company_times *times, const struct process *process, struct verdict *verdict)
@@ -158,9 +161,52 @@ static void look_at_shared(struct verdict *verdict)
 	verdict->kind = verdict->account && verdict->launches >= LEAST_LAUNCHES ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
 }
 
+static double at_least_0(double share)
+{
+	return share > 0 ? share : 0;
+}
+
+/* Who is stopped inside of a wait does not wait. */
+static void take_stops(const struct host_reasons *reasons, struct verdict *verdict)
+{
+	double waiting = (double)reasons->stopped_waiting_ns / (double)reasons->ns;
+
+	verdict->stopped = (double)reasons->stopped_ns / (double)reasons->ns;
+	verdict->thread_held = at_least_0(verdict->thread_held - waiting);
+	verdict->held = at_least_0(verdict->held - waiting * verdict->threads);
+	if (verdict->stopped >= MOST_STOPPED)
+		verdict->kind = VERDICT_NO_WORK;
+	else if (verdict->kind == VERDICT_GPU_BOUND && verdict->held < LEAST_HELD && verdict->busy < LEAST_BUSY)
+		verdict->kind = VERDICT_UNKNOWN;
+}
+
+static bool was_stopped(const struct host_process *host)
+{
+	for (size_t i = 0; i < host->thread_count; i++)
+		for (size_t n = 0; n < host->threads[i].place_count; n++)
+			if (host->threads[i].places[n].activity == ACTIVITY_STOPPED)
+				return true;
+	return false;
+}
+
+static void look_at_stops(const struct model *model, const struct process *process, struct verdict *verdict)
+{
+	struct host_reasons reasons;
+
+	if (!process->host || !verdict->window_ns)
+		return;
+	verdict->stopped = 0;
+	if (!was_stopped(process->host) || host_reasons__of(process, model->now_ns, &reasons))
+		return;
+	if (reasons.stopped_ns)
+		take_stops(&reasons, verdict);
+	host_reasons__clear(&reasons);
+}
+
 static void judge_in_company(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
 	judge(times, process, verdict);
+	look_at_stops(times->model, process, verdict);
 	company__find_sharing(times, process, verdict);
 	if (verdict->beside.pid)
 		look_at_shared(verdict);

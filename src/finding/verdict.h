@@ -56,6 +56,7 @@ struct verdict {
 	double held;		      /* of the window: the process was held up by the GPU, its threads' times added up */
 	double threads;		      /* that submit work, on average; 0: not known */
 	double thread_held;	      /* of the time of one of them, on average */
+	double stopped;		      /* of that time: it was stopped, by a signal or a debugger, and did nothing; SHARE_UNKNOWN: threads are not followed */
 	double busy;		      /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
 	bool account;		      /* there is one: else `held` has waits alone, and no idle time can be proved */
 	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */

@@ -32,6 +32,8 @@ static const char *sentence_of(const struct verdict *verdict)
 	case VERDICT_OTHERS:
 		return verdict->collectives ? "the program waits in collective operations for " : "the program waits for its work from ";
 	case VERDICT_NO_WORK:
+		if (verdict->stopped >= SHOWN_SHARE)
+			return "the program does nothing (no work)";
 		return verdict->requests ? "the program waits for requests (no work)" :
 					   "the program gives the GPU nothing to do (no work)";
 	default:
@@ -113,13 +115,15 @@ static void print_sentence(FILE *out, const struct verdict *verdict, const char 
 	fputs(sentence_of(verdict), out);
 	if (verdict->kind == VERDICT_OTHERS)
 		print_other(out, &verdict->awaited);
-	if (!verdict->window_ns || verdict->kind == VERDICT_NO_WORK)
-		return;
-	if (verdict->account)
-		print_shares(out, verdict, of);
-	else
-		print_waits(out, verdict);
-	print_beside(out, verdict);
+	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK) {
+		if (verdict->account)
+			print_shares(out, verdict, of);
+		else
+			print_waits(out, verdict);
+		print_beside(out, verdict);
+	}
+	if (verdict->stopped >= SHOWN_SHARE)
+		fprintf(out, "; it was stopped for %s of the time, by a signal or a debugger", quantity__share(verdict->stopped).text);
 }
 
 /* In lines; nothing without memory. */

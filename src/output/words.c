@@ -93,6 +93,7 @@ const char *words__host_kind(unsigned int kind)
 		[HOST_SLEEP] = "sleep",
 		[HOST_READY] = "preempted",
 		[HOST_THROTTLED] = "throttled",
+		[HOST_STOPPED] = "stopped",
 		[HOST_OFF] = "other-wait",
 	};
 

@@ -39,6 +39,7 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 	key_share(j, "unfed_proved", verdict->unfed);
 	key_share(j, "held_by_gpu", verdict->held);
 	key_share(j, "busy_nvml", verdict->busy);
+	key_share(j, "stopped", verdict->stopped);
 	key_other(j, "beside", &verdict->beside);
 	key_other(j, "waits_for", &verdict->awaited);
 	if (verdict->kind == VERDICT_OTHERS)

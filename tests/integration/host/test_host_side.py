@@ -408,3 +408,25 @@ def test_a_server_waits_for_requests(nothing_left):
     assert (process["verdict"]["kind"], process["verdict"]["for_requests"]) == ("no work", True)
     assert process["verdict"]["launches"] > 200
     assert report["findings"] == []
+
+
+@pytest.mark.parametrize("share,kind", [(0.3, "GPU-bound"), (0.7, "no work")])
+def test_a_program_that_is_stopped(share, kind, nothing_left):
+    """Inside of a wait, mostly: that is no wait for the GPU."""
+    seconds = 10
+    with subprocess.Popen([paths.SIM / "steps", "--steps", "100000", "--wait", "stream"], stdout=subprocess.DEVNULL,
+                          env=environment(CUDA_SIM_CLOCK="kernel=500us")) as program:
+        time.sleep(0.5)
+        with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "-p", str(program.pid), "--duration", str(seconds)],
+                              text=True, stdout=subprocess.PIPE, env=environment()) as probe:
+            time.sleep(0.25 * seconds)
+            program.send_signal(signal.SIGSTOP)
+            time.sleep(share * seconds)
+            program.send_signal(signal.SIGCONT)
+            report = json.loads(probe.communicate(timeout=60)[0].splitlines()[-1])
+        program.kill()
+    verdict = report["processes"][0]["verdict"]
+    assert (verdict["kind"], verdict.get("for_requests")) == (kind, False if kind == "no work" else None)
+    assert verdict["stopped"] == pytest.approx(share * seconds / (verdict["window_ns"] / 1e9), abs=0.1)
+    assert verdict["held_by_gpu"] < 1.05 - verdict["stopped"]
+    assert report["findings"] == []

@@ -133,7 +133,7 @@ static void in_json(void **state)
 	go_on(scene);
 	assert_true(has(json(scene, scene->findings),
 			"\"verdict\":{\"kind\":\"host-bound\",\"from_ns\":1000000000000,\"window_ns\":10000000000,\"launches\":100,"
-			"\"idle_proved\":0.7,\"unfed_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null,\"beside\":null,"
+			"\"idle_proved\":0.7,\"unfed_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null,\"stopped\":null,\"beside\":null,"
 			"\"waits_for\":null}"));
 	assert_false(has(json(scene, NULL), "verdict"));
 }
