@@ -12,6 +12,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/quantity.h"
@@ -27,6 +28,7 @@
 #define STACK_INDENT 16
 #define LINE_WIDTH 100
 #define FRAMES_SHOWN 10
+#define THREADS_NAMED 8 /* of those that do the same */
 
 const char *findings__severity_word(enum finding_severity severity)
 {
@@ -131,8 +133,57 @@ static void print_reasons(FILE *out, const struct model *model, const struct fin
 		reasons_text__print_advised(out, process, model->now_ns, finding->kind->id);
 }
 
-static void print_finding(FILE *out, const struct model *model, const struct finding *finding)
+/* --- threads that do the same --- */
+
+static bool is_same_subject(const struct finding *a, const struct finding *b)
 {
+	return (!is_named(a) && !is_named(b)) || (is_named(a) && is_named(b) && !strcmp(a->subject, b->subject));
+}
+
+/* Another thread of the process does the same at the same place. */
+static bool are_alike(const struct finding *a, const struct finding *b)
+{
+	return a->kind == b->kind && a->severity == b->severity && a->pid == b->pid && a->start_ns == b->start_ns && a->tid && b->tid &&
+	       a->tid != b->tid && a->stack && a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
+}
+
+/* Whether the finding of another thread, which costs more, stands for this one. */
+static bool is_told_before(const struct finding_list *list, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (are_alike(&list->items[i], &list->items[index]))
+			return true;
+	return false;
+}
+
+/* "the same in 2 other threads (8726, 8725): 3.3 s" */
+static void write_alike(FILE *out, const struct finding_list *list, size_t index)
+{
+	size_t count = 0;
+	uint64_t cost_ns = 0;
+
+	for (size_t i = index + 1; i < list->count; i++)
+		if (are_alike(&list->items[index], &list->items[i])) {
+			count++;
+			cost_ns += list->items[i].cost_ns;
+		}
+	if (!count)
+		return;
+	fprintf(out, "%*sthe same in %zu other thread%s (", TEXT_INDENT, "", count, report_line__plural(count));
+	count = 0;
+	for (size_t i = index + 1; i < list->count && count <= THREADS_NAMED; i++)
+		if (are_alike(&list->items[index], &list->items[i]) && count++ < THREADS_NAMED)
+			fprintf(out, "%s%d", count == 1 ? "" : ", ", list->items[i].tid);
+	fputs(count > THREADS_NAMED ? ", ...)" : ")", out);
+	if (cost_ns)
+		fprintf(out, ": %s", quantity__time((double)cost_ns).text);
+	fputc('\n', out);
+}
+
+static void print_finding(FILE *out, const struct model *model, const struct finding_list *list, size_t index)
+{
+	const struct finding *finding = &list->items[index];
+
 	fprintf(out, "\n%s  %s: ", findings__severity_word(finding->severity), finding->kind->id);
 	escape__text(out, finding->title ? finding->title : finding->kind->title);
 	if (finding->step_ns)
@@ -145,6 +196,7 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 		print_sentence(out, finding, write_cost);
 	if (finding->has_saving)
 		print_sentence(out, finding, write_saving);
+	write_alike(out, list, index);
 	if (finding->has_reasons)
 		print_reasons(out, model, finding);
 	else
@@ -159,7 +211,7 @@ static void print_counts(FILE *out, const struct finding_list *list)
 	const char *comma = "findings: ";
 
 	for (size_t i = 0; i < list->count; i++)
-		counts[list->items[i].severity]++;
+		counts[list->items[i].severity] += !is_told_before(list, i);
 	for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--) {
 		if (!counts[severity])
 			continue;
@@ -198,9 +250,20 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 	free(text);
 }
 
-static size_t shown_of(const struct finding_list *list, unsigned int top)
+/* How many of the list, from its begin on, hold the `top` first that are told; 0: all. Sets *left: how many are told after them. */
+static size_t shown_of(const struct finding_list *list, unsigned int top, size_t *left)
 {
-	return top && list->count > top ? top : list->count;
+	size_t end = list->count, told = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (is_told_before(list, i))
+			continue;
+		if (top && told == top)
+			end = i;
+		told++;
+	}
+	*left = top && told > top ? told - top : 0;
+	return end;
 }
 
 static bool is_of(const struct finding *finding, const struct process *process)
@@ -210,7 +273,9 @@ static bool is_of(const struct finding *finding, const struct process *process)
 
 bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process)
 {
-	for (size_t i = 0; i < shown_of(list, top); i++)
+	size_t left, shown = shown_of(list, top, &left);
+
+	for (size_t i = 0; i < shown; i++)
 		if (list->items[i].has_reasons && is_of(&list->items[i], process))
 			return true;
 	return false;
@@ -218,16 +283,16 @@ bool findings_text__has_reasons(const struct finding_list *list, unsigned int to
 
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top)
 {
-	size_t shown = shown_of(list, top);
+	size_t left, shown = shown_of(list, top, &left);
 
 	if (list->count)
 		print_counts(out, list);
 	else
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
-		print_finding(out, model, &list->items[i]);
-	if (shown < list->count)
-		fprintf(out, "\n... and %zu more finding%s\n", list->count - shown,
-			report_line__plural(list->count - shown));
+		if (!is_told_before(list, i))
+			print_finding(out, model, list, i);
+	if (left)
+		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));
 	findings_text__print_sampled(out, list);
 }

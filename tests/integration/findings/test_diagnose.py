@@ -63,6 +63,36 @@ def test_words():
     assert max(map(len, lines)) <= 100
 
 
+ALIKE = """
+import threading
+start()
+_, (kernel,) = module("kernel")
+context = made(driver.cuCtxGetCurrent)
+def wait_each():
+    need(driver.cuCtxSetCurrent(context))
+    stream = made(driver.cuStreamCreate, 1)
+    for _ in range(3000):
+        need(launch(kernel, stream))
+        need(driver.cuStreamSynchronize(stream))
+for _ in range(3):
+    threading.Thread(target=wait_each).start()
+"""
+
+
+def test_threads_that_do_the_same():
+    """They are told once, with who they are; --json has a finding of each."""
+    command = script(ALIKE)
+    clock = {"CUDA_SIM_CLOCK": "kernel=300us"}
+    lines = diagnose("--", *command, env=clock).stdout.splitlines()
+    assert "findings: 1 warning" in lines
+    assert sum(line.startswith("warning  sync-after-every-launch") for line in lines) == 1
+    same = [re.fullmatch(r" {8}the same in 2 other threads \((\d+), (\d+)\): [\d.]+ m?s", line) for line in lines]
+    assert len([match for match in same if match]) == 1
+    assert "more finding" not in diagnose("--top", 1, "--", *command, env=clock).stdout
+    report = report_of(diagnose("--json", "--", *command, env=clock))
+    assert len({finding["tid"] for finding in report["findings"]}) == len(report["findings"]) == 3
+
+
 def test_json():
     report = report_of(churning("--json", "--threshold", "alloc-churn.pairs=20"))
     assert (report["schema"], report["final"]) == ("gpuprobe.stat/1", True)

@@ -47,8 +47,9 @@ def test_all_that_gpuprobe_has_is_known(gpuprobe, sleeper, args):
         held = leftovers.objects_of(running.pid)
         names = {("map", entry["id"]): entry["name"] for entry in leftovers.bpftool("map")}
         unknown = held - leftovers.all_objects().keys()
+        left = leftovers.left_over()
         held &= leftovers.objects_of(running.pid)  # not what it has only for a moment
-        assert held.isdisjoint(leftovers.left_over())
+        assert held.isdisjoint(left)
         assert len(held) > 20 and not {key: names.get(key) for key in held & unknown if names.get(key) != CONSTANTS}
         assert running.stop().status == 0
 
