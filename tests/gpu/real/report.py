@@ -59,6 +59,11 @@ def verdict_of(process):
     return VERDICTS.get(word, word)
 
 
+def usual_ns(steps):
+    """A step as diagnose tells it: the median, or the mean where that is more than twice as long."""
+    return steps["mean_ns"] if steps["mean_ns"] > 2 * steps["p50_ns"] else steps["p50_ns"]
+
+
 def read(report, pid, boot_offset):
     """The diagnosis of process `pid`. `boot_offset`: what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, ns."""
     processes = report["processes"] + report.get("without_calls", [])
@@ -73,7 +78,7 @@ def read(report, pid, boot_offset):
         "idle_proved_share": (process.get("verdict") or {}).get("unfed_proved"),
         "idle_proved": [[a - boot_offset, b - boot_offset] for a, b in proved],
         "steps": steps.get("count"),
-        "step_seconds": steps["p50_ns"] / 1e9 if steps else None,
+        "step_seconds": usual_ns(steps) / 1e9 if steps else None,
         "reasons": [reason_of(reason) for reason in process.get("reasons", [])[:MOST_REASONS]],
         "findings": findings,
         "saving_share": next((finding["saving_share"] for finding in findings if finding["saving_share"]), None),
