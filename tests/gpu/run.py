@@ -31,6 +31,7 @@ from parallel import test_parallel
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
 from stacks import test_stacks
 from trace import test_trace
+from verdicts import test_contention, test_late_rank
 from workloads import test_static_runtime, test_workloads
 
 TESTS = {
@@ -52,10 +53,12 @@ TESTS = {
     "dump": test_dump,
     "parallel": test_parallel,
     "collective": test_dump_collective,
+    "contention": test_contention,
+    "late_rank": test_late_rank,
     **CASE_TESTS,
 }
 GROUPS = {"cases": list(CASE_TESTS)}
-OF_SEVERAL_GPUS = ("parallel", "collective")
+OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank")
 
 NOTES = """Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and
 `cuLaunchKernel*`; kernels that ran are the events of its trace. What the profiler saw in 100 steps is compared with

@@ -570,6 +570,38 @@ static void finding_a_step(void **state)
 	free_scene(s);
 }
 
+/* What host-bound costs where NVML has called the GPU busy for so much, and waits took 14 % of the only thread's time. */
+static double cost_beside(uint32_t busy_percent)
+{
+	struct gpu gpu = {.busy_percent = busy_percent};
+	struct process_gpu used = {.gpu = 0};
+	struct scene *s = scene();
+	struct run run;
+	double share;
+
+	s->model.gpus = &gpu;
+	s->model.gpu_count = 1;
+	s->process.gpus = &used;
+	s->process.gpu_count = 1;
+	assert_int_equal(steady__follow(&s->model, &s->process), 0);
+	s->process.account->totals.queues[0].launched_epoch = 1;
+	s->process.account->threads[0].time[TIME_WAIT].ns = 7 * NS_PER_S;
+	run__begin(&run, &s->process, 1);
+	run.model.now_ns = s->model.now_ns;
+	share = run__only(&run, "host-bound")->share;
+	run__end(&run);
+	free_scene(s);
+	return share;
+}
+
+/* While the GPU holds the thread up it works, however little NVML tells of it. */
+static void the_cost_is_no_more_than_the_gpu_leaves(void **state)
+{
+	(void)state;
+	is_near(cost_beside(10), 0.86);
+	is_near(cost_beside(50), 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -594,6 +626,7 @@ int main(void)
 		cmocka_unit_test(tells_marks),
 		cmocka_unit_test(without_steps),
 		cmocka_unit_test(finding_a_step),
+		cmocka_unit_test(the_cost_is_no_more_than_the_gpu_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
