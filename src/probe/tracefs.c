@@ -70,7 +70,7 @@ static int write_definition(const struct tracefs *tracefs, const char *line)
 }
 
 /* Before Linux 6.4 a link's end closes its perf event later on: until then the event is in use. All of them are waited for so often. */
-#define BUSY_STEPS 2500
+#define BUSY_STEPS 10000
 #define BUSY_STEP_US 2000
 
 /* Once no perf event has it open. */

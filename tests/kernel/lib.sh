@@ -66,6 +66,19 @@ is_chosen() {
 	return 1
 }
 
+# What a failed test has left behind: the next one is not to pay for it.
+clean_up() {
+	for process in /proc/[0-9]*; do
+		[ "$(readlink "$process/exe")" != "$GPUPROBE" ] || kill -KILL "${process#/proc/}"
+	done
+	wait_until remove_events || true
+}
+
+# In a shell of its own: the shell whose `:` cannot write ends.
+remove_events() {
+	(: > "$EVENTS")
+}
+
 # tell STATUS: the outcome of the test `test`, which has run since `started`.
 tell() {
 	if [ "$1" -eq 0 ]; then
@@ -80,8 +93,7 @@ tell() {
 	for file in "$WORK/$test"/err*; do
 		[ ! -e "$file" ] || tail -n 20 "$file" | sed 's/^/# stderr: /'
 	done
-	# The next test is not to pay for this one.
-	: > "$EVENTS"
+	clean_up
 }
 
 # run NAME FUNCTION [ARG...]: one test, if its name matches a pattern.

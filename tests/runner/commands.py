@@ -58,8 +58,10 @@ class Command:
         return self._run(self.command)
 
     def again(self, test):
-        """The test once more; where the step broke off, all of it."""
-        command = self.command
+        """The test once more; where the step broke off, or has no such test by itself, all of it."""
+        tests = []
         if self.once_more and test.key:
-            command = [str(word).replace("{test}", test.key) for word in self.once_more]
-        return pick(self._run(command), test)
+            tests = self._run([str(word).replace("{test}", test.key) for word in self.once_more])
+        if not any(one.name == test.name for one in tests):
+            tests = self._run(self.command)
+        return pick(tests, test)

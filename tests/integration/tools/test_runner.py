@@ -198,3 +198,11 @@ def test_commands(tmp_path):
 def test_a_command_that_breaks_off_has_failed(script):
     step = Command("step", ["sh", "-c", script], 1)
     assert any(test.failed for test in step.run())
+
+
+def test_what_is_no_test_by_itself_is_tried_with_all(tmp_path):
+    """A guest that does not boot has its line; asked for that as a test alone, it has none."""
+    script = f"[ -e {tmp_path}/second ] || echo 'not ok boot of a kernel'; touch {tmp_path}/second; echo ok a; echo '1 passed, 0 failed'"
+    step = Command("step", ["sh", "-c", script], 60, ["sh", "-c", "test '{test}' = a && echo ok a; echo '0 passed, 0 failed'"])
+    bad = next(test for test in step.run() if test.name == "boot of a kernel")
+    assert step.again(bad).state == PASSED
