@@ -89,9 +89,9 @@ static int make_apart(struct attacher *attacher, enum link_kind links, const str
 	int ret = 0;
 
 	if (attacher->selection.by_family)
-		ret = family_links__new(links, programs, rate_family, programs->unseen_until, &attacher->apart[APART_FAMILIES], err);
+		ret = family_links__new(links, programs, rate_family, RATE_EXACT, programs->unseen_until, &attacher->apart[APART_FAMILIES], err);
 	if (!ret && attacher->selection.asks)
-		ret = family_links__new(links, programs, ask_family, programs->asks_unseen_until, &attacher->apart[APART_ASKS], err);
+		ret = family_links__new(links, programs, ask_family, 1, programs->asks_unseen_until, &attacher->apart[APART_ASKS], err);
 	return ret;
 }
 

@@ -38,6 +38,7 @@ struct family_links {
 	enum link_kind kind;
 	struct probe_programs programs;
 	family_of_function family_of;
+	int count; /* of families, SAMPLED at most */
 	volatile uint64_t *unseen_until;
 	struct family families[SAMPLED];
 	struct family_file *files;
@@ -46,7 +47,7 @@ struct family_links {
 };
 
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
-		      volatile uint64_t *unseen_until, struct family_links **out, struct error *err)
+		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err)
 {
 	struct family_links *links = calloc(1, sizeof(*links));
 	int ret = 0;
@@ -56,8 +57,9 @@ int family_links__new(enum link_kind kind, const struct probe_programs *programs
 	links->kind = kind;
 	links->programs = *programs;
 	links->family_of = family_of;
+	links->count = count;
 	links->unseen_until = unseen_until;
-	for (int family = 0; family < SAMPLED && !ret; family++)
+	for (int family = 0; family < count && !ret; family++)
 		ret = links__new(kind, programs, &links->families[family].links, err);
 	if (ret) {
 		family_links__free(links);
@@ -86,7 +88,7 @@ void family_links__free(struct family_links *links)
 {
 	if (!links)
 		return;
-	for (int family = 0; family < SAMPLED; family++) {
+	for (int family = 0; family < links->count; family++) {
 		finish_closing(&links->families[family]);
 		links__free(links->families[family].links);
 	}
@@ -135,7 +137,7 @@ static int fill_file(const struct family_links *links, struct family_file *file,
 	file->linked.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->linked.fd < 0)
 		return error__set(err, -errno, "cannot keep the file open: %s", strerror(errno));
-	for (int family = 0; family < SAMPLED; family++)
+	for (int family = 0; family < links->count; family++)
 		if (choose_sites(links, &file->families[family], family, sites, count))
 			return error__set(err, -ENOMEM, "out of memory");
 	return 0;
@@ -150,7 +152,7 @@ static int attach_family(struct family_links *links, int family, const struct fa
 
 static void detach_families(struct family_links *links, uint64_t file)
 {
-	for (int family = 0; family < SAMPLED; family++)
+	for (int family = 0; family < links->count; family++)
 		if (links->families[family].links)
 			links__detach(links->families[family].links, file);
 }
@@ -160,7 +162,7 @@ static int attach_families(struct family_links *links, const struct family_file 
 {
 	int ret = 0;
 
-	for (int family = 0; family < SAMPLED && !ret; family++)
+	for (int family = 0; family < links->count && !ret; family++)
 		if (links->families[family].links)
 			ret = attach_family(links, family, file, err);
 	if (ret)
@@ -204,7 +206,7 @@ void family_links__remove(struct family_links *links, uint64_t file)
 
 bool family_links__are_orphaned(const struct family_links *links, uint64_t file)
 {
-	for (int family = 0; family < SAMPLED; family++)
+	for (int family = 0; family < links->count; family++)
 		if (links->families[family].links && links__are_orphaned(links->families[family].links, file))
 			return true;
 	return false;
@@ -282,7 +284,7 @@ static int put_in(struct family_links *links, int which, struct error *err)
 /* Until the kernel is done with the links before, those wanted would only be in its way. */
 static bool is_busy(const struct family_links *links, unsigned int families)
 {
-	for (int family = 0; family < SAMPLED; family++)
+	for (int family = 0; family < links->count; family++)
 		if (families & 1u << family && !links->families[family].links && is_closing(&links->families[family]))
 			return true;
 	return false;
@@ -295,7 +297,7 @@ int family_links__watch(struct family_links *links, unsigned int families, struc
 	if (is_busy(links, families))
 		return error__set(err, -EBUSY, "probes are still being taken out");
 
-	for (int family = 0; family < SAMPLED; family++) {
+	for (int family = 0; family < links->count; family++) {
 		bool wanted = families & 1u << family;
 		int ret = 0;
 

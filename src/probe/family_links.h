@@ -19,11 +19,11 @@ struct family_links;
 typedef enum rate_family (*family_of_function)(const struct function_desc *function);
 
 /*
- * All families are in. What was not seen is told to `unseen_until`, by family, as bpf/state.h has it. Not for
- * LINKS_TRACEFS.
+ * All `count` families are in, at most RATE_EXACT. The times until which their calls are not seen are told to
+ * `unseen_until`, one for each of them, as bpf/state.h has it. Not for LINKS_TRACEFS.
  */
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
-		      volatile uint64_t *unseen_until, struct family_links **out, struct error *err);
+		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err);
 
 /* Detaches everything. NULL is fine. */
 void family_links__free(struct family_links *links);
