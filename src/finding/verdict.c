@@ -166,7 +166,7 @@ static double at_least_0(double share)
 	return share > 0 ? share : 0;
 }
 
-/* Who is stopped inside of a wait does not wait. */
+/* A thread that is stopped inside a wait does not wait for the GPU. */
 static void take_stops(const struct host_reasons *reasons, struct verdict *verdict)
 {
 	double waiting = (double)reasons->stopped_waiting_ns / (double)reasons->ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * When the probes of what asks for errors (cudaGetLastError) are in. PyTorch asks after each launch: a probe there costs nearly
- * as much as the launch's. Who has met no error has none to ask for: the probes go out once each process has made calls for
- * a while, and no call has failed. A failure brings them in again, for good. Errors that come while they are out are in no
+ * as much as the launch's. A program that has met no error has none to ask for: the probes go out once each process has made
+ * calls for a while, and no call has failed. A failure brings them in again, for good. Errors that come while they are out are in no
  * finding: nobody knows whether the program asked for them.
  */
 #ifndef GOVERN_ASK_PROBES_H

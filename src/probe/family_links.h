@@ -19,8 +19,8 @@ struct family_links;
 typedef enum rate_family (*family_of_function)(const struct function_desc *function);
 
 /*
- * All `count` families are in, at most RATE_EXACT. The times until which their calls are not seen are told to
- * `unseen_until`, one for each of them, as bpf/state.h has it. Not for LINKS_TRACEFS.
+ * All `count` families are in, at most RATE_EXACT. `unseen_until` has an entry for each: until when its calls were not seen, as
+ * in bpf/state.h. Not for LINKS_TRACEFS.
  */
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
 		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err);

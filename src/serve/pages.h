@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The metrics pages that have been made. A page that took long is given to whoever asks within ten times as long, so
- * that pages take a tenth of the time at most, however many clients ask; others are made anew for each. Who asks for another
- * form meanwhile gets the same reading in that form: no counter goes back for who changes forms.
+ * that pages take a tenth of the time at most, however many clients ask; others are made anew for each. A client that asks for
+ * another form meanwhile gets the same reading in that form, so that no counter goes back.
  */
 #ifndef SERVE_PAGES_H
 #define SERVE_PAGES_H
