@@ -123,6 +123,6 @@ const struct fault device_faults[] = {
 	  .options = "--getters --threshold chatty-getters=5000/s" },
 	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
 	  true,
-	  .environment = "CUDA_SIM_DEVICES=2" },
+	  .environment = "CUDA_SIM_ASYNC=4ms CUDA_SIM_DEVICES=2" },
 	{ 0 },
 };

@@ -134,7 +134,8 @@ FAULTS = [
     # Of two waits in a step the second is over at once: their mean is to be no short wait.
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"}, numbers={"ratio": lambda *_: 1.5}),
     # Found of no process.
-    Fault("device-imbalance", name="device-imbalance, by ranks", apart=True, env={"CUDA_SIM_DEVICES": "2"},
+    Fault("device-imbalance", name="device-imbalance, by ranks", apart=True,
+          env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"},
           arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),
     # The process ends while a thread is in the call.
     Fault("stuck", env={"CUDA_SIM_ASYNC": "300s"}, fixed_env={}, options=("--threshold", "stuck=1s"),
