@@ -153,8 +153,8 @@ static __always_inline void account_other(struct thread *thread, struct thread_a
 		account_wait(account, call->end_ns - call->start_ns, call->end_ns);
 }
 
-/* A call has returned; its family has dealt with it. */
-static __noinline int account_leave(struct thread *thread, struct call *call, s32 result)
+/* A call has returned; its family has dealt with it. Global: the verifier goes through it once. */
+__noinline int account_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_account *account;
 	u64 ns;

@@ -101,8 +101,11 @@ static __always_inline void take_back(struct process_account *process, const str
 	}
 }
 
-/* Both calls overlap. A call counts once: for what ended with it, of several such for what began first. */
-static __noinline int count_pair(struct process_account *process, u32 held_at, u32 holder_at)
+/*
+ * Both calls overlap. A call counts once: for what ended with it, of several such for what began first. Global: the verifier
+ * would go through it with each call of the list.
+ */
+__noinline int count_pair(struct process_account *process, u32 held_at, u32 holder_at)
 {
 	struct long_call *held, *holder;
 	u64 ns, held_ns;

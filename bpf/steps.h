@@ -167,8 +167,8 @@ static __always_inline bool has_other_helpers(struct step_record *record)
 	return other;
 }
 
-/* The anchor has come: a step ends, and the next one begins. */
-static __noinline int end_step(struct step_record *record, u64 at_ns)
+/* The anchor has come: a step ends, and the next one begins. Global: the verifier goes through it once. */
+__noinline int end_step(struct step_record *record, u64 at_ns)
 {
 	struct step_sums now_sums, sums;
 	u64 ns;

@@ -147,8 +147,11 @@ static __always_inline void note_launch(struct pt_regs *ctx, const struct thread
 	if (!site)
 		return;
 	before = __sync_fetch_and_add(&site->launches, 1);
-	if (!(before & (config.stack_sample - 1)))
-		take_launch_stack(ctx, thread, launch, site, before + 1);
+	if (before < site->next)
+		return;
+	/* From 1 to twice the rate less 1: the rate in the mean. */
+	site->next = before + 1 + bpf_get_prandom_u32() % (2 * config.stack_sample - 1);
+	take_launch_stack(ctx, thread, launch, site, before + 1);
 }
 
 #endif

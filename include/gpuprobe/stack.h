@@ -109,6 +109,8 @@ struct call_site_record {
  * Launches of one kernel from one place, as told by the return address and how
  * deep the stack is: a stack is taken of the first and of one in
  * config.stack_sample after it, and stands for those since the one before.
+ * Which launches those are is drawn by lot: a step often has a multiple of 64
+ * launches, and by turns each stack would be that of the same one.
  */
 struct launch_site_key {
 	__u64 handle;
@@ -122,6 +124,7 @@ struct launch_site_record {
 	__u64 launches;
 	__u64 told;  /* of these: those that are in SITE_LAUNCH's */
 	__u64 stack; /* latest id: of the rest */
+	__u64 next;  /* the launch whose stack is taken next, counted from 0 */
 };
 
 #endif

@@ -12,11 +12,14 @@
  *
  * What fails is passed over. With an argument, it waits for a line of its stdin before its end. The nanoseconds of the
  * waits for the context, as it measures them around its calls, are told to the file of the variable WAITED.
+ *
+ * With the argument `turns` there are 40 steps of 64 launches of alpha instead: half by left, half by right.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cuda_api.h"
@@ -90,6 +93,28 @@ OWN static void second(void)
 	done++;
 }
 
+OWN static void left(void)
+{
+	for (int i = 0; i < 32; i++)
+		launch(alpha);
+	done++;
+}
+
+OWN static void right(void)
+{
+	for (int i = 0; i < 32; i++)
+		launch(alpha);
+	done++;
+}
+
+static void take_turns(void)
+{
+	for (int step = 0; step < 40; step++) {
+		left();
+		right();
+	}
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec time;
@@ -147,8 +172,11 @@ static void start(void)
 
 int main(int argc, char **argv)
 {
-	(void)argv;
 	start();
+	if (argc > 1 && !strcmp(argv[1], "turns")) {
+		take_turns();
+		return 0;
+	}
 	keep();
 	spare();
 	pinned();

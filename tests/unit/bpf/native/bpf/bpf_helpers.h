@@ -72,6 +72,7 @@ static inline long helper_fails(long error)
 #define bpf_find_vma(task, address, step, context, flags) ((void)(address), (void)(step), (void)(context), helper_fails(-ENOENT))
 #define bpf_get_stack(context, to, size, flags) ((void)(context), (void)(to), helper_fails(-EFAULT))
 #define bpf_send_signal(signal) helper_fails(-EPERM)
+#define bpf_get_prandom_u32() 0u
 #define bpf_seq_write(file, from, size) ((void)(file), (void)(from), helper_fails(-EOVERFLOW))
 
 static inline long bpf_loop(__u32 count, void *callback, void *context, __u64 flags)
