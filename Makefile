@@ -76,7 +76,7 @@ deps:
 
 # --- BPF ---
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/gpuprobe/*.h include/gpuprobe/*/*.h)
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*/*.bpf.h) $(wildcard include/gpuprobe/*.h include/gpuprobe/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 

@@ -49,6 +49,6 @@ $(BUILD)/bench/usual: bench/usual.c bench/usual.h $(BUILD)/gen/usual.skel.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lbpf
 
-$(BUILD)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*.h)
+$(BUILD)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*/*.bpf.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -Ibench -c $< -o $@

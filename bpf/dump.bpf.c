@@ -3,8 +3,8 @@
  * A thread as it is now, see gpuprobe/thread_look.h: its registers, the top of its stack, its Python frames. Userspace has the
  * iterator go over one thread at a time, so there is room for one. Nothing of it needs the thread to run or to stop.
  */
-#include "task_memory.h"
-#include "python.h"
+#include "core/task_memory.bpf.h"
+#include "stack/python.bpf.h"
 #include "gpuprobe/thread_look.h"
 
 #define COPY_PIECE 4096 /* a page: what follows it may not be mapped */

@@ -2,7 +2,7 @@
 /*
  * The kernel side of gpuprobe: one program for every call of the CUDA API,
  * which finds the function's row by the site's cookie and hands the call to
- * its family. A family counts in maps (state.h); what must be told at once
+ * its family. A family counts in maps (call/state.bpf.h); what must be told at once
  * goes to the ring.
  *
  *   mapping, process   which processes there are, and when they bring libraries
@@ -23,30 +23,30 @@
  * return; call_entry and call_return are apart, for uprobe_multi and for
  * tracefs events.
  */
-#include "process.h"
+#include "process/process.bpf.h"
 
-#include "abandon.h"
-#include "account_call.h"
-#include "account_contention.h"
-#include "account_work.h"
-#include "capture_call.h"
-#include "context.h"
-#include "copy.h"
-#include "device.h"
-#include "graph.h"
-#include "host_function.h"
-#include "identity.h"
-#include "launch.h"
-#include "launch_list.h"
-#include "memory.h"
-#include "module.h"
-#include "object.h"
-#include "place.h"
-#include "rate.h"
-#include "step_call.h"
-#include "take_stack.h"
-#include "virtual.h"
-#include "wait.h"
+#include "call/abandon.bpf.h"
+#include "account/call.bpf.h"
+#include "account/contention.bpf.h"
+#include "account/work.bpf.h"
+#include "launch/capture_call.bpf.h"
+#include "object/context.bpf.h"
+#include "copy/copy.bpf.h"
+#include "object/device.bpf.h"
+#include "launch/graph.bpf.h"
+#include "launch/host_function.bpf.h"
+#include "core/identity.bpf.h"
+#include "launch/launch.bpf.h"
+#include "launch/launch_list.bpf.h"
+#include "memory/memory.bpf.h"
+#include "launch/module.bpf.h"
+#include "object/object.bpf.h"
+#include "call/place.bpf.h"
+#include "call/rate.bpf.h"
+#include "steps/step_call.bpf.h"
+#include "stack/take_stack.bpf.h"
+#include "memory/virtual.bpf.h"
+#include "wait/wait.bpf.h"
 
 /* Whether the call that enters now may have its return followed. */
 static __always_inline bool may_follow(struct thread *thread, u32 site, u64 sp)

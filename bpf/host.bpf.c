@@ -13,9 +13,9 @@
  *
  * Other threads pay a look at their storage, which has no number of theirs.
  */
-#include "host_kind.h"
-#include "host_stack.h"
-#include "task.h"
+#include "host/kind.bpf.h"
+#include "host/stack.bpf.h"
+#include "core/task.bpf.h"
 
 #define FILE_MIN_NS 100000  /* sleeps for a descriptor that are worth an entry */
 #define READY_MIN_NS 100000 /* waits for a CPU after a sleep that are worth a stack */

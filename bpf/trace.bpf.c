@@ -15,8 +15,8 @@
  *
  * The program exists three times, as in gpuprobe.bpf.c.
  */
-#include "identity.h"
-#include "trace_process.h"
+#include "core/identity.bpf.h"
+#include "trace/process.bpf.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 

@@ -76,6 +76,6 @@ $(UNIT_TESTS): $(BUILD)/libgpuprobe.a
 
 $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
 
 -include $(wildcard $(BUILD)/tests/obj/*/*.d $(BUILD)/tests/obj/*/*/*.d)

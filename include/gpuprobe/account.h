@@ -189,7 +189,7 @@ struct thread_account {
 	__u64 legacy_crossings; /* launches onto it after one onto another stream that it waits for, or the reverse, no wait between */
 	/* waits that cover it */
 	struct time_totals legacy_waits;
-	__u64 last_stream; /* of the latest launch: bpf/account_stream.h, its device in the upper 8 bits */
+	__u64 last_stream; /* of the latest launch: bpf/account/stream.bpf.h, its device in the upper 8 bits */
 	__u64 last_epoch;  /* device_queue.launched_epoch of that */
 
 	__u64 submitting_ns; /* the entry of the call that may submit work, in which the thread is; 0: it is in none */
@@ -334,7 +334,7 @@ struct device_queue {
 	__u64 idle_since_ns;			    /* proved idle since then; 0: it is not known to be */
 	__u64 idle_ns, idle_times;		    /* of idle times that have ended */
 	__u64 launched_epoch;			    /* process_record.epoch at the latest work, plus 1; 0: none yet */
-	__u64 stream;				    /* the only one with work since it was last empty; see bpf/account_stream.h; 0: none */
+	__u64 stream;				    /* the only one with work since it was last empty; see bpf/account/stream.bpf.h; 0: none */
 	__u64 mixed;				    /* not the only one */
 	__u64 context;				    /* the only one with work so far; 0: not known */
 	__u64 shared;				    /* not the only one: that one of them is done says nothing about the device */
@@ -425,7 +425,7 @@ struct process_account {
 	__s32 launched_tid; /* whose that was, as thread_account.tid */
 	__u32 pad;
 	struct start_sums launched; /* what that thread had done then */
-	/* Threads that held one another up, bpf/account_contention.h */
+	/* Threads that held one another up, bpf/account/contention.bpf.h */
 	__u32 long_lock;
 	__u32 long_call_count;
 	struct long_call long_calls[LONG_CALLS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Python frames, as BPF programs read them (bpf/python.h) and userspace names
+ * Python frames, as BPF programs read them (bpf/stack/python.bpf.h) and userspace names
  * them (src/symbol/python_code.h).
  *
  * A frame is told by its code object's address and where in its bytecode it

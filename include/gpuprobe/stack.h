@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Call stacks, as BPF programs take them (bpf/stack.h) and userspace names
+ * Call stacks, as BPF programs take them (bpf/stack/stack.bpf.h) and userspace names
  * them (src/stack/).
  *
  * A stack has an id, a hash of what tells it from others of its process. What

@@ -106,7 +106,7 @@ enum trace_record_type {
 	TRACE_CALL = 64,  /* struct trace_event: a call has returned */
 	TRACE_ENTRY,	  /* struct trace_event: a call has begun (config.entry_return) */
 	TRACE_UNFINISHED, /* struct trace_event: a call will not return: its thread ended or left it by a jump */
-	TRACE_UNFOLLOWED, /* struct trace_event: a call has begun whose return is not followed (bpf/switch.h) */
+	TRACE_UNFOLLOWED, /* struct trace_event: a call has begun whose return is not followed (bpf/call/switch.bpf.h) */
 	TRACE_THREAD,	  /* struct trace_thread_record: who the events with this thread number are of, from here on */
 };
 
@@ -154,7 +154,7 @@ enum trace_loss {
 	TRACE_LOST_THREAD,   /* no storage or number for the thread */
 	TRACE_LOST_DEPTH,    /* nested deeper than TRACE_DEPTH */
 	TRACE_LOST_RETURN,   /* --entry-return: the second event of a call whose first was told: no lost call */
-	/* No lost calls; from `losses`, where bpf/stack.h counts them. */
+	/* No lost calls; from `losses`, where bpf/stack/stack.bpf.h counts them. */
 	TRACE_LOST_STACK,	 /* no room in the ring of stacks */
 	TRACE_LOST_STACK_MEMORY, /* no memory to take it in */
 	TRACE_LOSSES,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls in progress, read from their threads' own records (bpf/open_calls.h): who is in one since when, and the time in
+ * Calls in progress, read from their threads' own records (bpf/call/open_calls.bpf.h): who is in one since when, and the time in
  * it so far, which comes to what is counted. It is counted once: a reading takes it where the call had not been
  * counted yet, and no total comes out smaller than it was told before, though a call may have returned between the two.
  */

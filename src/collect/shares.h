@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What processes have of the maps that all share (bpf/share.h), as userspace changes it: it deletes, and takes notices in. */
+/* What processes have of the maps that all share (bpf/process/share.bpf.h), as userspace changes it: it deletes, and takes notices in. */
 #ifndef COLLECT_SHARES_H
 #define COLLECT_SHARES_H
 

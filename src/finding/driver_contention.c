@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches and copies that last since another thread is inside the driver: bpf/account_contention.h tells which ended when
+ * Launches and copies that last since another thread is inside the driver: bpf/account/contention.bpf.h tells which ended when
  * the other's call did. Where more of such calls ended at another time, something else made them last, a full queue for one.
  */
 #include <errno.h>

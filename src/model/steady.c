@@ -232,7 +232,7 @@ static int make_room(struct steady *steady)
 
 /*
  * A process that ran before gpuprobe came has unknown work in its queues: for two seconds no idle time is proved (EARLIER_WORK_NS of
- * bpf/account_queue.h). One of them has gone by at the first reading with work, as a rule.
+ * bpf/account/queue.bpf.h). One of them has gone by at the first reading with work, as a rule.
  */
 static bool proves_nothing(const struct process *process, uint64_t now_ns)
 {

@@ -2,11 +2,11 @@
 /*
  * Probes that are in one process only, as long as one process is watched, or only one of COMMAND's has CUDA functions:
  * nobody else meets a breakpoint, and who reads the file by a private mapping finds what is in it. When a second one has
- * some, all files get links for all processes, whatever calls are in progress (bpf/confined.h).
+ * some, all files get links for all processes, whatever calls are in progress (bpf/process/confined.bpf.h).
  *
  * A link for each of several processes would cost every call there some 30 ns for each further link, and while there
  * are two at a site none can leave a return out: launches, of whose returns most are left out, cost 200 ns more then,
- * and threads that switch stacks are ended (bpf/switch.h). So a few processes have what many have, links for all.
+ * and threads that switch stacks are ended (bpf/call/switch.bpf.h). So a few processes have what many have, links for all.
  */
 #include <errno.h>
 #include <fcntl.h>

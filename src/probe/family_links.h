@@ -20,7 +20,7 @@ typedef enum rate_family (*family_of_function)(const struct function_desc *funct
 
 /*
  * All `count` families are in, at most RATE_EXACT. `unseen_until` has an entry for each: until when its calls were not seen, as
- * in bpf/state.h. Not for LINKS_TRACEFS.
+ * in bpf/call/state.bpf.h. Not for LINKS_TRACEFS.
  */
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
 		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err);

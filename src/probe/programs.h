@@ -21,13 +21,13 @@ struct probe_programs {
 	struct bpf_map *holds;		/* these two see gpuprobe/holds.h */
 	volatile uint64_t *let_go_ns;
 	volatile uint32_t *both_layers;	    /* set when launches are probed at both layers; NULL: of no interest */
-	volatile uint32_t *driver_counts;   /* set once a driver has probes, see bpf/state.h; NULL: of no interest */
+	volatile uint32_t *driver_counts;   /* set once a driver has probes, see bpf/call/state.bpf.h; NULL: of no interest */
 	volatile uint32_t *several_drivers; /* set before a second driver library gets probes; NULL: of no interest */
-	volatile int32_t *confined_to;	    /* these three see bpf/confined.h */
+	volatile int32_t *confined_to;	    /* these three see bpf/process/confined.bpf.h */
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
 	struct identity_programs identity;
-	volatile uint64_t *unseen_until;      /* by enum rate_family, see bpf/state.h; with selection.by_family */
+	volatile uint64_t *unseen_until;      /* by enum rate_family, see bpf/call/state.bpf.h; with selection.by_family */
 	volatile uint64_t *asks_unseen_until; /* with selection.asks */
 };
 

@@ -16,7 +16,7 @@
 /*
  * What is not created the programs do not use: the mode is a constant to them. But
  * before Linux 6.8 the verifier goes through global functions that nobody calls: the
- * maps that those of bpf/stack.h refer to are there, if empty.
+ * maps that those of bpf/stack/stack.bpf.h refer to are there, if empty.
  */
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the monitor's BPF object and the tracer's have alike where stacks are
- * taken (bpf/stack.h): maps with their sizes, constants, and what the programs
+ * taken (bpf/stack/stack.bpf.h): maps with their sizes, constants, and what the programs
  * are told of processes and stacks.
  */
 #ifndef PROBE_STACK_MAPS_H

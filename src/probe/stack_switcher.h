@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Programs that may switch stacks inside a call, and so return from their calls in another order than the kernel's return
- * probes stand (bpf/switch.h). Session links leave the returns out that would be in the way; other links
+ * probes stand (bpf/call/switch.bpf.h). Session links leave the returns out that would be in the way; other links
  * cannot, so that calls of such programs are watched as they begin alone.
  */
 #ifndef PROBE_STACK_SWITCHER_H

@@ -34,7 +34,7 @@ struct mapped_file {
 struct bpf_map;
 struct bpf_program;
 
-/* Those of bpf/identity.h, of an object that is loaded. */
+/* Those of bpf/core/identity.bpf.h, of an object that is loaded. */
 struct identity_programs {
 	struct bpf_program *mappings, *is_mapped;
 	struct bpf_map *tgid;

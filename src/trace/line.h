@@ -25,7 +25,7 @@ enum trace_line_kind {
 	LINE_IN_PROGRESS, /* a call that later ones do not wait for: its result will come by LINE_RESUMED */
 	LINE_RESUMED,	  /* its time is that of the return */
 	LINE_UNFINISHED,  /* a call that did not return while it was watched */
-	LINE_UNFOLLOWED,  /* a call whose return is not followed (bpf/switch.h): its one line */
+	LINE_UNFOLLOWED,  /* a call whose return is not followed (bpf/call/switch.bpf.h): its one line */
 	LINE_BEFORE,	  /* a call that was in progress when tracing began: neither arguments nor duration are known */
 	LINE_LOST,	  /* calls were lost here */
 };

@@ -46,7 +46,7 @@ $(FUZZ)/seeds/made: tests/fuzz/seeds.py
 
 $(FUZZ)/target/%.o: tests/fuzz/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) -Itests/fuzz -Itests/unit $(FUZZ_CFLAGS) -Wall -Wextra -Werror \
+	$(CLANG) $(CPPFLAGS) -Itests/fuzz -Ibpf -Itests/unit $(FUZZ_CFLAGS) -Wall -Wextra -Werror \
 		-Wno-gnu-variable-sized-type-not-at-end -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 
 $(FUZZ)/libcli.a: $(FUZZ_CLI_OBJ)

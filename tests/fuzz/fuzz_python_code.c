@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Python's objects in a process's memory of any contents: code objects, texts, types, the table of offsets, and the
- * walk of bpf/python.h itself, which is compiled for userspace. The input: the version, what is done, the memory,
+ * walk of bpf/stack/python.bpf.h itself, which is compiled for userspace. The input: the version, what is done, the memory,
  * whose first byte has the address BASE.
  */
 #include <stdlib.h>

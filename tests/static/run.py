@@ -63,9 +63,9 @@ class Flags:
         if path.startswith("src/") or path.startswith("api/"):
             return self.flags
         if path.startswith("tests/unit/bpf/"):
-            return ["-Itests/unit/bpf/native", *self.flags, "-Itests/unit", "-Wno-format-nonliteral"]
+            return ["-Itests/unit/bpf/native", *self.flags, "-Ibpf", "-Itests/unit", "-Wno-format-nonliteral"]
         if path.startswith("tests/unit/"):
-            return [*self.flags, "-Itests/unit", "-Wno-format-nonliteral"]
+            return [*self.flags, "-Ibpf", "-Itests/unit", "-Wno-format-nonliteral"]
         if path.startswith("bench/"):
             return [*self.flags, "-Isim/include"]
         simulated = [flag for flag in self.flags if not flag.startswith(("-I", "-D"))]

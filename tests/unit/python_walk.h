@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The walk of bpf/python.h, compiled for userspace: memory is that of the
+ * The walk of bpf/stack/python.bpf.h, compiled for userspace: memory is that of the
  * process `walked_pid`, the calling thread the one whose fsbase is `walked_fsbase`.
  */
 #ifndef TESTS_PYTHON_WALK_H
@@ -14,8 +14,8 @@
 
 #include "target/process_memory.h"
 
-/* In place of bpf/kernel.h. */
-#define BPF_KERNEL_H
+/* In place of bpf/core/kernel.bpf.h. */
+#define BPF_CORE_KERNEL_BPF_H
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
@@ -45,6 +45,6 @@ struct task_struct;
 		} \
 	} while (0)
 
-#include "../../bpf/python.h"
+#include "stack/python.bpf.h"
 
 #endif

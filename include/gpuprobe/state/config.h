@@ -16,8 +16,8 @@ enum link_kind {
 /* A probe site's cookie is its row of functions[], with these bits. */
 #define SITE_ROW 0xffff
 #define SITE_UNFOLLOWED 0x10000 /* the calls there are counted at entry alone */
-#define SITE_CONFINED 0x20000	/* of a link that is in one process only, see bpf/confined.h */
-#define SITE_DRIVER_SHIFT 24	/* the upper 8: which of the driver libraries it is in, see bpf/shim.h; 0: in none */
+#define SITE_CONFINED 0x20000	/* of a link that is in one process only, see bpf/process/confined.bpf.h */
+#define SITE_DRIVER_SHIFT 24	/* the upper 8: which of the driver libraries it is in, see bpf/call/shim.bpf.h; 0: in none */
 
 struct config {
 	__u32 links;	     /* enum link_kind */

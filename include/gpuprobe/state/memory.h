@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define LIVE_STEP 1024 /* so many allocations at a time a process takes of the room for all, see bpf/share.h */
+#define LIVE_STEP 1024 /* so many allocations at a time a process takes of the room for all, see bpf/process/share.bpf.h */
 
 /*
  * Addresses and handles are told apart by space: a handle of physical memory

@@ -52,7 +52,7 @@ struct process_record {
 	__u8 calls_drivers;	 /* it has called more than one */
 	__u8 shim, behind_shim;	 /* the first of these was seen to call the second; 0: none was */
 	__u32 notice_bytes;	 /* of its notices in the ring that have not been taken in */
-	/* Its entries in maps that all processes share, see bpf/share.h */
+	/* Its entries in maps that all processes share, see bpf/process/share.bpf.h */
 	__u32 kernel_keys, failure_keys, tally_keys;
 	__u32 live_keys, live_granted;
 	__u32 lost_notices; /* beyond its share of the ring */
@@ -63,7 +63,7 @@ struct process_record {
 	__u32 orders;	    /* ORDERS_* */
 	__u32 order_count;  /* its struct stream_orders */
 	__u32 deaths;	    /* contexts that ended so far, with what lived in them */
-	__u32 called;	    /* a thread of it has called; else it was adopted, see bpf/process.h */
+	__u32 called;	    /* a thread of it has called; else it was adopted, see bpf/process/process.bpf.h */
 	__u32 step_records; /* its threads that have one */
 };
 

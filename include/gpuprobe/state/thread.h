@@ -14,14 +14,14 @@
 /* A device by the number that its process knows it by, as the API has it. */
 #define DEVICE_UNKNOWN 0xff
 
-/* A call that enters where two links are, and that the first of them has counted, see bpf/confined.h. */
+/* A call that enters where two links are, and that the first of them has counted, see bpf/process/confined.bpf.h. */
 struct taken_call {
 	__u64 sp; /* at entry; 0: none */
 	__u32 row;
 	__u32 pad;
 };
 
-/* A call whose return is not followed, see bpf/switch.h. */
+/* A call whose return is not followed, see bpf/call/switch.bpf.h. */
 struct unfollowed_call {
 	__u64 sp;     /* at entry */
 	__u64 caller; /* its return address, which stands there until it returns */
@@ -62,14 +62,14 @@ struct call {
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
 	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 marked;	 /* OBJECT_* of what is made; with an account, by operation: see bpf/account_work.h */
+	__u8 marked;	 /* OBJECT_* of what is made; with an account, by operation: see bpf/account/work.bpf.h */
 	__u8 unfollowed; /* its return is not seen: counted at its entry */
 	__u8 driver;	 /* the library that it is in, as SITE_DRIVER_SHIFT has it */
 	__u32 place;	 /* its thread's */
 	__u64 noted;	 /* as `marked` */
 };
 
-/* An address of memory that is the program's own, not pinned, as long as the version is that: see bpf/sides.h. */
+/* An address of memory that is the program's own, not pinned, as long as the version is that: see bpf/copy/sides.bpf.h. */
 struct pageable_address {
 	__u64 address;
 	__u64 version;
@@ -107,7 +107,7 @@ struct thread {
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
 	struct call calls[CALL_DEPTH]; /* followed, all on one stack */
-	/* While the end of a wait is looked at, bpf/order.h */
+	/* While the end of a wait is looked at, bpf/wait/order.bpf.h */
 	__u32 proof_count;
 	__u32 pad;
 	struct stream_proof proofs[STREAM_PROOFS];

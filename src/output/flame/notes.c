@@ -50,7 +50,7 @@ static void add_waits(struct wait_totals *sum, const struct wait_totals *waits)
 	sum->ns += waits->ns - waits->beside_ns;
 }
 
-/* All that can have a site: see is_blocking() of bpf/take_stack.h. */
+/* All that can have a site: see is_blocking() of bpf/stack/take_stack.bpf.h. */
 static void sum_waits(const struct process *process, struct wait_totals *sum)
 {
 	for (int scope = 0; scope < WAIT_SCOPES; scope++)

@@ -74,7 +74,7 @@ def differing(probe, layer, major, rows, api):
 def check(probe, layer, major, rows, api=None):
     wrong, lost = differing(probe, layer, major, rows, api)
     again = {symbol: rows[symbol] for symbol in wrong if rows[symbol].operation == "copy"}
-    # What an address is cannot be asked of a busy kernel each time (bpf/sides.h): then it is unknown.
+    # What an address is cannot be asked of a busy kernel each time (bpf/copy/sides.bpf.h): then it is unknown.
     if again and len(again) <= MAY_BE_UNKNOWN:
         second, _ = differing(probe, layer, major, again, api)
         wrong = {symbol: lines for symbol, lines in wrong.items() if symbol in second or symbol not in again}

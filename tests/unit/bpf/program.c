@@ -18,7 +18,7 @@ extern const volatile struct function_desc functions[MAX_FUNCTIONS] __attribute_
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 #endif
-#include "../../../bpf/gpuprobe.bpf.c"
+#include "gpuprobe.bpf.c"
 #pragma GCC diagnostic pop
 
 #define PLACES 64 /* threads at a time */

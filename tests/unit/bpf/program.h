@@ -6,7 +6,7 @@
 #ifndef TESTS_BPF_PROGRAM_H
 #define TESTS_BPF_PROGRAM_H
 
-#include "../../../bpf/kernel.h"
+#include "core/kernel.bpf.h"
 #include "gpuprobe/account.h"
 #include "gpuprobe/losses.h"
 #include "model/api.h"

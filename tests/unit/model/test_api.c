@@ -432,7 +432,7 @@ static void test_copy_params(void **state)
 	}
 }
 
-/* How a row tells the bytes, as bpf/copy.h and bpf/params.h read them. */
+/* How a row tells the bytes, as bpf/copy/copy.bpf.h and bpf/copy/params.bpf.h read them. */
 static bool has_amount(const struct api_function *f)
 {
 	switch (f->desc.params) {

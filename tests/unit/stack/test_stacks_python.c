@@ -102,7 +102,7 @@ static void must_read(const struct fixture *fixture, uint64_t address, void *buf
 	assert_int_equal(process_memory__read(fixture->pid, address, buffer, size), 0);
 }
 
-/* As bpf/python.h makes it. */
+/* As bpf/stack/python.bpf.h makes it. */
 static uint32_t checksum_of(const struct fixture *fixture, uint64_t code)
 {
 	const struct python_target *target = &fixture->python.offsets.target;

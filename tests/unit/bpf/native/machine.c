@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../../bpf/kernel.h"
+#include "core/kernel.bpf.h"
 
 #define MEMORIES 64
 

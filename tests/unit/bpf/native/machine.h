@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct task_struct; /* of bpf/kernel.h */
+struct task_struct; /* of bpf/core/kernel.bpf.h */
 
 struct machine {
 	__u64 now_ns;		  /* CLOCK_BOOTTIME */

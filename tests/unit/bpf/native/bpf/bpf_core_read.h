@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In the place of libbpf's header of this name: the kernel's structures are those of bpf/kernel.h themselves, and nothing is relocated. */
+/* In the place of libbpf's header of this name: the kernel's structures are those of bpf/core/kernel.bpf.h themselves, and nothing is relocated. */
 #ifndef NATIVE_BPF_CORE_READ_H
 #define NATIVE_BPF_CORE_READ_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* An attribute in bpf/kernel.h that only BPF has. */
+/* An attribute in bpf/core/kernel.bpf.h that only BPF has. */
 #define preserve_access_index
 
 #define ARROWS_1(from, a) ((from)->a)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Calls that never return: the thread jumped out of them, ended, or executed
+ * another program. What such a call had done at its entry is undone, as if it
+ * had failed; that it failed is not counted. Whether the driver has done the
+ * work nobody knows. If it has, the address or the handle comes back some day,
+ * and is seen to be replaced then.
+ */
+#ifndef BPF_CALL_ABANDON_BPF_H
+#define BPF_CALL_ABANDON_BPF_H
+
+#include "account/work.bpf.h"
+#include "object/context.bpf.h"
+#include "launch/graph.bpf.h"
+#include "launch/launch.bpf.h"
+#include "memory/memory.bpf.h"
+#include "object/object.bpf.h"
+#include "memory/virtual.bpf.h"
+
+static __always_inline bool acts_at_entry(u8 operation)
+{
+	if (config.account && operation == OP_WAIT)
+		return true;
+	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT ||
+	       operation == OP_GRAPH || operation == OP_VIRTUAL;
+}
+
+static __always_inline void abandon_call(struct thread *thread, struct call *call)
+{
+	if (config.account)
+		work_abandoned(thread, call);
+	switch (call->operation) {
+	case OP_FREE:
+		free_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_CONTEXT:
+		context_failed(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_DESTROY:
+		object_leave(thread, call, RESULT_ABANDONED);
+		if (call->kind == OBJECT_POOL)
+			pool_object_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_VIRTUAL:
+		virtual_failed(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_GRAPH:
+		graph_leave(thread, call, RESULT_ABANDONED);
+		break;
+	case OP_LAUNCH:
+		/* Whether it is in the graph is not known. */
+		capture_add(thread->slot, call->arg[LAUNCH_CAPTURE], 0, true);
+		break;
+	case OP_GRAPH_LAUNCH:
+		capture_add(thread->slot, call->arg[RUN_CAPTURE], 0, true);
+		break;
+	}
+}
+
+/*
+ * A call that began deeper in the stack than where the thread is now is gone. So
+ * is one that began where another one enters, or, if that can be told at once,
+ * further up, unless it has yet to return.
+ */
+static __always_inline bool will_not_return(const struct call *call, u64 sp, bool entering)
+{
+	if (call->sp < sp)
+		return true;
+	return entering && (call->sp == sp || acts_at_entry(call->operation)) && !is_in_progress(call->sp);
+}
+
+__noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
+{
+	struct call *call;
+	u32 depth;
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < CALL_DEPTH; i++) {
+		depth = thread->depth;
+		if (!depth || depth > CALL_DEPTH)
+			break;
+		call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
+		if (!will_not_return(call, sp, entering))
+			break;
+		thread->depth = depth - 1;
+		if (call->start_ns < handed_over_ns)
+			lose(LOSS_HANDED_OVER);
+		abandon_call(thread, call);
+	}
+	return 0;
+}
+
+/*
+ * Whether a followed call of the thread, which is at `sp` now, waits on another stack. If all that it made there were
+ * left by a jump, they are undone. So are those of a signal handler that is left.
+ */
+__noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
+{
+	u64 innermost;
+	u32 depth;
+
+	if (!thread || !thread->depth)
+		return false;
+	depth = thread->depth;
+	innermost = thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp;
+	if (is_one_stack(sp, innermost))
+		return false;
+	if (is_on_signal_stack(sp) || !is_on_signal_stack(innermost)) {
+		for (u32 i = 0; i < CALL_DEPTH; i++)
+			if (i < depth && is_in_progress(thread->calls[i].sp))
+				return true;
+	}
+	abandon_gone_calls(thread, ~0ull, false);
+	return false;
+}
+
+/* A function of the runtime's that stands for the driver's until that has probes; the others are counted at both layers. */
+static __always_inline bool stands_for_driver(const volatile struct function_desc *function)
+{
+	u8 operation = function->operation;
+
+	return function->layer == LAYER_RUNTIME && operation != OP_ALLOC && operation != OP_FREE && operation != OP_DEVICE &&
+	       operation != OP_ASK;
+}
+
+/*
+ * A call of the runtime's inside which the driver was loaded is left to the driver's call that enters now, if that is the
+ * same act. Launches have been counted by then.
+ */
+__noinline int leave_to_driver(struct thread *thread, u32 row, u32 operation)
+{
+	const volatile struct function_desc *function;
+	u64 sp = 0;
+
+	if (!thread || operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH)
+		return 0;
+	for (u32 i = 0; i < CALL_DEPTH; i++) {
+		if (i >= thread->depth)
+			break;
+		function = function_at(thread->calls[i].row);
+		if (!function || !stands_for_driver(function) || !is_same_act(&thread->calls[i], row, operation))
+			continue;
+		sp = thread->calls[i].sp + 1;
+		break;
+	}
+	if (sp)
+		abandon_gone_calls(thread, sp, false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A call from entry to return: its arguments, its place in the thread's
+ * record of calls in progress, and how its outcome is counted.
+ *
+ * A call inside another of the same operation is the same act and is not
+ * counted again: cudaMalloc that calls cuMemAlloc_v2 is one allocation. A
+ * recorded call encloses the present one while the stack pointer is at or
+ * below where that call began; once it is above, the call is gone, however
+ * it ended (return, longjmp, exception), and its record is dropped.
+ */
+#ifndef BPF_CALL_CALL_BPF_H
+#define BPF_CALL_CALL_BPF_H
+
+#include "gpuprobe/sticky.h"
+#include "stack/call_site.bpf.h"
+#include "process/hold.bpf.h"
+#include "call/shim.bpf.h"
+#include "call/switch.bpf.h"
+#include "call/tally.bpf.h"
+#include "call/thread.bpf.h"
+
+#define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
+
+/* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
+#define RESULT_ABANDONED 0x7fffffff
+
+/*
+ * call/abandon.bpf.h: undoes the thread's calls that are gone, now that it is at `sp`,
+ * where another call enters or none does.
+ */
+int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
+
+static __always_inline const volatile struct function_desc *function_at(u32 row)
+{
+	/* So that what is checked is what the address is made of, and before it is: else the verifier refuses it. */
+	barrier_var(row);
+	if (row >= MAX_FUNCTIONS)
+		return NULL;
+	barrier_var(row);
+	return &functions[row];
+}
+
+/* The argument at `place`, at the function's entry; 0 where that is none. */
+static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
+{
+	u64 value = 0;
+
+	if (place == PLACE_NONE)
+		return 0;
+	switch (place & PLACE_MASK) {
+	case 0:
+		value = ctx->di;
+		break;
+	case 1:
+		value = ctx->si;
+		break;
+	case 2:
+		value = ctx->dx;
+		break;
+	case 3:
+		value = ctx->cx;
+		break;
+	case 4:
+		value = ctx->r8;
+		break;
+	case 5:
+		value = ctx->r9;
+		break;
+	default:
+		if (bpf_probe_read_user(&value, sizeof(value),
+					(void *)(ctx->sp + 8 * (u64)((place & PLACE_MASK) - PLACE_STACK + 1))))
+			lose(LOSS_UNREADABLE);
+	}
+	return place & PLACE_32 ? (u32)value : value;
+}
+
+/*
+ * The same, not inlined: it has so many uses that it would be a sixth of the program, with whose length the verifier's
+ * time grows.
+ */
+static __noinline u64 argument_at(struct pt_regs *ctx, u32 place)
+{
+	return argument_here(ctx, place);
+}
+
+/* The argument that has `role` in `function`, at its entry; 0 where it has none. */
+static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
+				    enum role role)
+{
+	return argument_at(ctx, function->place[role]);
+}
+
+/* Where a structure that is passed by value on the stack begins. */
+static __always_inline u64 stack_address(struct pt_regs *ctx, const volatile struct function_desc *function,
+					 enum role role)
+{
+	return ctx->sp + 8 * (u64)((function->place[role] & PLACE_MASK) - PLACE_STACK + 1);
+}
+
+static __always_inline bool has_role(const volatile struct function_desc *function, enum role role)
+{
+	return function->place[role] != PLACE_NONE;
+}
+
+/* Whether the thread's innermost recorded call began deeper in the stack than `sp`. */
+static __always_inline bool innermost_is_below(const struct thread *thread, u64 sp)
+{
+	u32 depth = thread->depth;
+
+	return depth && thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp < sp;
+}
+
+/* Forgets the calls of the thread that are gone: those that began below `sp`. */
+static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
+{
+	u32 depth = thread->depth;
+
+	for (int i = 0; i < CALL_DEPTH; i++) {
+		if (!depth || thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp >= sp)
+			break;
+		depth--;
+	}
+	thread->depth = depth;
+}
+
+/*
+ * Objects of one kind are made by another's making (a stream's loads the library of the first
+ * use), and the choice of a device asks for the UUIDs of all.
+ */
+static __always_inline bool is_object_act(u8 operation)
+{
+	return operation == OP_CREATE || operation == OP_DESTROY || operation == OP_DEVICE;
+}
+
+static __always_inline bool is_same_act(const struct call *call, u32 row, u8 operation)
+{
+	const volatile struct function_desc *function;
+
+	if (call->operation != operation)
+		return false;
+	if (!is_object_act(operation))
+		return true;
+	function = function_at(row);
+	return function && function->kind == call->kind;
+}
+
+/*
+ * Whether a call in progress is the same act as the one that enters now at `site`. With the same stack pointer one
+ * function jumped into the other, or into the same of another library. A new call that takes the place of one that
+ * never returned has put its own return address there. Global: the verifier goes through it once, not for
+ * each way to it.
+ */
+__noinline int call_is_nested(struct thread *thread, u64 sp, u32 site, u32 operation)
+{
+	if (!thread)
+		return 0;
+	drop_gone_calls(thread, sp);
+	for (u32 i = 0; i < CALL_DEPTH; i++) {
+		if (i >= thread->depth)
+			break;
+		if (!is_same_act(&thread->calls[i], site & SITE_ROW, operation))
+			continue;
+		if (is_in_progress(thread->calls[i].sp)) {
+			note_shim(thread->slot, thread->calls[i].driver, site);
+			return true;
+		}
+		thread->depth = i;
+		break;
+	}
+	return false;
+}
+
+static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 site,
+				       u8 operation)
+{
+	call->sp = ctx->sp;
+	call->row = site & SITE_ROW;
+	call->driver = driver_of_site(site);
+	call->operation = operation;
+	call->flag = 0;
+	if (config.account)
+		call->marked = 0;
+	call->device = current_device(thread);
+	call->place = thread->place;
+	if (config.stack_mode) {
+		call->function = ctx->ip;
+		call->site = SITE_KINDS;
+	}
+	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
+		call->caller = 0;
+	call->start_ns = now();
+}
+
+/* How long the calling process was held since `from_ns`, up to `to_ns`. Global: the verifier goes through it once. */
+__noinline u64 held_between(u64 from_ns, u64 to_ns)
+{
+	s32 pid = pid_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader));
+	const struct holds *own = bpf_map_lookup_elem(&holds, &pid);
+
+	return own ? holds__within(own, from_ns, to_ns) : 0;
+}
+
+/* The time from `from_ns` to now, without that for which the calling process was held. */
+static __always_inline u64 time_since(u64 from_ns)
+{
+	u64 to_ns = now();
+
+	if (config.hold && let_go_ns > from_ns)
+		return to_ns - from_ns - held_between(from_ns, to_ns);
+	return to_ns - from_ns;
+}
+
+/*
+ * Records the call that enters now. Returns NULL when it is nested in the
+ * same act, or too deep (which is counted): then its return is of no interest.
+ */
+static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 site,
+					       u8 operation)
+{
+	struct call *call;
+	u32 depth;
+
+	if (thread->depth && call_is_nested(thread, ctx->sp, site, operation))
+		return NULL;
+	depth = thread->depth;
+	if (depth >= CALL_DEPTH) {
+		lose(LOSS_CALL_DEPTH);
+		return NULL;
+	}
+	call = &thread->calls[depth & (CALL_DEPTH - 1)];
+	begin_call(thread, call, ctx, site, operation);
+	call->unfollowed = 0;
+	thread->depth = depth + 1;
+	return call;
+}
+
+/* Whether a call at `site` is the same act as the unfollowed call that makes it. */
+static __always_inline bool is_unfollowed_again(const struct unfollowed_call *outer, u32 site, u8 operation)
+{
+	const volatile struct function_desc *inner = function_at(site & SITE_ROW), *function = function_at(outer->row);
+
+	if (outer->operation != operation || !inner || !function)
+		return false;
+	return !is_object_act(operation) || function->kind == inner->kind;
+}
+
+#define MADE_BY_OTHERS (-1)
+
+/*
+ * Which unfollowed call makes the one that enters at `sp` and `site`, and is the same act: its number plus 1.
+ * MADE_BY_OTHERS: those that make it are other acts; 0: none makes it. Global: the verifier goes through it once.
+ */
+__noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
+{
+	int found = 0;
+
+	if (!all)
+		return 0;
+	for (int i = 0; i < UNFOLLOWED_CALLS; i++) {
+		const struct unfollowed_call *outer = &all->calls[i];
+
+		if (!outer->sp || !is_within_unfollowed(outer, sp, site))
+			continue;
+		if (is_unfollowed_again(outer, site, operation))
+			return i + 1;
+		found = MADE_BY_OTHERS;
+	}
+	return found;
+}
+
+/*
+ * Whether a call that is not followed counts: not where it is the same act as the one that makes it. What others make
+ * is kept only for the sake of a library behind theirs.
+ */
+static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site, u8 operation)
+{
+	int made_by;
+
+	if (!thread)
+		return false;
+	made_by = unfollowed_same_act(&thread->unfollowed, sp, site, operation);
+	if (made_by > 0) {
+		note_shim(thread->slot, thread->unfollowed.calls[(made_by - 1) & (UNFOLLOWED_CALLS - 1)].driver, site);
+		return false;
+	}
+	if (!made_by || several_drivers)
+		keep_unfollowed(&thread->unfollowed, sp, site, operation);
+	return true;
+}
+
+/*
+ * As call_enter, of a call whose return is not followed: it is not on the thread's record. NULL also where one
+ * that is must not be overwritten.
+ */
+static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site,
+							  u8 operation)
+{
+	u32 depth = thread->depth;
+	struct call *call;
+
+	if (!unfollowed_begins(thread, ctx->sp, site, operation))
+		return NULL;
+	if (depth >= CALL_DEPTH) {
+		lose(LOSS_CALL_DEPTH);
+		return NULL;
+	}
+	call = &thread->calls[depth & (CALL_DEPTH - 1)];
+	begin_call(thread, call, ctx, site, operation);
+	call->unfollowed = 1;
+	call->end_ns = call->start_ns;
+	return call;
+}
+
+/*
+ * The call that returns now, taken off the thread's record; NULL when it was
+ * not recorded. After the return instruction the stack pointer is one word
+ * above where it was at entry.
+ */
+static __always_inline struct call *call_leave(struct thread *thread, struct pt_regs *ctx)
+{
+	u64 sp = ctx->sp - 8;
+	struct call *call;
+	u32 depth;
+
+	drop_gone_calls(thread, sp);
+	depth = thread->depth;
+	if (!depth || depth > CALL_DEPTH)
+		return NULL;
+	call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
+	if (call->sp != sp)
+		return NULL;
+	thread->depth = depth - 1;
+	call->end_ns = call->start_ns + time_since(call->start_ns);
+	return call;
+}
+
+/*
+ * CUDA_ERROR_DEINITIALIZED: the driver is shutting down with the process. That
+ * an unload or the release of a context comes too late then is no failure:
+ * every program with a static cudart does so (PyTorch 19 times).
+ */
+static __always_inline bool is_end_of_driver(s32 result)
+{
+	return result == 4;
+}
+
+/* A process cannot use CUDA any more: what becomes of its later calls tells whether that is so. */
+static __always_inline void note_sticky(u32 slot, s32 code)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process)
+		return;
+	if (!process->sticky_code) {
+		if (!error__is_sticky(code))
+			return;
+		if (!__sync_val_compare_and_swap(&process->sticky_code, 0, code)) {
+			process->sticky_ns = now();
+			any_sticky = 1;
+			return;
+		}
+	}
+	if (process->sticky_code == code)
+		__sync_fetch_and_add(&process->sticky_failures, 1);
+	else
+		__sync_fetch_and_add(&process->after_sticky, 1);
+}
+
+/* Of successful calls those that are told by where they were made. */
+static __always_inline void count_success_site(u32 slot, const struct call *call, u16 flags, u64 bytes, u64 ns)
+{
+	struct call_site_key key = {.stack = call->stack, .what = call->row, .slot = slot, .kind = call->site};
+
+	if (call->site == SITE_ALLOCATION && !(flags & (TALLY_CAPTURED | TALLY_REFERENCE)))
+		count_site(&key, 1, bytes);
+	else if ((call->site == SITE_WAIT || call->site == SITE_COPY) && !(flags & TALLY_CAPTURED))
+		count_site(&key, 1, ns);
+}
+
+/*
+ * Counts a successful call.
+ * Global, as the next: the verifier goes through them once, and what they keep
+ * on the stack (512 bytes for all that call each other) their callers do not.
+ */
+__noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
+{
+	struct tally *tally;
+	u64 ns, bits;
+
+	if (!call)
+		return 0;
+	if (call->unfollowed)
+		flags |= TALLY_UNFOLLOWED;
+	ns = call->end_ns - call->start_ns;
+	if (config.stack_mode)
+		count_success_site(slot, call, flags, bytes, ns);
+	bits = tally_bits(slot, call->row, kind, flags, call->device);
+	if (!count_by_thread(call->place, bits, bytes, ns)) {
+		tally = tally_of(slot, call->row, kind, flags, call->device);
+		if (tally)
+			add_tally(tally, 1, bytes, ns);
+		else
+			count_other_calls(slot, 1, 0, ns);
+	}
+	if (any_sticky)
+		note_sticky(slot, 0);
+	return 0;
+}
+
+static __always_inline void count_failure_site(u32 slot, const struct call *call, s32 code)
+{
+	struct call_site_key key = {
+		.stack = call->stack,
+		.what = (u64)call->row << 32 | (u32)code,
+		.slot = slot,
+		.kind = SITE_FAILURE,
+	};
+
+	count_site(&key, 1, 0);
+}
+
+/* A failure that the process has not had. Where it has no entry of its own it is one of the process's others. */
+static __always_inline struct failure_record *failure_first_sight(const struct failure_key *key)
+{
+	struct failure_record *failure = NULL, fresh = {.first_ns = now()};
+	struct process_record *process = process_at(key->slot);
+	int error = 0;
+
+	if (!process)
+		return NULL;
+	if (process->failure_keys < FAILURES_KEPT) {
+		error = bpf_map_update_elem(&failures, key, &fresh, BPF_NOEXIST);
+		failure = bpf_map_lookup_elem(&failures, key);
+	}
+	if (failure) {
+		__sync_fetch_and_add(&process->failure_keys, 1);
+		return failure;
+	}
+	lose_update(error, LOSS_ERROR_MAP_FULL);
+	__sync_fetch_and_add(&process->other_failures, 1);
+	return NULL;
+}
+
+__noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
+{
+	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
+	struct failure_record *failure;
+	struct tally *tally;
+
+	if (!call || code == RESULT_ABANDONED)
+		return 0;
+	if (wants_site(SITE_FAILURE))
+		count_failure_site(slot, call, code);
+	key.row = call->row;
+	tally = tally_of(slot, call->row, kind, flags, call->device);
+	if (tally) {
+		__sync_fetch_and_add(&tally->failures, 1);
+		__sync_fetch_and_add(&tally->other_ns, call->end_ns - call->start_ns);
+	} else {
+		count_other_calls(slot, 0, 1, call->end_ns - call->start_ns);
+	}
+	note_sticky(slot, code);
+	failure = bpf_map_lookup_elem(&failures, &key);
+	if (!failure)
+		failure = failure_first_sight(&key);
+	if (!failure)
+		return 0;
+	__sync_fetch_and_add(&failure->count, 1);
+	failure->last_ns = now();
+	return 0;
+}
+
+#endif

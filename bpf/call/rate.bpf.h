@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * How many calls each thread makes, by family, gpuprobe/rate.h. Where
+ * config.rates is not set none of this is in the programs.
+ */
+#ifndef BPF_CALL_RATE_BPF_H
+#define BPF_CALL_RATE_BPF_H
+
+#include "call/thread.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct thread_rate);
+} thread_rates SEC(".maps");
+
+/* Numbers of thread_rates that no thread has; userspace puts them back when their threads have ended. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} free_rates SEC(".maps");
+
+/* Takes a place for the thread. Its start is written last: without it userspace does not look. */
+static __noinline int open_rate(struct thread *thread)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_rate *rate;
+	u32 number;
+
+	if (!thread)
+		return 0;
+	thread->rate = NO_PLACE;
+	if (bpf_map_pop_elem(&free_rates, &number))
+		return 0;
+	rate = bpf_map_lookup_elem(&thread_rates, &number);
+	if (!rate)
+		return 0;
+	rate->slot = thread->slot;
+	rate->tid = pid_of(task);
+	rate->start_ns = BPF_CORE_READ(task, start_boottime);
+	thread->rate = number + 1;
+	return 0;
+}
+
+/* The thread's own, NULL where there was no place. */
+static __always_inline struct thread_rate *rate_of(const struct thread *thread)
+{
+	u32 number = thread->rate - 1;
+
+	return bpf_map_lookup_elem(&thread_rates, &number);
+}
+
+static __always_inline void count_rate(struct thread *thread, u8 operation)
+{
+	struct thread_rate *rate;
+
+	if (!thread->rate)
+		open_rate(thread);
+	rate = rate_of(thread);
+	if (rate)
+		rate->calls[rate_family_of(operation)]++;
+}
+
+/* The calling thread has no more calls: it exits, or becomes another program. */
+static __always_inline void close_rate(void)
+{
+	struct thread *thread = returning_thread();
+	struct thread_rate *rate;
+
+	if (!thread || !thread->rate)
+		return;
+	rate = rate_of(thread);
+	if (rate)
+		rate->ended_ns = now();
+	thread->rate = NO_PLACE;
+}
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Tasks as gpuprobe names them: by the pids of its own pid namespace; and which are watched. */
+#ifndef BPF_CORE_TASK_BPF_H
+#define BPF_CORE_TASK_BPF_H
+
+#include "core/base.bpf.h"
+
+#define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
+
+/*
+ * The number of the kernel's struct pid at `address` in gpuprobe's pid namespace; 0 where it has
+ * none. A pid has a number in each namespace from the initial one down to its
+ * own; gpuprobe cannot know how deep its own is, but knows it by its inode. Global: the verifier goes through it once.
+ */
+__noinline s32 pid_number(u64 address)
+{
+	struct pid *pid = (void *)address;
+	struct upid *number;
+	u32 level;
+
+	if (!pid)
+		return 0;
+	level = BPF_CORE_READ(pid, level);
+	number = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	for (u32 i = 0; i < PID_LEVELS && i <= level; i++) {
+		if (BPF_CORE_READ(number, ns, ns.inum) == config.pidns_inum)
+			return BPF_CORE_READ(number, nr);
+		number = (void *)number + bpf_core_type_size(struct upid);
+	}
+	return 0;
+}
+
+/* The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has none. */
+static __always_inline s32 pid_of(struct task_struct *task)
+{
+	return pid_number((u64)BPF_CORE_READ(task, thread_pid));
+}
+
+/* The pid that `task`'s thread has in its own pid namespace, the innermost. */
+static __always_inline s32 innermost_pid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *numbers;
+
+	if (!pid)
+		return 0;
+	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	numbers = (void *)numbers + BPF_CORE_READ(pid, level) * bpf_core_type_size(struct upid);
+	return BPF_CORE_READ(numbers, nr);
+}
+
+static __always_inline bool pid_is_watched(s32 pid)
+{
+	return !config.only_watched || bpf_map_lookup_elem(&watched, &pid);
+}
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Stacks of followed threads, as stack/stack.bpf.h takes them. A sample of a thread on a CPU has one each time. Of sleeps there may
+ * be 20,000 a second: at most half a per cent of the thread's time goes to their stacks, by what those have cost
+ * so far. One in `one_in` is taken, by chance, so that it does not matter in which order a program sleeps where.
+ */
+#ifndef BPF_HOST_STACK_BPF_H
+#define BPF_HOST_STACK_BPF_H
+
+#include "host/state.bpf.h"
+#include "stack/stack.bpf.h"
+
+#define STACK_WINDOW_NS 100000000ull
+#define STACK_WINDOW_COST_NS (STACK_WINDOW_NS / 200)
+#define STACK_FIRST_NS 30000 /* what one is taken to cost until it is known */
+
+/* The two calls are kept apart, for one of the maps is not there. */
+static __always_inline struct stack_scratch *scratch_of(struct task_struct *task, u64 flags)
+{
+	struct stack_scratch *scratch;
+
+	if (copies_stacks()) {
+		scratch = bpf_task_storage_get(&stack_copy_scratches, task, 0, flags);
+		barrier_var(scratch);
+		return scratch;
+	}
+	return bpf_task_storage_get(&stack_scratches, task, 0, flags);
+}
+
+/* Calls whose return address the kernel has replaced. */
+static __always_inline void keep_return_instances(struct task_struct *task, struct stack_record *record)
+{
+	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
+
+	record->callers = 0;
+	for (u32 i = 0; i < STACK_CALLERS && instance; i++) {
+		record->caller[i].place = BPF_CORE_READ(instance, stack);
+		record->caller[i].address = BPF_CORE_READ(instance, orig_ret_vaddr);
+		record->callers = i + 1;
+		instance = BPF_CORE_READ(instance, next);
+	}
+}
+
+/* The id of the calling thread's stack as it is in its own code; 0: it could not be taken. */
+static __always_inline u64 own_stack(void *ctx, struct task_struct *task, const struct pt_regs *regs,
+				     const struct host_account *account)
+{
+	const struct stack_place place = {.start_ns = account->process_start_ns, .pid = account->pid, .interrupted = true};
+	struct stack_scratch *scratch;
+	u64 id;
+
+	if (!config.stack_mode)
+		return 0;
+	scratch = scratch_of(task, 0);
+	if (!scratch)
+		return 0;
+	id = told_stack(&scratch->record, read_stack(scratch, ctx, regs, &place));
+	if (id)
+		return id;
+	keep_return_instances(task, &scratch->record);
+	tell_stack(&scratch->record);
+	return scratch->record.id;
+}
+
+static __always_inline u32 stacks_allowed(const struct host_account *account)
+{
+	u64 cost = account->stack_ns ? account->stack_ns : STACK_FIRST_NS;
+
+	return STACK_WINDOW_COST_NS / cost + 1;
+}
+
+static __always_inline void begin_window(struct host_account *account, u64 at_ns)
+{
+	u64 sleeps = account->window_sleeps * STACK_WINDOW_NS / (at_ns - account->window_ns);
+	u32 allowed = stacks_allowed(account);
+
+	account->one_in = sleeps > allowed ? sleeps / allowed + 1 : 1;
+	account->window_ns = at_ns;
+	account->window_sleeps = account->window_stacks = 0;
+}
+
+/* Whether the sleep that begins now is to have its stack taken. After a quiet time there may be many at once. */
+static __always_inline bool wants_stack(struct host_account *account, u64 at_ns)
+{
+	if (at_ns - account->window_ns >= STACK_WINDOW_NS)
+		begin_window(account, at_ns);
+	account->window_sleeps++;
+	account->weight = account->one_in;
+	if (account->one_in > 1 && bpf_get_prandom_u32() % account->one_in)
+		return false;
+	account->window_stacks++;
+	if (account->window_stacks > stacks_allowed(account)) {
+		account->window_stacks = 0;
+		account->one_in *= 2;
+	}
+	return true;
+}
+
+static __always_inline void note_cost(struct host_account *account, u64 ns)
+{
+	account->stack_ns = account->stack_ns ? (account->stack_ns * 7 + ns) / 8 : ns;
+}
+
+#endif

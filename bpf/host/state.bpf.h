@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Maps of followed threads, see include/gpuprobe/host.h, and of the monitor's what is read here: userspace shares it. */
+#ifndef BPF_HOST_STATE_BPF_H
+#define BPF_HOST_STATE_BPF_H
+
+#include "core/base.bpf.h"
+#include "gpuprobe/account.h"
+#include "gpuprobe/host.h"
+
+_Static_assert((HOST_CLASSES & (HOST_CLASSES - 1)) == 0, "indexes of classes are masked");
+
+/* A followed thread's number. The storage is made by the iterator: nothing may be allocated where threads are switched. */
+struct followed {
+	u32 thread, generation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct followed);
+} followed SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, HOST_THREADS);
+	__type(key, u32);
+	__type(value, struct host_account);
+} host_accounts SEC(".maps");
+
+/* All of these are filled beforehand: they are written where threads are switched. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOST_SITES);
+	__type(key, struct host_site_key);
+	__type(value, struct host_site_record);
+} host_sites SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOST_WAKERS);
+	__type(key, struct host_pair_key);
+	__type(value, struct host_waker);
+} host_wakers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOST_RIVALS);
+	__type(key, struct host_pair_key);
+	__type(value, struct host_rival);
+} host_rivals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOST_FILES);
+	__type(key, struct host_pair_key);
+	__type(value, struct host_file);
+} host_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOST_THREADS);
+	__type(key, u32);
+	__type(value, struct host_wanted);
+} host_wanted SEC(".maps");
+
+/* --- the monitor's --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct thread_account);
+} thread_accounts SEC(".maps");
+
+/* Whether BPF programs keep anything with the thread: most have nothing, and that takes less to be seen than the map. */
+static __always_inline bool is_known(struct task_struct *task)
+{
+	return task->bpf_storage;
+}
+
+/* The account of a followed thread; NULL of any other. */
+static __always_inline struct host_account *account_of(struct task_struct *task, struct followed *who)
+{
+	const struct followed *own;
+	struct host_account *account;
+
+	own = bpf_task_storage_get(&followed, task, 0, 0);
+	if (!own)
+		return NULL;
+	*who = *own;
+	account = bpf_map_lookup_elem(&host_accounts, &who->thread);
+	return account && account->generation == who->generation && account->began_ns && !account->ended_ns ? account : NULL;
+}
+
+#endif

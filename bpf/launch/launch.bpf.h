@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Launches: every one is counted at entry, by process, kernel handle and
+ * device; one in config.launch_sample, and the first of each kernel, is looked
+ * at more closely, and again on its return. This is the hottest path of
+ * gpuprobe.
+ */
+#ifndef BPF_LAUNCH_LAUNCH_BPF_H
+#define BPF_LAUNCH_LAUNCH_BPF_H
+
+#include "account/outstanding.bpf.h"
+#include "launch/capture.bpf.h"
+#include "launch/name.bpf.h"
+#include "launch/shape.bpf.h"
+#include "steps/steps.bpf.h"
+#include "stack/take_stack.bpf.h"
+
+/* call.flag */
+#define LAUNCH_SAMPLED 0x01
+#define LAUNCH_FIRST 0x02 /* of its kernel */
+#define LAUNCH_LOADS 0x04 /* a module or library is loaded inside it */
+/* call.arg */
+#define LAUNCH_CAPTURE 0
+#define LAUNCH_HANDLE 1
+
+/* Kernels whose name could not be read yet; tried again at sampled launches. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct kernel_key);
+	__type(value, u8);
+} unnamed SEC(".maps");
+
+/* Reads the name of a kernel seen for the first time, and keeps it for later if that fails. */
+static __always_inline void name_kernel(const struct kernel_key *key)
+{
+	u8 pending = 1;
+
+	/* Userspace reads the names of those that do not fit here. */
+	if (send_name_of_handle(key))
+		bpf_map_update_elem(&unnamed, key, &pending, BPF_ANY);
+	else
+		bpf_map_delete_elem(&unnamed, key);
+}
+
+#define NOT_COUNTED (~0ull)
+
+static __noinline u64 *kernel_first_sight(struct launch_key *key)
+{
+	bool is_new = false;
+	u64 *count;
+
+	if (!key)
+		return NULL;
+	count = add_kernel(key, &is_new);
+	if (is_new)
+		name_kernel(&key->kernel);
+	return count;
+}
+
+/* The kernel's counter in the map, made where it is not there; NULL where there is no room. */
+static __noinline u64 *shared_launches(struct launch_key *key)
+{
+	u64 *count;
+
+	if (!key)
+		return NULL;
+	count = bpf_map_lookup_elem(&launches, key);
+	return count ? count : kernel_first_sight(key);
+}
+
+/* Takes the kernel's launches to the thread itself, and counts one. As count_launch. Global: the verifier goes through it once. */
+__noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
+{
+	u32 index = scatter(handle) & (THREAD_LAUNCHES - 1);
+	struct launch_key key;
+	struct thread_counts *own;
+	struct thread_launch *mine;
+	u64 *count;
+
+	if (!thread)
+		return NOT_COUNTED;
+	key = launch_key_of(thread->slot, handle, where);
+	count = shared_launches(&key);
+	if (!count)
+		return NOT_COUNTED;
+	own = thread_counts_at(thread->place);
+	if (!own)
+		return __sync_fetch_and_add(count, 1);
+	spill_launches(thread->slot, thread->place, index);
+	mine = &own->launches[index];
+	mine->handle = handle;
+	mine->where = where | (*count + 1) << WHERE_BITS;
+	barrier();
+	mine->launches = 1;
+	return *count;
+}
+
+/* Returns how many launches of the kernel came before, about, or NOT_COUNTED. */
+static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 where)
+{
+	struct thread_counts *own = thread_counts_at(thread->place);
+	struct thread_launch *mine;
+	u64 known;
+
+	if (!own)
+		return claim_launches(thread, handle, where);
+	mine = &own->launches[scatter(handle) & (THREAD_LAUNCHES - 1)];
+	known = mine->where;
+	if (mine->handle != handle || !is_same_place(known, where) || !mine->launches)
+		return claim_launches(thread, handle, where);
+	mine->where = known + (1ull << WHERE_BITS);
+	mine->launches++;
+	return known >> WHERE_BITS;
+}
+
+/* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 site, u8 flags, u64 capture,
+					 u64 handle, u64 stream)
+{
+	struct call *call = call_enter(thread, ctx, site, OP_LAUNCH);
+
+	if (!call) {
+		/* Whether it will be in the graph is not seen. */
+		capture_add(thread->slot, capture, 0, true);
+		lose_sight_too_deep(thread);
+		return 1;
+	}
+	call->flag = flags;
+	call->arg[LAUNCH_CAPTURE] = capture;
+	call->arg[LAUNCH_HANDLE] = handle;
+	if (config.account) {
+		call->noted = stream;
+		begin_submission(thread, call);
+	}
+	return 0;
+}
+
+/* Where it was launched. Apart, for the stack's sake. */
+static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle, u64 where)
+{
+	struct launch_key key;
+
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, where);
+	note_launch(ctx, thread, &key);
+	return 0;
+}
+
+/* The capture that takes the launch, 0 where it is executed. */
+static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+					struct thread *thread)
+{
+	return capture_of(thread, function, stream_of_launch(ctx, function));
+}
+
+/* A closer look. `seen` is struct thread_launch's `where`. Returns flags for its call. Apart, for the stack's sake. */
+static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+				   const struct thread *thread, u64 handle, u64 seen)
+{
+	/* For an account every return is looked at. */
+	u8 flags = config.launch_sample > 1 && !config.account ? LAUNCH_SAMPLED : 0;
+	struct launch_key key;
+
+	if (!thread)
+		return 0;
+	key = launch_key_of(thread->slot, handle, seen);
+	if (sample_shape(ctx, function, thread, &key.kernel))
+		flags |= LAUNCH_FIRST;
+	if (seen >> WHERE_BITS && bpf_map_lookup_elem(&unnamed, &key.kernel))
+		name_kernel(&key.kernel);
+	return flags;
+}
+
+/* Whether the launches of driver libraries can be on record. */
+static __always_inline bool sees_launches_return(void)
+{
+	return config.launch_returns || config.links == LINKS_SESSION;
+}
+
+#define LAUNCH_IS_PART 1    /* of one that has been counted */
+#define LAUNCH_IS_SHIMMED 2 /* it may be of a driver library in front of another, or behind one */
+
+/*
+ * How a launch stands to what its thread is in: LAUNCH_*. Global: the verifier goes through it once, and takes what it
+ * returns for one thing.
+ */
+__noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follows)
+{
+	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+	int shimmed;
+
+	if (!process)
+		return LAUNCH_IS_PART;
+	shimmed = several_drivers && note_driver(process, site) ? LAUNCH_IS_SHIMMED : 0;
+	if (follows && (both_layers || shimmed) && call_is_nested(thread, sp, site, OP_LAUNCH))
+		return LAUNCH_IS_PART;
+	if ((!follows || (shimmed && !sees_launches_return())) && !unfollowed_begins(thread, sp, site, OP_LAUNCH))
+		return LAUNCH_IS_PART;
+	return shimmed;
+}
+
+/* Returns 1 where the call's return is of no interest: where it `follows` none, of each. */
+static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+					struct thread *thread, u32 site, bool follows)
+{
+	struct process_record *process = process_at(thread->slot);
+	u64 before, handle, where, capture = 0, stream = 0;
+	bool each, sampled;
+	int within = 0;
+	u8 flags = 0;
+
+	if (!process)
+		return 1;
+	if (both_layers || several_drivers || !follows)
+		within = launch_within(thread, ctx->sp, site, follows);
+	if (within & LAUNCH_IS_PART)
+		return 1;
+	if (process->captures)
+		capture = capture_of_launch(ctx, function, thread);
+	handle = argument_here(ctx, function->place[ROLE_FUNC]);
+	where = where_launched(process->generation, current_device(thread), capture != 0);
+	before = count_launch(thread, handle, where);
+	if (before == NOT_COUNTED) {
+		count_other_launches(thread->slot, device_launched(where), capture != 0, 1);
+		before = 1;
+	}
+	if (wants_site(SITE_LAUNCH) && !capture)
+		note_launch_of(ctx, thread, handle, where);
+	if (config.steps && !config.account && !capture)
+		step_launch_enter(thread, handle);
+	sampled = !(before & (config.launch_sample - 1));
+	if (sampled)
+		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
+	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
+	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
+	if (!follows && config.account)
+		lose_sight(thread->slot);
+	if (!follows || (!each && !config.launch_returns)) {
+		capture_add(thread->slot, capture, 1, false);
+		return 1;
+	}
+	if (config.account)
+		stream = stream_id(function, stream_of_launch(ctx, function));
+	if (each || capture)
+		return follow_launch(thread, ctx, site, flags & LAUNCH_FIRST, capture, handle, stream);
+	return sampled ? follow_launch(thread, ctx, site, flags, 0, handle, 0) : 1;
+}
+
+static __always_inline void launch_leave(struct thread *thread, const struct call *call, s32 result)
+{
+	u64 capture = call->arg[LAUNCH_CAPTURE];
+	u16 flags = 0;
+
+	if (call->flag & LAUNCH_SAMPLED)
+		flags |= TALLY_SAMPLED;
+	if (call->flag & LAUNCH_FIRST)
+		flags |= TALLY_FIRST;
+	if (capture)
+		flags |= TALLY_CAPTURED;
+	if (result) {
+		count_failure(thread->slot, call, 0, flags, result);
+		return;
+	}
+	count_success(thread->slot, call, 0, flags, 0);
+	if (capture)
+		capture_add(thread->slot, capture, 1, false);
+}
+
+#endif

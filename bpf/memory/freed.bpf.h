@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The latest frees of each process: addresses of device memory for the
+ * report, all others aside; and both to tell a second free of one address
+ * from a free of what was never seen.
+ */
+#ifndef BPF_MEMORY_FREED_BPF_H
+#define BPF_MEMORY_FREED_BPF_H
+
+#include "call/thread.bpf.h"
+
+#define ASIDE_SPACE_SHIFT 56
+
+static __always_inline bool is_shown_freed(u32 kind)
+{
+	return kind == MEMORY_DEVICE || kind == MEMORY_MANAGED || kind == MEMORY_POOL;
+}
+
+static __always_inline u64 aside_entry(const struct allocation_key *key)
+{
+	return key->address | (u64)key->space << ASIDE_SPACE_SHIFT;
+}
+
+__noinline int remember_freed(const struct allocation_key *key, u32 kind)
+{
+	struct process_record *process;
+	u32 n;
+
+	if (!key)
+		return 0;
+	process = process_at(key->slot);
+	if (!process)
+		return 0;
+	if (is_shown_freed(kind)) {
+		n = __sync_fetch_and_add(&process->freed_next, 1);
+		process->freed[n % FREED_KEPT] = key->address;
+	} else {
+		n = __sync_fetch_and_add(&process->aside_next, 1);
+		process->aside[n % FREED_KEPT] = aside_entry(key);
+	}
+	return 0;
+}
+
+/*
+ * 1 or 0, without a branch: in a loop the verifier follows each anew in every
+ * round. The barriers keep the compiler from making one of it.
+ */
+static __always_inline u64 is_equal(u64 a, u64 b)
+{
+	u64 differs = (a ^ b) | -(a ^ b);
+
+	barrier_var(differs);
+	return ~differs >> 63;
+}
+
+static __always_inline u64 is_below(u32 a, u32 b)
+{
+	u64 difference = (u64)a - b;
+
+	barrier_var(difference);
+	return difference >> 63;
+}
+
+/* Whether the address or handle is among the latest frees. */
+__noinline int was_freed(const struct allocation_key *key)
+{
+	u64 aside, found_shown = 0, found_aside = 0;
+	struct process_record *process;
+
+	if (!key)
+		return 0;
+	process = process_at(key->slot);
+	if (!process)
+		return 0;
+	aside = aside_entry(key);
+	for (u32 i = 0; i < FREED_KEPT; i++) {
+		found_shown |= is_equal(process->freed[i], key->address) & is_below(i, process->freed_next);
+		found_aside |= is_equal(process->aside[i], aside) & is_below(i, process->aside_next);
+	}
+	return found_aside || (found_shown && key->space == SPACE_ADDRESS);
+}
+
+/* The address is in use again, but there is no room to know that: its next free is no second one. */
+__noinline int forget_freed(const struct allocation_key *key)
+{
+	struct process_record *process;
+	u64 aside;
+
+	if (!key)
+		return 0;
+	process = process_at(key->slot);
+	if (!process)
+		return 0;
+	aside = aside_entry(key);
+	for (u32 i = 0; i < FREED_KEPT; i++) {
+		if (key->space == SPACE_ADDRESS && process->freed[i] == key->address)
+			process->freed[i] = 0;
+		if (process->aside[i] == aside)
+			process->aside[i] = 0;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which allocation an address lies in; the scheme is told at struct range_key
+ * in gpuprobe/state.h. Recording an allocation is one map update, and looking
+ * an address up three look-ups for each level that its process has used.
+ */
+#ifndef BPF_MEMORY_RANGES_BPF_H
+#define BPF_MEMORY_RANGES_BPF_H
+
+#include "call/thread.bpf.h"
+
+#define LEVELS 48      /* bits of an address that tell */
+#define RANGE_BLOCKS 3 /* in which an allocation that holds an address may begin */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1048576);
+	__type(key, struct range_key);
+	__type(value, struct range_record);
+} ranges SEC(".maps");
+
+/* The position of the highest bit; `size` is not 0. Without branches, each of which costs the verifier. */
+static __always_inline u32 level_of(u64 size)
+{
+	for (u32 step = 1; step < 64; step <<= 1)
+		size |= size >> step;
+	return __builtin_popcountll(size) - 1;
+}
+
+/* The position of the lowest bit; `levels` is not 0. */
+static __always_inline u32 lowest_level(u64 levels)
+{
+	return __builtin_popcountll((levels & -levels) - 1);
+}
+
+static __always_inline bool is_host_kind(u8 kind)
+{
+	return kind == MEMORY_HOST || kind == MEMORY_REGISTERED;
+}
+
+static __always_inline struct range_key range_key_of(u32 slot, u64 address, u64 size)
+{
+	struct range_key key = {.slot = slot};
+
+	key.level = level_of(size);
+	key.block = address >> (key.level & 63);
+	return key;
+}
+
+static __always_inline void range_add(u32 slot, const struct range_record *range)
+{
+	struct range_key key;
+	struct process_record *process = process_at(slot);
+	u64 *levels;
+	int error;
+
+	if (!process || !range->size)
+		return;
+	key = range_key_of(slot, range->address, range->size);
+	error = bpf_map_update_elem(&ranges, &key, range, BPF_ANY);
+	/* What threads remember as pageable may be pinned now, whether there was room for it or not. */
+	if (is_host_kind(range->kind))
+		__sync_fetch_and_add(&process->host_ranges, 1);
+	if (error) {
+		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
+		return;
+	}
+	levels = is_host_kind(range->kind) ? &process->host_levels : &process->device_levels;
+	if (!(*levels >> (key.level & 63) & 1))
+		__sync_fetch_and_or(levels, 1ull << (key.level & 63));
+}
+
+/* Where one that is gone stood another may stand by now, which begins elsewhere in the block. */
+static __always_inline void range_remove(u32 slot, u64 address, u64 size)
+{
+	const struct range_record *range;
+	struct range_key key;
+
+	if (!size)
+		return;
+	key = range_key_of(slot, address, size);
+	range = bpf_map_lookup_elem(&ranges, &key);
+	if (range && range->address == address)
+		bpf_map_delete_elem(&ranges, &key);
+}
+
+/* The kinds that a context takes along. */
+static __always_inline bool memory_lives_in_context(u8 kind)
+{
+	switch (kind) {
+	case MEMORY_DEVICE:
+	case MEMORY_MANAGED:
+	case MEMORY_HOST:
+	case MEMORY_REGISTERED:
+	case MEMORY_ARRAY:
+	case MEMORY_IMPORTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether the context has ended in which the memory lived, or, with `dying`, is just being ended. */
+static __always_inline bool context_took(u32 slot, const struct allocation_record *record, bool dying)
+{
+	struct process_record *process = process_at(slot);
+	struct context_key key = {.slot = slot};
+	struct context_record *context;
+
+	if (!process || !process->deaths || !memory_lives_in_context(record->kind) || !record->context)
+		return false;
+	key.context = record->context;
+	context = bpf_map_lookup_elem(&contexts, &key);
+	return context && (dying || !context->dying) && context->died_ns > record->start_ns;
+}
+
+/* Its record stands until userspace clears it away, or its address comes again. */
+static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
+{
+	return context_took(slot, record, false);
+}
+
+/* Whether what stands in the map is still so: its allocation may be gone. */
+static __always_inline bool is_live_range(u32 slot, const struct range_record *range)
+{
+	struct allocation_key key = {.address = range->address, .slot = slot, .space = range->space};
+	const struct allocation_record *record = bpf_map_lookup_elem(&allocations, &key);
+
+	return record && record->size == range->size && !died_with_context(slot, record);
+}
+
+static __always_inline const struct range_record *range_at_level(u32 slot, u64 address, u32 level)
+{
+	struct range_key key = {.slot = slot, .level = level};
+	const struct range_record *range;
+	u64 block = address >> (level & 63);
+
+	for (u32 back = 0; back < RANGE_BLOCKS && back <= block; back++) {
+		key.block = block - back;
+		range = bpf_map_lookup_elem(&ranges, &key);
+		if (range && address >= range->address && address - range->address < range->size)
+			return range;
+	}
+	return NULL;
+}
+
+/* A search for the range that holds an address. */
+struct range_search {
+	u64 address;
+	u64 levels; /* not looked at yet */
+	u32 slot;
+	u8 found;
+	u8 kind, device; /* of the memory, if found */
+	u8 pad;
+	u64 begins; /* the same */
+};
+
+/* A step of bpf_loop: the lowest level that is left. */
+static long search_level(u64 index __attribute__((unused)), struct range_search *search)
+{
+	const struct range_record *range = range_at_level(search->slot, search->address, lowest_level(search->levels));
+
+	if (range && is_live_range(search->slot, range)) {
+		search->found = true;
+		search->kind = range->kind;
+		search->device = range->device;
+		search->begins = range->address;
+		return 1;
+	}
+	search->levels &= search->levels - 1;
+	return !search->levels;
+}
+
+static __always_inline void find_range(struct range_search *search)
+{
+	if (search->levels)
+		bpf_loop(LEVELS, search_level, search, 0);
+}
+
+#endif

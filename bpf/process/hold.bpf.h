@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Holding a watched process until its probes are in: it is stopped where
+ * its libraries may be new, and userspace lets it go on. Who is held stands in
+ * a map, so that it can be set free whatever becomes of gpuprobe.
+ */
+#ifndef BPF_PROCESS_HOLD_BPF_H
+#define BPF_PROCESS_HOLD_BPF_H
+
+#include "core/task.bpf.h"
+#include "gpuprobe/holds.h"
+
+#define SIGSTOP 19
+#define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
+
+/* pid in gpuprobe's namespace -> 1, from our stop to the SIGCONT that ends it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, s32);
+	__type(value, u8);
+} held SEC(".maps");
+
+/* pid in gpuprobe's namespace -> when it was held. Written by userspace. A process that was never held has no entry. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, s32);
+	__type(value, struct holds);
+} holds SEC(".maps");
+
+/* When userspace let a process go on, the last time. */
+volatile __u64 let_go_ns;
+
+/* Who has become a user that gpuprobe may not signal would stay stopped. */
+static __always_inline bool can_be_let_go(struct task_struct *task)
+{
+	return config.hold_user == HOLD_ALL || BPF_CORE_READ(task, real_cred, uid.val) == config.hold_user ||
+	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
+}
+
+/* Whether it is stopped, or will be as soon as it runs. */
+static __always_inline bool is_stopped(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED || BPF_CORE_READ(task, signal, group_stop_count) ||
+	       BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]) & 1ul << (SIGSTOP - 1);
+}
+
+/* su and shells stop themselves when a child stops; who is stopped already is not so by our doing. */
+static __always_inline u16 stopped_above(struct task_struct *task)
+{
+	u16 stopped = 0;
+
+	for (int i = 0; i < STOPPED_ANCESTORS; i++) {
+		task = BPF_CORE_READ(task, real_parent);
+		if (is_stopped(task))
+			stopped |= (u16)(1 << i);
+	}
+	return stopped;
+}
+
+/*
+ * Stops the calling process, if processes are held at all, and says in the
+ * record whether that was done. One that a debugger traces is let be: the stop
+ * would be the debugger's.
+ */
+static __always_inline void hold_process(s32 pid, struct record_library *record)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u8 yes = 1;
+
+	record->stopped = 0;
+	record->stopped_above = 0;
+	if (!config.hold || BPF_CORE_READ(task, ptrace) || !can_be_let_go(task))
+		return;
+	record->stopped_above = stopped_above(task);
+	if (bpf_map_update_elem(&held, &pid, &yes, BPF_ANY))
+		return;
+	if (bpf_send_signal(SIGSTOP))
+		bpf_map_delete_elem(&held, &pid);
+	else
+		record->stopped = 1;
+}
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The life of processes: exit and exec end a process, whose counters stay in
+ * its slot until userspace has read them. The record in the ring only hastens that; the slot's state is what
+ * counts, so a full ring loses nothing here.
+ */
+#ifndef BPF_PROCESS_PROCESS_BPF_H
+#define BPF_PROCESS_PROCESS_BPF_H
+
+#include "account/missing.bpf.h"
+#include "call/call.bpf.h"
+#include "launch/capture.bpf.h"
+#include "process/descend.bpf.h"
+#include "call/open_calls.bpf.h"
+#include "call/place.bpf.h"
+#include "call/rate.bpf.h"
+#include "steps/steps.bpf.h"
+
+static __always_inline void tell_ended(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return;
+	record->type = RECORD_PROCESS_ENDED;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+}
+
+/* Ends the process of `tgid`, if it is one of ours. On exec the task has the next program's name by now. */
+static __always_inline void end_process(struct task_struct *task, u32 tgid, bool exec)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct process_record *process;
+	u32 slot;
+
+	if (!binding)
+		return;
+	slot = binding->slot;
+	/* The last two threads may both find themselves last; one deletes. */
+	if (bpf_map_delete_elem(&process_of, &tgid))
+		return;
+	process = process_at(slot);
+	/* Its memory may live on in another process. */
+	if (!process || __sync_fetch_and_add(&process->users, -1) > 1)
+		return;
+	if (!exec && process->tgid == tgid)
+		BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
+	process->ended_ns = now();
+	process->state = PROCESS_ENDED;
+	/* An atomic step also for its order: whoever is later, this or leave_process, sees the other. */
+	if (!__sync_fetch_and_add(&process->threads, 0))
+		tell_ended(slot);
+}
+
+/*
+ * The calling thread counts nothing any more. The last two threads of a process may both find themselves last, and one
+ * end it while the other still has calls to abandon: Linux 6.1 takes the memory of the process down in between.
+ */
+static __always_inline void leave_process(void)
+{
+	struct thread *thread = returning_thread();
+	struct process_record *process = own_process(thread);
+
+	if (!process)
+		return;
+	if (__sync_fetch_and_add(&process->threads, -1) == 1 && *(volatile u32 *)&process->state == PROCESS_ENDED)
+		tell_ended(thread->slot);
+}
+
+/*
+ * The calling thread's calls in progress will not return. Of a process that
+ * is being killed the threads end in any order: its slot is looked at after the
+ * last one, and stays its own until then.
+ */
+static __always_inline void abandon_calls(void)
+{
+	struct thread *thread = returning_thread();
+
+	if (thread && thread->depth && own_process(thread))
+		abandon_gone_calls(thread, ~0ull, false);
+}
+
+/* As abandon_calls, and before that. Where another program is executed, the stack of the calls is not there any more. */
+static __always_inline void end_calls(void)
+{
+	struct thread *thread = returning_thread();
+
+	if (thread && thread->depth && own_process(thread))
+		count_unfinished_calls(thread);
+}
+
+/* Whether no other process has its memory. */
+static __always_inline bool is_last_user(u32 tgid)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct process_record *process = binding ? process_at(binding->slot) : NULL;
+
+	return !process || *(volatile u32 *)&process->users <= 1;
+}
+
+/* Before the slot can be another process's. */
+static __always_inline void end_targets(u32 tgid, int exit_code)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+
+	if (binding && is_last_user(tgid))
+		note_targets_left(binding->slot, exit_code);
+}
+
+/* The per-thread default stream ends with its thread. */
+static __always_inline void end_thread(struct task_struct *task, u32 tgid)
+{
+	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
+	struct stream_key key = {.stream = STREAM_PER_THREAD};
+	u64 capture;
+
+	if (!binding)
+		return;
+	key.scope = BPF_CORE_READ(task, pid);
+	key.slot = binding->slot;
+	if (config.track_inflight)
+		drop_stream(&key);
+	capture = stream_leaves_capture(&key);
+	if (capture)
+		stream_left_capture(&key, capture);
+}
+
+/* A child with the memory of a process that has called: the memory is there as long as either is. Not by vfork: its parent waits. */
+SEC("raw_tp/sched_process_fork")
+int memory_lent(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (void *)ctx->args[1];
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct process_binding *binding;
+
+	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid) ||
+	    BPF_CORE_READ(child, mm) != BPF_CORE_READ(bpf_get_current_task_btf(), mm))
+		return 0; /* a thread, or one with memory of its own */
+	binding = bpf_map_lookup_elem(&process_of, &tgid);
+	if (binding && !waits_for_child(bpf_get_current_task_btf()))
+		share_process(BPF_CORE_READ(child, tgid), pid_of(child), binding->slot);
+	return 0;
+}
+
+/*
+ * Its next call is a new thread's. A preemptible kernel deletes nothing (-EBUSY) while a task that this CPU has
+ * left is in the middle of its own storage: then all that a new thread has at zero is set so.
+ */
+static __always_inline void forget_thread(struct task_struct *task)
+{
+	struct thread *thread;
+
+	if (!bpf_task_storage_delete(&threads, task))
+		return;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (thread)
+		__builtin_memset(thread, 0, offsetof(struct thread, calls));
+}
+
+/* The thread exits. Fires for each; the process ends with the last, its memory with that of the last process that has it. */
+static __always_inline void exit_thread(struct task_struct *task, u32 tgid)
+{
+	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
+		end_thread(task, tgid);
+		return;
+	}
+	if (!is_last_user(tgid))
+		end_thread(task, tgid);
+	if (config.account)
+		end_targets(tgid, BPF_CORE_READ(task, exit_code));
+	end_process(task, tgid, false);
+	forget_process(task);
+}
+
+/* The thread executes another program. */
+static __always_inline void exec_thread(struct task_struct *task, u32 tgid)
+{
+	if (config.account)
+		end_targets(tgid, 1);
+	end_process(task, tgid, true);
+}
+
+/* Runs at exec, too: the verifier takes its time for what both ends of a program share, which is nearly all of it. */
+SEC("raw_tp/sched_process_exit")
+int process_exit(void *ctx __attribute__((unused)))
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	bool exits = is_exiting(task);
+
+	if (exits)
+		end_calls();
+	abandon_calls();
+	if (config.rates)
+		close_rate();
+	if (config.steps)
+		close_steps();
+	close_place();
+	if (exits)
+		exit_thread(task, tgid);
+	else
+		exec_thread(task, tgid);
+	leave_process();
+	if (!exits) {
+		forget_thread(task);
+		tell_exec(task);
+	}
+	return 0;
+}
+
+/* Never loaded: the skeleton's link of this name is process_exit's at exec. */
+SEC("?raw_tp/sched_process_exec")
+int process_exec(void *ctx __attribute__((unused)))
+{
+	return 0;
+}
+
+/*
+ * A process that is in a call from before gpuprobe came has a slot as if it had called. Userspace goes over its threads: the
+ * first of them that has the memory still will do.
+ */
+SEC("iter/task")
+int adopt_process(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+	struct mm_struct *mm;
+	u32 tgid, slot;
+	s32 pid;
+
+	if (!task)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	tgid = BPF_CORE_READ(task, tgid);
+	leader = BPF_CORE_READ(task, group_leader);
+	pid = pid_of(leader);
+	if (!mm || !pid || !pid_is_watched(pid) || bpf_map_lookup_elem(&process_of, &tgid))
+		return 0;
+	if (bind_account(leader, mm, pid, &slot))
+		return 0;
+	/* Its end may have come before it had the slot. */
+	if (!BPF_CORE_READ(task, signal, live.counter))
+		end_process(task, tgid, false);
+	return 0;
+}
+
+#endif

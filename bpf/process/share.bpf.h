@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Maps that all processes share, and how one of them is kept from taking what others need. Three quarters of a map are for
+ * whoever comes first, the rest for those who have little. A process that gets no entry for a launch, a failure or a call
+ * has a counter for all of these, so that its sums are exact. Userspace gives back what it deletes.
+ */
+#ifndef BPF_PROCESS_SHARE_BPF_H
+#define BPF_PROCESS_SHARE_BPF_H
+
+#include "call/thread.bpf.h"
+
+#define LITTLE 64	 /* one part in so many of a map is little */
+#define SHARED_FROM 4096 /* a map of fewer entries has none to spare */
+#define NOTICES_SHARE (RING_BYTES / 8)
+
+/* Entries of `launches`, and those that processes may have of `allocations`. Userspace lowers both. */
+volatile __u32 kernel_keys;
+volatile __u32 live_granted;
+
+static __always_inline bool is_open_to(u32 used, u32 own, u32 max)
+{
+	return max < SHARED_FROM || used < max - max / 4 || own < max / LITTLE;
+}
+
+static __always_inline bool may_add_kernel(const struct process_record *process)
+{
+	return is_open_to(kernel_keys, process->kernel_keys, config.max_kernels);
+}
+
+static __always_inline void added_kernel(struct process_record *process)
+{
+	__sync_fetch_and_add(&kernel_keys, 1);
+	__sync_fetch_and_add(&process->kernel_keys, 1);
+}
+
+/* Takes room for LIVE_STEP more allocations. Global: the verifier goes through it once. */
+__noinline int take_live_room(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process || !is_open_to(live_granted, process->live_granted, config.max_allocations))
+		return false;
+	__sync_fetch_and_add(&live_granted, LIVE_STEP);
+	__sync_fetch_and_add(&process->live_granted, LIVE_STEP);
+	return true;
+}
+
+/* Whether the process may have one more live allocation, which it has then. */
+static __always_inline bool begin_live(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process || (process->live_keys >= process->live_granted && !take_live_room(slot)))
+		return false;
+	__sync_fetch_and_add(&process->live_keys, 1);
+	return true;
+}
+
+static __always_inline void end_live(u32 slot)
+{
+	struct process_record *process = process_at(slot);
+
+	if (process)
+		__sync_fetch_and_add(&process->live_keys, -1);
+}
+
+/* Launches of kernels that have no counter. Global: the verifier goes through it once. */
+__noinline int count_other_launches(u32 slot, u32 device, u32 captured, u64 launches)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process)
+		return 0;
+	if (device > OTHER_DEVICES)
+		device = OTHER_DEVICES;
+	__sync_fetch_and_add(&process->other_launches[device][captured & 1], launches);
+	return 0;
+}
+
+/* Calls for which there is no counter. Global: the verifier goes through it once. */
+__noinline int count_other_calls(u32 slot, u64 calls, u64 failures, u64 ns)
+{
+	struct process_record *process = process_at(slot);
+
+	if (!process)
+		return 0;
+	__sync_fetch_and_add(&process->other_calls, calls);
+	__sync_fetch_and_add(&process->other_call_failures, failures);
+	__sync_fetch_and_add(&process->other_call_ns, ns);
+	return 0;
+}
+
+/*
+ * Whether the process has room for a notice: an eighth of the ring is its own, and more of it as long as a quarter is free.
+ * A refused one is counted.
+ */
+static __always_inline bool may_notify(struct process_record *process)
+{
+	if (process->notice_bytes < NOTICES_SHARE || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < RING_BYTES - RING_BYTES / 4)
+		return true;
+	__sync_fetch_and_add(&process->lost_notices, 1);
+	lose(LOSS_RING_FULL);
+	return false;
+}
+
+static __always_inline void notified(struct process_record *process, u32 bytes)
+{
+	__sync_fetch_and_add(&process->notice_bytes, bytes);
+}
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Of which calls the stack is taken: allocations, failures, long waits and, where
+ * they are asked for, copies at their return, launches at their entry, some of them.
+ */
+#ifndef BPF_STACK_TAKE_STACK_BPF_H
+#define BPF_STACK_TAKE_STACK_BPF_H
+
+#include "call/call.bpf.h"
+#include "stack/stack.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct launch_site_key);
+	__type(value, struct launch_site_record);
+} launch_sites SEC(".maps");
+
+/* Calls of the thread that have yet to return: the kernel has put its trampoline in place of where to. */
+static __always_inline void keep_callers(struct stack_record *record, const struct thread *thread)
+{
+	u32 depth = thread->depth;
+
+	record->callers = depth < STACK_CALLERS ? depth : STACK_CALLERS;
+	for (u32 i = 0; i < STACK_CALLERS; i++) {
+		record->caller[i].place = thread->calls[i & (CALL_DEPTH - 1)].sp;
+		record->caller[i].address = thread->calls[i & (CALL_DEPTH - 1)].caller;
+	}
+}
+
+/* The id of the thread's stack, in the function that has this address; 0 where it cannot be taken. */
+static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *thread, u64 function, bool entering)
+{
+	struct stack_scratch *scratch = stack_scratch();
+	struct process_record *process = process_at(thread->slot);
+	struct stack_place place = {
+		.function = function,
+		.owner = thread->slot,
+		.entering = entering,
+	};
+	u64 id;
+
+	if (!scratch || !process)
+		return 0;
+	place.start_ns = process->start_ns;
+	place.pid = process->pid;
+	id = told_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
+	if (id)
+		return id;
+	keep_callers(&scratch->record, thread);
+	tell_stack(&scratch->record);
+	return scratch->record.id;
+}
+
+/* --- calls at their return --- */
+
+static __always_inline bool is_blocking(const struct call *call)
+{
+	const volatile struct function_desc *function;
+
+	if (call->operation == OP_WAIT)
+		return true;
+	if (call->operation != OP_COPY && call->operation != OP_SET && call->operation != OP_FREE)
+		return false;
+	function = function_at(call->row);
+	return function && !(function->flags & FUNCTION_ASYNC);
+}
+
+/* What the call counts as at its site; SITE_KINDS: as nothing. */
+static __always_inline enum site_kind site_kind_of(const struct call *call, s32 result)
+{
+	if (result)
+		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS : SITE_FAILURE;
+	if (call->operation == OP_ALLOC)
+		return SITE_ALLOCATION;
+	if (is_blocking(call))
+		return call->end_ns - call->start_ns >= config.min_wait_ns ? SITE_WAIT : SITE_KINDS;
+	return call->operation == OP_COPY || call->operation == OP_SET ? SITE_COPY : SITE_KINDS;
+}
+
+/* Takes the stack of a call that returns, for its family to count by. */
+static __always_inline void note_stack(struct pt_regs *ctx, const struct thread *thread, struct call *call,
+				       s32 result)
+{
+	if (!config.stack_mode)
+		return;
+	call->stack = 0;
+	call->site = site_kind_of(call, result);
+	if (call->site != SITE_KINDS && wants_site(call->site))
+		call->stack = take_stack(ctx, thread, call->function, false);
+	else
+		call->site = SITE_KINDS;
+}
+
+/* --- launches at their entry --- */
+
+static __always_inline struct launch_site_record *launch_site_at(const struct launch_site_key *key)
+{
+	struct launch_site_record *site = bpf_map_lookup_elem(&launch_sites, key), zero = {};
+	int error;
+
+	if (site)
+		return site;
+	error = bpf_map_update_elem(&launch_sites, key, &zero, BPF_NOEXIST);
+	site = bpf_map_lookup_elem(&launch_sites, key);
+	if (!site)
+		lose_update(error, LOSS_SITE_MAP_FULL);
+	return site;
+}
+
+/* The stack of this launch stands for all that no stack stands for yet. */
+static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread *thread,
+					const struct launch_key *launch, struct launch_site_record *site, u64 number)
+{
+	struct call_site_key key = {.kind = SITE_LAUNCH};
+	u64 told;
+
+	key.stack = take_stack(ctx, thread, ctx->ip, true);
+	key.what = launch->kernel.handle;
+	key.generation = launch->kernel.generation;
+	key.slot = thread->slot;
+	site->stack = key.stack;
+	told = site->told;
+	/* Of several threads that take one at once, who comes late has none left. */
+	if (told >= number || __sync_val_compare_and_swap(&site->told, told, number) != told)
+		return 0;
+	count_site(&key, number - told, 0);
+	return 0;
+}
+
+static __always_inline void note_launch(struct pt_regs *ctx, const struct thread *thread,
+					const struct launch_key *launch)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct launch_site_key key = {};
+	struct launch_site_record *site;
+	u64 before;
+
+	if (bpf_probe_read_user(&key.caller, sizeof(key.caller), (void *)ctx->sp))
+		key.caller = 0;
+	key.handle = launch->kernel.handle;
+	/* The same for all threads that run the same code: each has its stack and its own data side by side. */
+	key.depth = BPF_CORE_READ(task, thread.fsbase) - ctx->sp;
+	key.slot = thread->slot;
+	key.generation = launch->kernel.generation;
+	site = launch_site_at(&key);
+	if (!site)
+		return;
+	before = __sync_fetch_and_add(&site->launches, 1);
+	if (before < site->next)
+		return;
+	/* From 1 to twice the rate less 1: the rate in the mean. */
+	site->next = before + 1 + bpf_get_prandom_u32() % (2 * config.stack_sample - 1);
+	take_launch_stack(ctx, thread, launch, site, before + 1);
+}
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What threads submit over and over, gpuprobe/steps.h: each submission is put
+ * down, and compared with the anchor that userspace has chosen. Where
+ * config.steps is not set none of this is in the programs.
+ */
+#ifndef BPF_STEPS_STEPS_BPF_H
+#define BPF_STEPS_STEPS_BPF_H
+
+#include "call/call.bpf.h"
+#include "gpuprobe/steps.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct step_record);
+} step_records SEC(".maps");
+
+/* Numbers of records that no thread has. Userspace fills it, and puts back those that it has read to the end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, STEP_RECORDS);
+	__type(value, u32);
+} free_steps SEC(".maps");
+
+static __always_inline struct step_record *step_record_at(u32 number)
+{
+	number--;
+	return bpf_map_lookup_elem(&step_records, &number);
+}
+
+/* --- a thread's record --- */
+
+static __noinline int open_steps(struct thread *thread)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct process_record *process = thread ? process_at(thread->slot) : NULL;
+	struct step_record *record;
+	u32 number;
+
+	if (!process || ++thread->submissions < STEP_FIRST)
+		return 0;
+	thread->steps = NO_PLACE;
+	if (__sync_fetch_and_add(&process->step_records, 1) >= STEP_RECORDS_EACH || bpf_map_pop_elem(&free_steps, &number)) {
+		__sync_fetch_and_add(&process->step_records, -1);
+		return 0;
+	}
+	record = bpf_map_lookup_elem(&step_records, &number);
+	if (!record)
+		return 0;
+	record->slot = thread->slot;
+	record->tid = pid_of(task);
+	BPF_CORE_READ_INTO(&record->comm, task, comm);
+	/* Last: without it userspace does not look. */
+	*(volatile u64 *)&record->start_ns = BPF_CORE_READ(task, start_boottime);
+	thread->steps = number + 1;
+	return 0;
+}
+
+/* The calling thread has no more calls: it exits, or becomes another program. Its record is userspace's from now on. */
+static __always_inline void close_steps(void)
+{
+	struct thread *thread = returning_thread();
+	struct process_record *process = own_process(thread);
+	struct step_record *record = thread && thread->steps ? step_record_at(thread->steps) : NULL;
+
+	if (record)
+		*(volatile u64 *)&record->ended_ns = now();
+	if (record && process)
+		__sync_fetch_and_add(&process->step_records, -1);
+	if (thread)
+		thread->steps = NO_PLACE;
+}
+
+/* --- steps --- */
+
+static __always_inline void add_step_sums(struct step_sums *sums, const struct step_sums *more)
+{
+	u64 *to = (u64 *)sums;
+	const u64 *from = (const u64 *)more;
+
+	for (u32 i = 0; i < sizeof(*sums) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+/* A helper that has ended takes what it did along: that is not less than nothing. */
+static __always_inline void subtract_step_sums(struct step_sums *sums, const struct step_sums *less)
+{
+	u64 *to = (u64 *)sums;
+	const u64 *from = (const u64 *)less;
+
+	for (u32 i = 0; i < sizeof(*sums) / sizeof(*to); i++)
+		to[i] = to[i] > from[i] ? to[i] - from[i] : 0;
+}
+
+/* The thread's and its helpers'. */
+static __always_inline void gather_step_sums(const struct step_record *record, struct step_sums *sums)
+{
+	const struct step_record *helper;
+
+	*sums = record->totals;
+	for (u32 i = 0; i < STEP_HELPERS; i++) {
+		u32 number = record->counted[i];
+
+		helper = number ? step_record_at(number) : NULL;
+		if (helper && helper->slot == record->slot)
+			add_step_sums(sums, &helper->totals);
+	}
+}
+
+/* One of the slowest so far takes the place of the fastest of these. */
+static __always_inline void keep_slow_step(struct step_record *record, u64 ns, const struct step_sums *sums)
+{
+	u64 least = record->slowest[0].ns;
+	u32 at = 0;
+
+	for (u32 i = 1; i < STEP_SLOWEST; i++) {
+		if (record->slowest[i].ns >= least)
+			continue;
+		least = record->slowest[i].ns;
+		at = i;
+	}
+	barrier_var(at);
+	if (ns <= least || at >= STEP_SLOWEST)
+		return;
+	record->slowest[at].begin_ns = record->begin_ns;
+	record->slowest[at].ns = ns;
+	record->slowest[at].sums = *sums;
+}
+
+/* Whether the step has about the launches of a period, and all of them were seen. */
+static __always_inline bool is_regular_step(const struct step_record *record, u64 launches)
+{
+	u64 usual = record->anchor.launches;
+
+	return 2 * launches >= usual && 2 * launches <= 3 * usual &&
+	       !was_blind_since(record->begin_ns, RATE_LAUNCH, RATE_LAUNCH);
+}
+
+static __always_inline void count_step(struct step_record *record, u64 ns, const struct step_sums *sums)
+{
+	u32 bucket = time_bucket(ns);
+
+	if (!record->steps)
+		record->first_ns = record->begin_ns;
+	record->steps++;
+	record->ns += ns;
+	if (bucket < TIME_BUCKETS)
+		record->buckets[bucket]++;
+	add_step_sums(&record->sums, sums);
+	keep_slow_step(record, ns, sums);
+	if (ns > record->max_ns)
+		record->max_ns = ns;
+}
+
+/* Other helpers count from the next step on: what they did before is not in it. */
+static __always_inline bool has_other_helpers(struct step_record *record)
+{
+	bool other = false;
+
+	for (u32 i = 0; i < STEP_HELPERS; i++) {
+		other |= record->counted[i] != record->helpers[i];
+		record->counted[i] = record->helpers[i];
+	}
+	return other;
+}
+
+/* The anchor has come: a step ends, and the next one begins. Global: the verifier goes through it once. */
+__noinline int end_step(struct step_record *record, u64 at_ns)
+{
+	struct step_sums now_sums, sums;
+	u64 ns;
+
+	if (!record || !record->anchor.serial)
+		return 0;
+	gather_step_sums(record, &now_sums);
+	ns = at_ns - record->begin_ns;
+	record->changing++;
+	barrier();
+	if (!record->begin_ns) {
+		record->from = record->count;
+	} else if (is_regular_step(record, record->totals.launches - record->own_launches)) {
+		sums = now_sums;
+		subtract_step_sums(&sums, &record->at);
+		count_step(record, ns, &sums);
+	} else {
+		record->irregular++;
+		record->irregular_ns += ns;
+	}
+	if (has_other_helpers(record))
+		gather_step_sums(record, &now_sums);
+	record->begin_ns = at_ns;
+	record->latest = record->count;
+	record->at = now_sums;
+	record->own_launches = record->totals.launches;
+	barrier();
+	record->changing++;
+	return 0;
+}
+
+#define STEP_WORDS ((offsetof(struct step_record, codes) - offsetof(struct step_record, from)) / sizeof(u64))
+
+/* Userspace has chosen another anchor: what was summed up is the old one's. Global: the verifier goes through it once. */
+__noinline int change_anchor(struct step_record *record)
+{
+	volatile u64 *words;
+
+	if (!record)
+		return 0;
+	record->changing++;
+	barrier();
+	words = &record->from;
+	for (u32 i = 0; i < STEP_WORDS; i++)
+		words[i] = 0;
+	record->anchor = record->wanted;
+	barrier();
+	record->changing++;
+	return 0;
+}
+
+/* --- submissions --- */
+
+/* Userspace is to look before what is kept is overwritten. Where the ring is full it looks at its next reading. */
+static __noinline int tell_steps(u32 slot)
+{
+	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+
+	if (!record)
+		return 0;
+	record->type = RECORD_STEPS;
+	record->slot = slot;
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+/* Nobody looks at what is in a step as usual: to leave it out spares the program's caches. */
+static __always_inline bool is_as_usual(const struct step_record *record)
+{
+	return record->settled && record->totals.launches - record->own_launches <= 2ull * record->anchor.launches;
+}
+
+static __always_inline void put_step_code(struct step_record *record, u64 code)
+{
+	u32 at = record->count & (STEP_HISTORY - 1);
+	u64 ns;
+
+	if (record->anchor.serial != record->wanted.serial)
+		change_anchor(record);
+	ns = record->latest_ns;
+	if (is_as_usual(record)) {
+		record->kept_from = record->count + 1;
+	} else {
+		record->codes[at] = code;
+		record->stamps[at] = ns >> STEP_STAMP_SHIFT;
+	}
+	/* Once it is whole */
+	barrier();
+	record->count++;
+	if (!(record->count & (STEP_HISTORY / 2 - 1)) && !record->wanted.serial)
+		tell_steps(record->slot);
+	if (code == record->anchor.code && !((record->context ^ record->anchor.before) & record->anchor.mask))
+		end_step(record, ns);
+	record->context = step_context(record->context, code);
+}
+
+/* The thread's record, once it has one; NULL else. */
+static __always_inline struct step_record *steps_of(struct thread *thread)
+{
+	if (!thread->steps)
+		open_steps(thread);
+	return step_record_at(thread->steps);
+}
+
+/* A launch at its entry, where returns are not looked at. */
+static __noinline int step_launch_enter(struct thread *thread, u64 handle)
+{
+	struct step_record *record = thread ? steps_of(thread) : NULL;
+
+	if (!record)
+		return 0;
+	if ((!record->settled && !(record->count & (STEP_CLOCKED_LAUNCHES - 1))) || handle == record->anchor.code)
+		record->latest_ns = now();
+	record->totals.launches++;
+	put_step_code(record, handle);
+	return 0;
+}
+
+#endif
