@@ -43,18 +43,18 @@ unit-tests: $(UNIT_TESTS)
 
 # What a test needs besides the library; what is already in there is left out by the linker.
 $(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_place: $(API_OBJS)
-$(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/trace_options.o $(BUILD)/obj/cli/stack_options.o \
-	$(BUILD)/obj/cli/arguments.o
-$(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/memleak_options.o $(BUILD)/obj/cli/stack_options.o \
-	$(BUILD)/obj/cli/arguments.o
-$(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/account_options.o $(BUILD)/obj/cli/stack_options.o \
-	$(BUILD)/obj/cli/arguments.o
-$(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/dump_options.o $(BUILD)/obj/cli/arguments.o
-$(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/gaps.o
-$(BUILD)/tests/test_asked: $(BUILD)/obj/cli/asked.o
-$(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/earlier.o
-$(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/rescans.o
-$(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/refusals.o
+$(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/options/trace_options.o $(BUILD)/obj/cli/options/stack_options.o \
+	$(BUILD)/obj/cli/options/arguments.o
+$(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/options/memleak_options.o $(BUILD)/obj/cli/options/stack_options.o \
+	$(BUILD)/obj/cli/options/arguments.o
+$(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/options/account_options.o $(BUILD)/obj/cli/options/stack_options.o \
+	$(BUILD)/obj/cli/options/arguments.o
+$(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/options/dump_options.o $(BUILD)/obj/cli/options/arguments.o
+$(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/commands/gaps.o
+$(BUILD)/tests/test_asked: $(BUILD)/obj/cli/session/asked.o
+$(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/session/earlier.o
+$(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/session/rescans.o
+$(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/session/refusals.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 
 # The BPF program as functions, compiled with stand-ins for libbpf's headers of helpers, which come first.

@@ -10,8 +10,8 @@
 
 #include "base/escape.h"
 #include "base/heap.h"
-#include "cli/subcommand.h"
-#include "cli/write_signals.h"
+#include "cli/commands/subcommand.h"
+#include "cli/files/write_signals.h"
 
 static const struct subcommand subcommands[] = {
 	{"dump", "what each thread is in, now, and what it waits for", dump_command__run},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that began before gpuprobe came, and that no probe has seen. Somebody looks at their threads (cli/earlier.h) before each
+ * Calls that began before gpuprobe came, and that no probe has seen. Somebody looks at their threads (cli/session/earlier.h) before each
  * reading and says until when they have stood in them; the reading says which can have returned all the same: such a call
  * of the process has been counted, or the thread is in one that was seen to begin. Those in progress are listed among the
  * calls in progress. The time in each, from attach on and as far as its thread was seen to stand in it, comes to what is

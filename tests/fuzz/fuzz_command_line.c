@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/account_options.h"
-#include "cli/flame_options.h"
-#include "cli/memleak_options.h"
-#include "cli/options.h"
-#include "cli/subcommand.h"
-#include "cli/trace_options.h"
-#include "cli/watch.h"
+#include "cli/options/account_options.h"
+#include "cli/options/flame_options.h"
+#include "cli/options/memleak_options.h"
+#include "cli/options/options.h"
+#include "cli/commands/subcommand.h"
+#include "cli/options/trace_options.h"
+#include "cli/session/watch.h"
 #include "finding/threshold.h"
 #include "harness.h"
 #include "serve/address.h"

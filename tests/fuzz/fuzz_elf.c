@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/subcommand.h"
+#include "cli/commands/subcommand.h"
 #include "harness.h"
 #include "symbol/debug_file.h"
 #include "symbol/file_crc.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cli/account_options.h"
+#include "cli/options/account_options.h"
 #include "command_line.h"
 
 struct line {

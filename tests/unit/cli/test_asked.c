@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/asked.h"
+#include "cli/session/asked.h"
 
 #define MANY 20
 #define NOBODY 2147483647 /* no pid is so large */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/earlier.h"
+#include "cli/session/earlier.h"
 #include "collect/collector.h"
 #include "dump/choice.h"
 #include "model/api.h"

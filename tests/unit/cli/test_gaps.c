@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cli/gaps.h"
+#include "cli/commands/gaps.h"
 
 /* What the gaps write to stderr between begin() and end(). */
 static int saved;

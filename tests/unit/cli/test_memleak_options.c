@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cli/memleak_options.h"
+#include "cli/options/memleak_options.h"
 #include "command_line.h"
 
 struct line {

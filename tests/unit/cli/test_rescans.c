@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 
 #include "base/clock.h"
-#include "cli/rescans.h"
+#include "cli/session/rescans.h"
 #include "fake_clock.h"
 
 #define TAKES_NS (25 * NS_PER_MS)

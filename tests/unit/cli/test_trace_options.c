@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/trace_options.h"
+#include "cli/options/trace_options.h"
 #include "command_line.h"
 #include "model/api.h"
 

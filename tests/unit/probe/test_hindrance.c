@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "cli/refusals.h"
+#include "cli/session/refusals.h"
 #include "probe/hindrance.h"
 
 #define BIT(n) (UINT64_C(1) << (n))

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe stat and gpuprobe diagnose: the account of a run and the findings in it, see account_options.h.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/options/account_options.h"
+#include "cli/session/counting.h"
+#include "cli/commands/idle_times.h"
+#include "cli/session/reports.h"
+#include "cli/session/samples.h"
+#include "cli/commands/subcommand.h"
+#include "finding/finding.h"
+#include "gpuprobe/steps.h"
+#include "model/growth.h"
+#include "output/findings.h"
+#include "output/stat/stat.h"
+
+#define SAMPLE_PERIOD 1.0 /* seconds; less where a short window asks for more */
+
+struct account_run {
+	const struct account_command *options;
+	const struct log *log;
+	struct counting *counting;
+	struct reports *reports;
+	struct samples *samples;
+	struct idle_times *idle_times;
+	struct findings *findings;
+	struct finding_list list; /* of the latest report */
+	unsigned long number;	  /* of reports so far */
+	bool warned;
+	bool broken; /* a stack of the list is */
+};
+
+/* --- reports --- */
+
+/* Once: what is missing now may be there the next time, and would be missing again. */
+static void warn_memory(struct account_run *run, int ret)
+{
+	if (ret && !run->warned)
+		log__warn(run->log, "no memory for what findings are drawn from: some may be missing");
+	run->warned = run->warned || ret;
+}
+
+static void sample(void *arg)
+{
+	struct account_run *run = arg;
+
+	warn_memory(run, findings__sample(run->findings, counting__model(run->counting)));
+}
+
+static bool has_broken_stack(const struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].stack && list->items[i].stack->broken)
+			return true;
+	return false;
+}
+
+/* The list may outlast its stacks: where nobody reads any more, no other is drawn at the end. */
+static void look(void *arg)
+{
+	struct account_run *run = arg;
+
+	sample(run);
+	warn_memory(run, findings__draw(run->findings, counting__model(run->counting), &run->list));
+	run->broken = has_broken_stack(&run->list);
+}
+
+static int print(FILE *out, void *arg)
+{
+	struct account_run *run = arg;
+	const struct stat_report report = {
+		.model = counting__model(run->counting),
+		.began_ns = findings__began_ns(run->findings),
+		.state = run->findings,
+		.findings = &run->list,
+		.options = &run->options->output,
+		.getters = run->options->getters,
+		.number = run->number++,
+	};
+
+	if (run->options->form == ACCOUNT_JSON)
+		stat_json__print(out, &report);
+	else if (run->options->form == ACCOUNT_CSV)
+		stat_csv__print(out, &report);
+	else if (run->options->diagnose)
+		diagnose_text__print(out, &report);
+	else
+		stat_text__print(out, &report);
+	return 0;
+}
+
+static void add_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+{
+	const struct account_run *run = arg;
+
+	idle_times__add(run->idle_times, process, record);
+}
+
+/* --- setting up --- */
+
+/* -EINVAL where a threshold is none. */
+static int make_findings(struct account_run *run, struct error *err)
+{
+	const struct findings_options options = {
+		.account = true,
+		.asks = run->options->diagnose,
+		.getters = run->options->getters,
+		.window_ns = run->options->window_ns,
+	};
+	int ret;
+
+	run->findings = findings__new(&options);
+	if (!run->findings)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = findings__set_thresholds(run->findings, run->options->thresholds, run->options->threshold_count, err);
+	return ret ? error__prefix(err, ret, "--threshold") : 0;
+}
+
+static int set_up(struct account_run *run, struct error *err)
+{
+	const struct account_command *options = run->options;
+	const struct counting_options counting = {
+		.targets = &options->targets,
+		.duration = options->duration,
+		.end_with_pids = true,
+		.sections = SECTION_ALL,
+		.api = options->api,
+		.account = true,
+		.idle_time = options->idle_file ? add_idle_time : NULL,
+		.idle_arg = run,
+		.steps = STEP_RECORDS,
+		.asks = options->diagnose,
+		.host_rate = options->host ? options->host_rate : 0,
+		.getters = options->getters,
+		.max_overhead = options->max_overhead,
+		.sample_launches_alone = options->diagnose,
+		.limits = options->limits,
+		.top = 1,
+		.stacks = options->stacks,
+		.stack_sites = (1u << SITE_KINDS) - 1,
+	};
+	const struct reports_options reports = {
+		.interval = options->interval,
+		.file = options->file,
+		.whole = true,
+		.look = look,
+		.print = print,
+		.arg = run,
+	};
+	/* Only sites of live memory are judged from the lists, and there are none without stacks. */
+	const struct samples_options samples = {
+		.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
+		.with_lists = options->stacks.mode != STACK_OFF,
+		.take = sample,
+		.arg = run,
+	};
+	int ret = options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
+
+	if (!ret)
+		ret = counting__new(&counting, run->log, &run->counting, err);
+	if (!ret)
+		ret = reports__new(run->counting, &reports, run->log, &run->reports, err);
+	if (!ret)
+		ret = counting__prepare(run->counting, err);
+	if (!ret)
+		ret = reports__start(run->reports, err);
+	if (!ret)
+		ret = samples__new(run->counting, &samples, &run->samples, err);
+	if (!ret)
+		ret = counting__attach(run->counting, err);
+	findings__begin(run->findings, clock__boot_ns());
+	return ret;
+}
+
+/* COMMAND's failure is told before that of what was found in it. */
+static int status_of(const struct account_run *run)
+{
+	int status = session__status(counting__session(run->counting));
+
+	for (size_t i = 0; i < run->list.count && !status; i++)
+		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
+			status = EXIT_FINDINGS;
+	return status;
+}
+
+/* Tables of calls have no place for who made none. */
+static void tell_silence(const struct account_run *run)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	if (asked__tell_silence(&counting__model(run->counting)->asked, text))
+		log__warn(run->log, "%s", text);
+}
+
+static int run_command(const struct account_command *options, const struct log *log, int *status, struct error *err)
+{
+	struct account_run run = {.options = options, .log = log};
+	int ret = make_findings(&run, err);
+
+	if (ret == -EINVAL)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = set_up(&run, err);
+	if (!ret)
+		ret = session__run(counting__session(run.counting), err);
+	if (!ret)
+		ret = reports__finish(run.reports, err);
+	if (!ret)
+		ret = idle_times__finish(run.idle_times, err);
+	if (!ret && options->form == ACCOUNT_CSV)
+		tell_silence(&run);
+	if (options->stacks.mode == STACK_FP && run.broken)
+		log__warn(log, STACKS_BREAK_OFF);
+	if (!ret)
+		*status = status_of(&run);
+	samples__free(run.samples);
+	idle_times__free(run.idle_times);
+	reports__free(run.reports);
+	finding_list__clear(&run.list);
+	findings__free(run.findings);
+	counting__free(run.counting);
+	return ret;
+}
+
+static void tell(const struct account_command *options)
+{
+	bool all = options->explain && !strcmp(options->explain, "all");
+
+	if (options->list)
+		findings_text__list(stdout);
+	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
+		if (!all && strcmp(finding_kinds[i].id, options->explain))
+			continue;
+		findings_text__explain(stdout, &finding_kinds[i]);
+		if (all && i + 1 < finding_kind_count)
+			putchar('\n');
+	}
+}
+
+static int start(bool diagnose, int argc, char **argv, int *status, struct error *err)
+{
+	struct account_command options;
+	struct log log;
+	int ret = account_options__parse(&options, diagnose, argc, argv, err);
+
+	if (ret == ACCOUNT_RUN && (options.explain || options.list)) {
+		*status = 0;
+		tell(&options);
+	} else if (ret == ACCOUNT_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run_command(&options, &log, status, err);
+	} else if (ret == ACCOUNT_HELP) {
+		*status = 0;
+		account_options__print_help(stdout, diagnose);
+	} else if (ret == ACCOUNT_VERSION) {
+		*status = 0;
+		subcommand__print_version();
+	} else {
+		*status = EXIT_USAGE;
+	}
+	account_options__clear(&options);
+	return ret;
+}
+
+int stat_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(false, argc, argv, status, err);
+}
+
+int diagnose_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(true, argc, argv, status, err);
+}

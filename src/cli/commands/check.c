@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `gpuprobe check`: what works on this machine and what does not, see subcommand.h.
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "cli/options/arguments.h"
+#include "cli/commands/subcommand.h"
+#include "cli/session/watch.h"
+#include "output/check.h"
+#include "privilege/capabilities.h"
+#include "probe/features.h"
+#include "target/cuda_files.h"
+
+#define PROGRAM "gpuprobe check"
+
+static const char help[] =
+	"Usage: gpuprobe check [OPTIONS]\n"
+	"\n"
+	"Says what of gpuprobe works on this machine: a line each for the kernel, what it\n"
+	"lets gpuprobe do, the probes, CUDA's libraries, GPUs and running CUDA processes,\n"
+	"with ok, degraded or missing, and what to do. It tries what gpuprobe does, for\n"
+	"moments; nothing of it stays. Works without privileges, as far as it goes.\n"
+	"\n"
+	"  -p, --pid PID           this process and its children, not all (repeatable)\n"
+	"  --libcudart-path FILE   look at this library too (repeatable)\n"
+	"  --libcuda-path FILE     the same\n"
+	"  --json                  one JSON object, instead of text\n"
+	"\n"
+	"  -v, --verbose           what the BPF library says (twice: and the kernel)\n"
+	"  -q, --quiet             only what is degraded or missing, and the sum\n"
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n"
+	"\n"
+	"Exit status: 0 where nothing is missing (degraded does not count), 1 where\n"
+	"something is, or the check itself failed, 2 for a mistake on the command line.\n";
+
+enum option_id {
+	OPT_LIBRARY = 256,
+	OPT_JSON
+};
+
+static const struct option long_options[] = {
+	{"pid", required_argument, NULL, 'p'},
+	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
+	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+struct request {
+	struct targets targets;
+	struct cuda_files named;
+	enum log_level log_level;
+	bool json, help, version;
+};
+
+static int take_option(struct request *request, int id, struct error *err)
+{
+	switch (id) {
+	case 'p':
+		return targets__add_pid(&request->targets, optarg, err);
+	case OPT_LIBRARY:
+		return targets__add_library(&request->targets, optarg, err);
+	case OPT_JSON:
+		request->json = true;
+		return 0;
+	case 'h':
+		request->help = true;
+		return 0;
+	case 'V':
+		request->version = true;
+		return 0;
+	}
+	arguments__take_log_level(id, &request->log_level);
+	return 0;
+}
+
+/* Whether something is told of gpuprobe, and nothing looked at. */
+static bool tells(const struct request *request)
+{
+	return request->help || request->version;
+}
+
+static int parse(struct request *request, int argc, char **argv, struct error *err)
+{
+	int id, ret = 0;
+
+	opterr = 0;
+	optind = 0; /* another argv than the last: begin anew */
+	while (!ret && !tells(request) && (id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {
+		if (id == ':' || id == '?')
+			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
+		ret = take_option(request, id, err);
+	}
+	if (!ret && !tells(request) && optind < argc)
+		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
+	return ret;
+}
+
+static int add_libraries(struct request *request, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < request->targets.library_count && !ret; i++)
+		ret = cuda_files__add(&request->named, request->targets.libraries[i], err);
+	return ret ? arguments__library_error(ret, err) : 0;
+}
+
+static int print(const struct request *request, const struct check_list *list, struct error *err)
+{
+	int failure;
+
+	if (request->json)
+		check_json__print(stdout, list);
+	else
+		check_text__print(stdout, list, request->log_level == LOG_QUIET);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	failure = errno ? errno : EIO;
+	return error__set(err, -failure, "cannot write standard output: %s", strerror(failure));
+}
+
+/*
+ * What all commands give up of their privileges is given up here as well: what works is to work with the rest.
+ * Where links cannot be told, CAP_SYS_ADMIN is kept.
+ */
+static int give_up_privileges(const char *links, struct error *err)
+{
+	enum link_kind kind = LINKS_TRACEFS;
+	struct features features = {false};
+
+	features__try_links(&features);
+	features__choose_links(&features, links, &kind, NULL);
+	return capabilities__keep_needed(kind == LINKS_TRACEFS, err);
+}
+
+static int check(struct request *request, int *status, struct error *err)
+{
+	const struct targets *targets = &request->targets;
+	const struct check_options options = {
+		.pids = targets->pids,
+		.pid_count = targets->pid_count,
+		.named = &request->named,
+		.links = getenv("GPUPROBE_LINKS"),
+	};
+	struct check_list list = {0};
+	int ret;
+
+	subcommand__set_bpf_log(request->log_level);
+	ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	if (!ret)
+		ret = give_up_privileges(options.links, err);
+	if (!ret)
+		ret = add_libraries(request, err);
+	if (!ret)
+		ret = check__run(&options, &list, err);
+	if (!ret)
+		ret = print(request, &list, err);
+	if (!ret)
+		*status = check_list__in_state(&list, CHECK_MISSING) ? EXIT_FAILED : 0;
+	check_list__clear(&list);
+	return ret;
+}
+
+int check_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct request request = {.log_level = LOG_WARN};
+	int ret = parse(&request, argc, argv, err);
+
+	if (ret) {
+		*status = EXIT_USAGE;
+	} else if (request.help) {
+		fputs(help, stdout);
+		*status = 0;
+	} else if (request.version) {
+		subcommand__print_version();
+		*status = 0;
+	} else {
+		ret = check(&request, status, err);
+	}
+	targets__clear(&request.targets);
+	cuda_files__clear(&request.named);
+	return ret;
+}

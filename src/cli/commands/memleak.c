@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe memleak: live device memory by call site, and which sites grow, see memleak_options.h.
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/session/counting.h"
+#include "cli/options/memleak_options.h"
+#include "cli/session/reports.h"
+#include "cli/session/samples.h"
+#include "cli/commands/subcommand.h"
+#include "model/growth.h"
+#include "output/memleak.h"
+#include "output/memleak_site.h"
+
+struct memleak {
+	const struct memleak_command *options;
+	const struct log *log;
+	struct counting *counting;
+	struct reports *reports;
+	struct samples *samples;
+	struct growth *growth;
+	bool warned, broken;
+};
+
+/* --- reports --- */
+
+static int print(FILE *out, void *arg)
+{
+	const struct memleak *memleak = arg;
+	const struct memleak_command *options = memleak->options;
+	const struct model *model = counting__model(memleak->counting);
+
+	if (options->json)
+		return memleak_json__print(out, model, memleak->growth, &options->output);
+	return memleak_text__print(out, model, memleak->growth, &options->output);
+}
+
+static void sample(void *arg)
+{
+	struct memleak *memleak = arg;
+
+	if (!growth__sample(memleak->growth, counting__model(memleak->counting)) || memleak->warned)
+		return;
+	memleak->warned = true;
+	log__warn(memleak->log, "no memory for what some call sites had live");
+}
+
+static bool shows_broken(const struct memleak *memleak)
+{
+	const struct model *model = counting__model(memleak->counting);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		for (size_t n = 0; n < p->live_site_count; n++) {
+			const struct live_site *live = &p->live_sites[n];
+
+			if (live->stack && live->stack->broken && memleak_site__shows(live, &memleak->options->output))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void look(void *arg)
+{
+	struct memleak *memleak = arg;
+
+	sample(memleak);
+	memleak->broken = memleak->broken || shows_broken(memleak);
+}
+
+/* --- setting up --- */
+
+static int set_up(struct memleak *memleak, struct error *err)
+{
+	const struct memleak_command *options = memleak->options;
+	const struct counting_options counting = {
+		.targets = &options->targets,
+		.duration = options->duration,
+		.end_with_pids = true,
+		.sections = SECTION_MEMORY,
+		.api = options->api,
+		.limits = options->limits,
+		.top = options->output.show_allocations ? 0 : 1,
+		.stacks = options->stacks,
+		.stack_sites = 1u << SITE_ALLOCATION,
+		.live_filter = options->filter,
+	};
+	const struct reports_options reports = {
+		.interval = options->interval,
+		.count = options->count,
+		.always_last = options->targets.command,
+		.look = look,
+		.print = print,
+		.arg = memleak,
+	};
+	const struct samples_options samples = {
+		.period = (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S,
+		.with_lists = true,
+		.take = sample,
+		.arg = memleak,
+	};
+	int ret;
+
+	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
+	if (!memleak->growth)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = counting__new(&counting, memleak->log, &memleak->counting, err);
+	if (!ret)
+		ret = reports__new(memleak->counting, &reports, memleak->log, &memleak->reports, err);
+	if (!ret)
+		ret = counting__prepare(memleak->counting, err);
+	if (!ret)
+		ret = reports__start(memleak->reports, err);
+	if (!ret)
+		ret = samples__new(memleak->counting, &samples, &memleak->samples, err);
+	if (!ret)
+		ret = counting__attach(memleak->counting, err);
+	return ret;
+}
+
+static void tear_down(struct memleak *memleak)
+{
+	samples__free(memleak->samples);
+	reports__free(memleak->reports);
+	counting__free(memleak->counting);
+	growth__free(memleak->growth);
+}
+
+static int run(const struct memleak_command *options, const struct log *log, int *status, struct error *err)
+{
+	struct memleak memleak = {.options = options, .log = log};
+	int ret = set_up(&memleak, err);
+
+	if (!ret)
+		ret = session__run(counting__session(memleak.counting), err);
+	if (!ret) {
+		ret = reports__finish(memleak.reports, err);
+		if (memleak.broken && options->stacks.mode == STACK_FP)
+			log__warn(log, STACKS_BREAK_OFF);
+	}
+	if (!ret)
+		*status = session__status(counting__session(memleak.counting));
+	tear_down(&memleak);
+	return ret;
+}
+
+int memleak_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct memleak_command options;
+	struct log log;
+	int ret = memleak_options__parse(&options, argc, argv, err);
+
+	if (ret == MEMLEAK_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run(&options, &log, status, err);
+	} else if (ret == MEMLEAK_HELP) {
+		*status = 0;
+		memleak_options__print_help(stdout);
+	} else if (ret == MEMLEAK_VERSION) {
+		*status = 0;
+		subcommand__print_version();
+	} else {
+		*status = EXIT_USAGE;
+	}
+	memleak_options__clear(&options);
+	return ret;
+}

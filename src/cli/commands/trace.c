@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `gpuprobe trace`: sets its parts up, runs the event loop and ends it, see subcommand.h.
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/session/asked.h"
+#include "cli/commands/earlier_lines.h"
+#include "cli/commands/gaps.h"
+#include "cli/session/privileges.h"
+#include "cli/session/session.h"
+#include "cli/commands/subcommand.h"
+#include "cli/commands/trace_choice.h"
+#include "cli/commands/trace_end.h"
+#include "cli/options/trace_options.h"
+#include "cli/commands/trace_sink.h"
+#include "cli/commands/unknown_names.h"
+#include "cli/session/watch.h"
+#include "gen/trace.skel.h"
+#include "model/api.h"
+#include "probe/features.h"
+#include "probe/holds.h"
+#include "probe/return_probes.h"
+#include "probe/trace_object.h"
+#include "target/cgroup_place.h"
+#include "trace/stream.h"
+
+#define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
+#define CALLERS 256   /* processes are looked at again where there are more */
+#define DRAIN_MS 100  /* a line waits no longer for being looked at */
+
+struct trace {
+	const struct trace_options *options;
+	const struct log *log;
+	struct session *session;
+	struct trace_bpf *skeleton;
+	struct probe_programs programs;
+	struct trace_functions *functions;
+	struct trace_choice choice;
+	struct trace_stream *stream;
+	struct trace_sink *sink;
+	struct gaps *gaps;
+	struct earlier_lines *earlier; /* NULL: none are looked for */
+	struct event *ring, *tick, *more, *resized;
+	int failure;		   /* of the stream */
+	uint32_t callers[CALLERS]; /* by its number: the process + 1 that is known to have called */
+};
+
+/* --- what happens --- */
+
+static void note_caller(struct trace *trace, const struct trace_process *process)
+{
+	uint32_t *place = &trace->callers[process->number % CALLERS];
+
+	if (*place == process->number + 1)
+		return;
+	*place = process->number + 1;
+	asked__see_call(session__asked(trace->session), process->pid, process->parent);
+}
+
+static int on_line(const struct trace_line *line, void *arg)
+{
+	struct trace *trace = arg;
+
+	if (line->process) {
+		gaps__line(trace->gaps, line->process);
+		note_caller(trace, line->process);
+	}
+	return trace_sink__line(trace->sink, line);
+}
+
+/* One round of reading. Signals and notices get their turn before the next. */
+static void drain(struct trace *trace, bool flush)
+{
+	static const struct timeval at_once = {0};
+	int ret = trace_stream__drain(trace->stream);
+
+	if (ret == 1)
+		evtimer_add(trace->more, &at_once);
+	if (ret < 0 && ret != -ECANCELED)
+		trace->failure = ret;
+	if (ret < 0 || ((flush || !ret) && trace_sink__flush(trace->sink)))
+		session__stop(trace->session);
+}
+
+static void on_ring(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	drain(arg, false);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct trace *trace = arg;
+
+	(void)fd;
+	(void)what;
+	session__beat(trace->session);
+	drain(trace, true);
+}
+
+static void on_resize(evutil_socket_t fd, short what, void *arg)
+{
+	struct trace *trace = arg;
+
+	(void)fd;
+	(void)what;
+	trace_sink__resize(trace->sink);
+}
+
+static void on_process_changed(const struct record_library *record, void *arg)
+{
+	struct trace *trace = arg;
+
+	session__process_changed(trace->session, record);
+}
+
+static uint64_t held_time(pid_t pid, uint64_t from_ns, uint64_t to_ns, void *arg)
+{
+	const struct trace *trace = arg;
+
+	return holds__of_process(&trace->programs, pid, from_ns, to_ns);
+}
+
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+{
+	struct trace *trace = arg;
+
+	(void)time_ns;
+	gaps__add(trace->gaps, pid);
+}
+
+/* --- setting up --- */
+
+static int choose_links(struct features *features, bool no_returns, enum link_kind *links, struct error *err)
+{
+	int ret = features__probe(features, err);
+
+	if (!ret)
+		ret = features__choose_links(features, getenv("GPUPROBE_LINKS"), links, err);
+	return ret || no_returns ? ret : return_probes__check(*links, err);
+}
+
+static int load(struct trace *trace, const struct features *features, enum link_kind links, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	struct trace_object_options object = {
+		.links = links,
+		.only_watched = options->targets.command || options->targets.pid_count,
+		.hold = options->targets.command,
+		.ring_bytes = options->ring_bytes,
+		.stacks = {options->stacks.mode, options->stacks.size, (uint32_t)options->stacks.max},
+		.config = options->config,
+	};
+	struct cgroup_place place;
+	int ret = 0;
+
+	if (options->cgroup) {
+		ret = cgroup_place__find(options->cgroup, &place, err);
+		object.config.cgroup = place.id;
+		object.config.cgroup_level = place.level;
+	}
+	if (!ret)
+		ret = trace_object__load(&object, features, &trace->skeleton, err);
+	if (ret)
+		return ret;
+	trace_object__programs(trace->skeleton, &trace->programs);
+	return 0;
+}
+
+static int open_stream(struct trace *trace, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	struct trace_stream_options stream = {
+		.kernel_args = options->config.kernel_args,
+		.stack_mode = options->stacks.mode,
+		.max_stacks = options->stacks.max,
+		.entry_return = options->config.entry_return,
+		.full_names = options->full_names,
+		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP),
+		.wants_places = options->lines,
+		.line = on_line,
+		.process_changed = on_process_changed,
+		.held = options->targets.command ? held_time : NULL,
+		.arg = trace,
+	};
+
+	return trace_stream__new(trace->skeleton, trace->functions, &stream, trace->log, &trace->stream, err);
+}
+
+static int prepare_probes(struct trace *trace, enum link_kind links, struct error *err)
+{
+	const struct selection selection = {
+		.api = API_BOTH,
+		.choice = &trace->choice.choice,
+		.of_machine = !(trace->options->targets.command || trace->options->targets.pid_count),
+		.no_returns = trace->options->no_returns,
+	};
+	const struct session_probes probes = {
+		.selection = &selection,
+		.links = links,
+		.programs = &trace->programs,
+		.exec = &trace->skeleton->links.trace_exec,
+		.mapping = &trace->skeleton->links.mapping_exit,
+	};
+
+	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton, trace->log);
+	return session__prepare(trace->session, &probes, err);
+}
+
+static int make_events(struct trace *trace, struct error *err)
+{
+	static const struct timeval period = {.tv_usec = DRAIN_MS * 1000};
+	struct event_base *loop = session__loop(trace->session);
+
+	trace->ring = event_new(loop, trace_stream__fd(trace->stream), EV_READ | EV_PERSIST, on_ring, trace);
+	trace->tick = event_new(loop, -1, EV_PERSIST, on_tick, trace);
+	trace->more = evtimer_new(loop, on_ring, trace);
+	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
+	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
+		return error__set(err, -ENOMEM, "out of memory");
+	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) || event_add(trace->resized, NULL))
+		return error__set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static void see_process(pid_t pid, void *arg)
+{
+	struct trace *trace = arg;
+
+	trace_stream__see_process(trace->stream, pid);
+}
+
+/* Mistyped, or of a library newer than the table that comes later. */
+static int check_names(const struct trace *trace, struct error *err)
+{
+	const struct trace_selection *selection = trace->options->selection;
+	int ret = trace_selection__check_names(selection, trace->functions, err);
+
+	if (ret)
+		return error__prefix(err, ret, "-e");
+	unknown_names__warn(selection, trace->functions, "no function of this name is known", trace->log);
+	return 0;
+}
+
+static void on_enough(void *arg)
+{
+	struct trace *trace = arg;
+
+	session__stop(trace->session);
+}
+
+static void begin(struct trace *trace)
+{
+	const struct earlier_lines_scene scene = {
+		.options = trace->options,
+		.log = trace->log,
+		.functions = trace->functions,
+		.stream = trace->stream,
+		.skeleton = trace->skeleton,
+		.sink = trace->sink,
+	};
+
+	trace_stream__begin(trace->stream, clock__boot_ns());
+	trace->earlier = earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
+}
+
+static int set_up(struct trace *trace, int *status, struct error *err)
+{
+	const struct trace_options *options = trace->options;
+	const struct session_hooks hooks = {
+		.late = on_late_process,
+		.arg = trace,
+		.grace_ms = GRACE_MS,
+		.end_with_pids = true,
+	};
+	uint64_t begin_ns = clock__boot_ns();
+	struct features features;
+	enum link_kind links;
+	int ret;
+
+	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
+	if (!ret)
+		ret = choose_links(&features, trace->options->no_returns, &links, err);
+	/* Its file is opened with all privileges that gpuprobe was given. */
+	if (!ret)
+		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session), &trace->sink, err);
+	if (!ret)
+		ret = privileges__give_up(links, trace->log, err);
+	if (!ret)
+		ret = load(trace, &features, links, err);
+	if (ret)
+		return ret;
+	trace->gaps = gaps__new(begin_ns, trace->log);
+	trace->functions = trace_functions__new(options->config.kernel_args);
+	if (!trace->gaps || !trace->functions)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = open_stream(trace, err);
+	if (!ret)
+		ret = prepare_probes(trace, links, err);
+	if (!ret)
+		ret = make_events(trace, err);
+	if (!ret && options->stacks.mode)
+		ret = watch__each_process(&options->targets, see_process, trace, err);
+	if (!ret)
+		ret = session__attach(trace->session, err);
+	if (ret)
+		return ret;
+	begin(trace);
+	ret = check_names(trace, err);
+	if (ret)
+		*status = EXIT_USAGE;
+	return ret;
+}
+
+/* --- the end --- */
+
+/* Probes off, then the rest: what waits in the ring, and calls still in progress. */
+static int finish(struct trace *trace, int *status, struct error *err)
+{
+	struct trace_end end = {.options = trace->options, .log = trace->log, .sink = trace->sink};
+	struct attacher_counts attached;
+	int ret;
+
+	earlier_lines__finish(trace->earlier);
+	session__settle(trace->session);
+	session__count(trace->session, &attached);
+	session__detach(trace->session);
+	session__release_signals(trace->session);
+	do {
+		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
+	} while (ret == 1);
+	session__look_at_silent(trace->session, true);
+	end.asked = session__asked(trace->session);
+	trace_stream__count(trace->stream, &end.counts);
+	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped, .before = trace_sink__earlier_calls(trace->sink)};
+	end.failed = ret < 0 && ret != -ECANCELED;
+	trace_end__warn(&end, trace->gaps);
+	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
+	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
+		ret = -EIO;
+	trace_end__tell(&end);
+	if (!ret)
+		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
+				  EXIT_LOST :
+				  session__status(trace->session);
+	return ret;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+static void tear_down(struct trace *trace)
+{
+	free_event(trace->ring);
+	free_event(trace->tick);
+	free_event(trace->more);
+	free_event(trace->resized);
+	earlier_lines__free(trace->earlier);
+	session__free(trace->session);
+	trace_stream__free(trace->stream);
+	trace_functions__free(trace->functions);
+	trace_bpf__destroy(trace->skeleton);
+	trace_sink__free(trace->sink);
+	gaps__free(trace->gaps);
+}
+
+static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
+{
+	struct trace trace = {.options = options, .log = log};
+	int ret = set_up(&trace, status, err);
+
+	if (!ret) {
+		session__beat(trace.session);
+		ret = session__run(trace.session, err);
+	}
+	if (!ret)
+		ret = finish(&trace, status, err);
+	tear_down(&trace);
+	return ret;
+}
+
+/* Of a symbol with several forms the newest. */
+static void list_functions(const struct trace_selection *selection)
+{
+	for (size_t row = 0; row < api_function_count; row++) {
+		const struct api_function *function = &api_functions[row];
+
+		if (api__find(function->symbol, API_NEWEST) != (int)row || !trace_selection__wants(selection, function))
+			continue;
+		printf("%s %s %s\n", function->symbol, function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
+		       function->family);
+	}
+}
+
+int trace_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct trace_options options;
+	struct log log;
+	int ret = trace_options__parse(&options, argc, argv, err);
+
+	if (ret == TRACE_OPTIONS_RUN) {
+		log.level = options.log_level;
+		subcommand__set_bpf_log(log.level);
+		ret = run(&options, &log, status, err);
+	} else if (ret < 0) {
+		*status = EXIT_USAGE;
+	} else {
+		*status = 0;
+		if (ret == TRACE_OPTIONS_HELP)
+			trace_options__print_help(stdout);
+		else if (ret == TRACE_OPTIONS_VERSION)
+			subcommand__print_version();
+		else if (ret == TRACE_OPTIONS_LIST)
+			list_functions(options.selection);
+		else
+			trace_output__print_json_schema(stdout);
+	}
+	trace_options__clear(&options);
+	return ret;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is said of a trace at its end, see trace_end.h.
+#include "cli/commands/trace_end.h"
+
+#include <stdio.h>
+
+/* Only some processes are shown. */
+static bool is_of_some(const struct trace_options *options)
+{
+	return options->config.by_comm || options->config.by_uid || options->cgroup;
+}
+
+/* A process may have called without a line. */
+static bool is_filtered(const struct trace_options *options)
+{
+	return is_of_some(options) || options->config.failed || options->config.min_duration_ns || options->count;
+}
+
+/* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
+static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
+{
+	static const char *const reasons[TRACE_LOSSES] = {
+		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
+		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
+		[TRACE_LOST_DEPTH] = "were nested too deep",
+		[TRACE_LOST_RETURN] = "are shown without their return",
+		[TRACE_LOST_STACK] = "stacks had no room in their ring",
+		[TRACE_LOST_STACK_MEMORY] = "stacks could not be taken",
+	};
+	size_t length = 0;
+
+	*text = '\0';
+	for (int i = 0; i < TRACE_LOSSES && length < size; i++)
+		if (counts->losses[i])
+			length += (size_t)snprintf(text + length, size - length, "%s%llu %s", length ? ", " : ": ",
+						   (unsigned long long)counts->losses[i], reasons[i]);
+}
+
+/* Stacks that lines have not, since they had left by then or were lost. */
+static void warn_stacks(const struct trace_end *end)
+{
+	const struct trace_counts *counts = &end->counts;
+
+	if (!counts->unknown_stacks)
+		return;
+	log__warn(end->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
+		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
+}
+
+/*
+ * A process that was given and made no call would else be like one that was not watched. What was lost or filtered
+ * out may have been its calls.
+ */
+static void warn_silence(const struct trace_end *end)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	if (end->missing.calls || end->failed || is_filtered(end->options) || trace_sink__is_closed(end->sink))
+		return;
+	if (asked__tell_silence(end->asked, text))
+		log__warn(end->log, "%s", text);
+}
+
+void trace_end__warn(const struct trace_end *end, const struct gaps *gaps)
+{
+	if (!is_of_some(end->options))
+		gaps__tell_rest(gaps);
+	if (end->counts.malformed)
+		log__warn(end->log, "%llu records could not be understood and were dropped",
+			  (unsigned long long)end->counts.malformed);
+	warn_stacks(end);
+	warn_silence(end);
+}
+
+void trace_end__tell(const struct trace_end *end)
+{
+	unsigned long long calls = trace_sink__calls(end->sink), files = end->missing.libraries;
+	char losses[512];
+
+	tell_losses(&end->counts, losses, sizeof(losses));
+	if (!*losses && !files && (end->options->quiet || trace_sink__is_closed(end->sink)))
+		return;
+	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", end->options->lines ? "written" : "summed up",
+		calls, calls == 1 ? "" : "s", (unsigned long long)end->counts.lost, losses);
+	if (end->counts.unfollowed)
+		fprintf(stderr, "; the return of %llu was not followed", (unsigned long long)end->counts.unfollowed);
+	if (end->missing.before)
+		fprintf(stderr, "; %llu call%s had begun before attach", (unsigned long long)end->missing.before,
+			end->missing.before == 1 ? "" : "s");
+	if (files)
+		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
+	fputc('\n', stderr);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `gpuprobe trace` says on standard error at its end: what was lost or could not be known, and the last line. */
+#ifndef CLI_TRACE_END_H
+#define CLI_TRACE_END_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "cli/commands/gaps.h"
+#include "cli/options/trace_options.h"
+#include "cli/commands/trace_sink.h"
+#include "model/asked.h"
+#include "output/trace/summary.h"
+#include "trace/stream.h"
+
+struct trace_end {
+	const struct trace_options *options;
+	const struct log *log;
+	const struct trace_sink *sink;
+	const struct asked_processes *asked;
+	struct trace_counts counts;
+	struct trace_missing missing;
+	bool failed; /* not all could be read */
+};
+
+/* Before the summary is written. */
+void trace_end__warn(const struct trace_end *end, const struct gaps *gaps);
+
+/* "gpuprobe: written 25 calls, lost 0", the last line; nothing with --quiet where nothing was lost. */
+void trace_end__tell(const struct trace_end *end);
+
+#endif

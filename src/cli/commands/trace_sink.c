@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Output and summary of a trace, see trace_sink.h.
+#include "cli/commands/trace_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text_stream.h"
+#include "cli/files/output_file.h"
+#include "output/trace/buffer.h"
+#include "output/trace/summary.h"
+#include "privilege/file_rights.h"
+
+#define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
+
+struct trace_sink {
+	const struct trace_options *options;
+	int fd;
+	bool is_own; /* to be closed */
+	bool is_terminal;
+	struct trace_output *output;   /* NULL with -c */
+	struct trace_summary *summary; /* NULL without -c and -C */
+	uint64_t calls;		       /* taken in */
+	uint64_t earlier_calls;	       /* the same, beside these */
+	int failure;		       /* a negative errno: nothing can be written any more */
+};
+
+static int open_file(struct trace_sink *sink, struct error *err)
+{
+	const char *path = sink->options->file;
+
+	sink->fd = path ? output_file__open(path, err) : STDOUT_FILENO;
+	sink->is_own = path && sink->fd >= 0;
+	return sink->fd < 0 ? sink->fd : 0;
+}
+
+/*
+ * A terminal or pipe that has some room keeps whoever writes more than that until all has gone. It does not, of those who
+ * ask for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has
+ * to do; so it is where the caller of a setuid file could not open it himself.
+ */
+static void open_own(struct trace_sink *sink)
+{
+	struct file_rights rights;
+	struct stat status;
+	char path[32];
+	int fd;
+
+	if (!sink->is_terminal && (fstat(sink->fd, &status) || !S_ISFIFO(status.st_mode)))
+		return;
+	if (file_rights__take_callers(&rights))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	file_rights__give_back(&rights);
+	if (fd < 0)
+		return;
+	if (sink->is_own)
+		close(sink->fd);
+	sink->fd = fd;
+	sink->is_own = true;
+}
+
+static unsigned int terminal_width(const struct trace_sink *sink)
+{
+	struct winsize size;
+
+	if (!sink->is_terminal)
+		return 0;
+	return ioctl(sink->fd, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_WIDTH : size.ws_col;
+}
+
+/* https://no-color.org: any value but an empty one turns colour off. */
+static bool wants_color(const struct trace_sink *sink)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return sink->is_terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb");
+}
+
+static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, struct error *err)
+{
+	struct trace_output_options form = sink->options->output;
+	struct timespec wall = clock__wall();
+	int ret;
+
+	form.width = terminal_width(sink);
+	form.color = wants_color(sink);
+	form.begin_ns = begin_ns;
+	form.wall_offset_ns = (int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
+	ret = trace_output__new(sink->fd, &form, &sink->output, err);
+	if (ret)
+		return ret;
+	trace_output__stop_by(sink->output, stop_fd);
+	sink->failure = trace_output__header(sink->output);
+	return 0;
+}
+
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
+		    struct error *err)
+{
+	struct trace_sink *sink = calloc(1, sizeof(*sink));
+	int ret;
+
+	if (!sink)
+		return error__set(err, -ENOMEM, "out of memory");
+	sink->options = options;
+	ret = open_file(sink, err);
+	if (!ret) {
+		sink->is_terminal = isatty(sink->fd);
+		open_own(sink);
+		if (options->summary && !(sink->summary = trace_summary__new()))
+			ret = error__set(err, -ENOMEM, "out of memory");
+	}
+	if (!ret && options->lines)
+		ret = open_output(sink, begin_ns, stop_fd, err);
+	if (ret) {
+		trace_sink__free(sink);
+		return ret;
+	}
+	*out = sink;
+	return 0;
+}
+
+void trace_sink__free(struct trace_sink *sink)
+{
+	if (!sink)
+		return;
+	trace_output__free(sink->output);
+	trace_summary__free(sink->summary);
+	if (sink->is_own)
+		close(sink->fd);
+	free(sink);
+}
+
+/* Whether it is the last line of a call. */
+static bool ends_call(const struct trace_line *line)
+{
+	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED ||
+	       line->kind == LINE_UNFINISHED || line->kind == LINE_UNFOLLOWED;
+}
+
+static bool is_done(const struct trace_sink *sink)
+{
+	return sink->failure || (sink->options->count && sink->calls >= sink->options->count);
+}
+
+bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
+{
+	if (is_done(sink))
+		return true;
+	if (sink->output)
+		sink->failure = trace_output__line(sink->output, line);
+	if (!sink->failure && sink->summary)
+		sink->failure = trace_summary__add(sink->summary, line);
+	sink->calls += ends_call(line);
+	sink->earlier_calls += line->kind == LINE_BEFORE;
+	return is_done(sink);
+}
+
+/* A pipe without a reader says so also while there is nothing to write. */
+static bool reader_is_gone(const struct trace_sink *sink)
+{
+	struct pollfd poller = {.fd = sink->fd};
+
+	return poll(&poller, 1, 0) > 0 && poller.revents & POLLERR;
+}
+
+bool trace_sink__flush(struct trace_sink *sink)
+{
+	if (!sink->failure && sink->output)
+		sink->failure = trace_output__flush(sink->output);
+	if (!sink->failure && reader_is_gone(sink))
+		sink->failure = -EPIPE;
+	return is_done(sink);
+}
+
+void trace_sink__resize(struct trace_sink *sink)
+{
+	if (sink->output)
+		trace_output__set_width(sink->output, terminal_width(sink));
+}
+
+/* By the lines' way, which waits for a descriptor that does not block, and says why a write has failed. */
+static int write_text(int fd, const char *text, size_t length)
+{
+	struct trace_buffer buffer;
+	char *at;
+	int ret = trace_buffer__init(&buffer, fd);
+
+	if (ret)
+		return ret;
+	at = trace_buffer__room(&buffer, length);
+	if (at) {
+		memcpy(at, text, length);
+		trace_buffer__commit(&buffer, at + length, false);
+		trace_buffer__flush(&buffer);
+	}
+	ret = buffer.error;
+	trace_buffer__free(&buffer);
+	return ret;
+}
+
+static int print_summary(const struct trace_sink *sink, const struct trace_missing *missing)
+{
+	size_t length = 0;
+	char *text = NULL;
+	FILE *out = text_stream__open(&text, &length);
+	int ret;
+
+	if (!out)
+		return -ENOMEM;
+	if (sink->output && sink->options->output.format == TRACE_TABLE)
+		fputc('\n', out);
+	trace_summary__print(sink->summary, missing, sink->options->output.format, out);
+	ret = fclose(out) ? -ENOMEM : write_text(sink->fd, text, length);
+	free(text);
+	return ret;
+}
+
+int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err)
+{
+	const char *where = sink->options->file ? sink->options->file : "standard output";
+
+	if (sink->output)
+		trace_output__stop_by(sink->output, -1);
+	if (!sink->failure && sink->output)
+		sink->failure = trace_output__flush(sink->output);
+	if (!sink->failure && sink->summary)
+		sink->failure = print_summary(sink, missing);
+	if (!sink->failure || trace_sink__is_closed(sink))
+		return 0;
+	if (!sink->output)
+		return error__set(err, sink->failure, "cannot write %s: %s", where, strerror(-sink->failure));
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s", where,
+			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink),
+			  sink->options->targets.command ? "; COMMAND goes on unwatched" : "");
+}
+
+bool trace_sink__is_closed(const struct trace_sink *sink)
+{
+	return sink->failure == -EPIPE;
+}
+
+uint64_t trace_sink__calls(const struct trace_sink *sink)
+{
+	return sink->output ? trace_output__written(sink->output) : sink->calls;
+}
+
+uint64_t trace_sink__earlier_calls(const struct trace_sink *sink)
+{
+	return sink->earlier_calls;
+}

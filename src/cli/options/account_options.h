@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command lines of `gpuprobe stat` and `gpuprobe diagnose`, which watch the
+ * same and differ in what they show of it.
+ */
+#ifndef CLI_ACCOUNT_OPTIONS_H
+#define CLI_ACCOUNT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/session/counting.h"
+#include "cli/options/stack_options.h"
+#include "finding/finding.h"
+#include "output/report/text.h"
+
+enum account_form {
+	ACCOUNT_TEXT = 0,
+	ACCOUNT_JSON,
+	ACCOUNT_CSV, /* of stat alone */
+};
+
+#define NO_FAIL (-1)
+
+struct account_command {
+	bool diagnose;
+	struct targets targets;
+	double interval; /* seconds; 0: at the end alone */
+	double duration; /* seconds; 0: until stopped */
+	enum api_mode api;
+	struct counting_limits limits;
+	struct stack_choice stacks;
+	enum account_form form;
+	struct report_options output;
+	const char *file;	 /* to write to; NULL: standard output; argv's */
+	const char *idle_file;	 /* of idle times; NULL: none; argv's */
+	uint64_t window_ns;	 /* over which growth is judged */
+	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
+	double max_overhead;	 /* see struct counting_options */
+	bool host;		 /* threads that submit are followed; of diagnose alone */
+	unsigned int host_rate;	 /* samples a second */
+	bool getters;		 /* calls that only ask are probed as well */
+	const char **thresholds; /* "ID=VALUE", argv's */
+	size_t threshold_count;
+	const char *explain; /* an id, or "all"; argv's; NULL without */
+	bool list;
+	enum log_level log_level;
+};
+
+enum account_options_result {
+	ACCOUNT_RUN = 0,
+	ACCOUNT_HELP,	 /* -h: account_options__print_help to stdout, exit 0 */
+	ACCOUNT_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line; argv[0] is "stat" or "diagnose". Returns an enum
+ * account_options_result, or -EINVAL with a line for a person in `err` (exit
+ * status 2). account_options__clear releases it in any case.
+ */
+int account_options__parse(struct account_command *options, bool diagnose, int argc, char **argv, struct error *err);
+void account_options__clear(struct account_command *options);
+
+void account_options__print_help(FILE *out, bool diagnose);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values of command lines, see arguments.h.
+#include "cli/options/arguments.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
+		      struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
+		return error__set(err, -EINVAL, "%s '%.100s': give a whole number from %lu to %lu", name, text, min, max);
+	return 0;
+}
+
+int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtod(text, &end);
+	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
+	    (*value > 0 && *value < min))
+		return error__set(err, -EINVAL, "%s '%.100s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
+				  text, min);
+	return 0;
+}
+
+int arguments__overhead(const char *text, double *fraction, struct error *err)
+{
+	double percent;
+	char *end;
+
+	errno = 0;
+	percent = strtod(text, &end);
+	if (*end == '%' && end != text)
+		end++;
+	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
+		return error__set(err, -EINVAL, "--max-overhead '%.100s': give percent from 0.1 to 100, such as 5", text);
+	*fraction = percent / 100;
+	return 0;
+}
+
+int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err)
+{
+	static const struct {
+		const char *word;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", NS_PER_MS}, {"s", NS_PER_S}};
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (errno || end == text || strcmp(end, units[i].word))
+			continue;
+		value *= units[i].ns;
+		if (!isfinite(value) || value < 1 || value > 1e18)
+			break;
+		*ns = (uint64_t)llround(value);
+		return 0;
+	}
+	return error__set(err, -EINVAL,
+			  "%s '%.100s': give a time from 1ns to 1000000000s with its unit, ns, us, ms or s, such as 1ms",
+			  name, text);
+}
+
+bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 || value * unit_ns > 1e18)
+		return false;
+	*ns = (uint64_t)llround(value * unit_ns);
+	return true;
+}
+
+int arguments__window(const char *text, uint64_t *ns, struct error *err)
+{
+	bool right = arguments__in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
+
+	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
+		return error__set(err, -EINVAL, "--window '%.100s': give a time from 1s to 1440m, such as 60s", text);
+	return 0;
+}
+
+static const char *size_text(uint64_t bytes, char text[32])
+{
+	static const char suffixes[] = {'\0', 'K', 'M', 'G'};
+	size_t i = 0;
+
+	for (; bytes && !(bytes % 1024) && i + 1 < sizeof(suffixes); i++)
+		bytes /= 1024;
+	snprintf(text, 32, "%llu%.1s", (unsigned long long)bytes, &suffixes[i]);
+	return text;
+}
+
+int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct error *err)
+{
+	static const char suffixes[] = "KMGkmg";
+	char *end, low[32], high[32];
+	const char *suffix;
+	unsigned int shift = 0;
+
+	errno = 0;
+	*bytes = strtoul(text, &end, 10);
+	suffix = *end ? strchr(suffixes, *end) : NULL;
+	if (suffix) {
+		shift = 10 * ((unsigned int)(suffix - suffixes) % 3 + 1);
+		end++;
+	}
+	if (errno || *text < '0' || *text > '9' || *end || *bytes > UINT64_MAX >> shift ||
+	    *bytes << shift < min || *bytes << shift > max)
+		return error__set(err, -EINVAL,
+				  "%s '%.100s': give a size from %s to %s, in bytes or with K, M or G, such as 1M", name,
+				  text, size_text(min, low), size_text(max, high));
+	*bytes <<= shift;
+	return 0;
+}
+
+int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
+		    struct error *err)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(text, words[i])) {
+			*which = i;
+			return 0;
+		}
+		if (i)
+			strncat(list, i + 1 < count ? ", " : " or ", sizeof(list) - strlen(list) - 1);
+		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+	}
+	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
+}
+
+int arguments__api(const char *text, enum api_mode *api, struct error *err)
+{
+	static const char *const words[] = {
+		[API_AUTO] = "auto",
+		[API_DRIVER] = "driver",
+		[API_RUNTIME] = "runtime",
+		[API_BOTH] = "both",
+	};
+	size_t which = 0;
+	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	*api = (enum api_mode)which;
+	return ret;
+}
+
+int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err)
+{
+	unsigned long number;
+	int ret = arguments__number(name, text, 1, max, &number, err);
+
+	if (!ret)
+		*value = (uint32_t)number;
+	return ret;
+}
+
+int arguments__once(const char *name, const char **given, const char *text, struct error *err)
+{
+	const char *first = *given;
+
+	*given = text;
+	if (!first || !strcmp(first, text))
+		return 0;
+	return error__set(err, -EINVAL, "%s %.100s and %s %.100s do not go together: choose one", name, first, name, text);
+}
+
+int arguments__file(const char *name, const char **file, const char *text, struct error *err)
+{
+	if (!*text)
+		return error__set(err, -EINVAL, "%s '': give the name of a file", name);
+	return arguments__once(name, file, text, err);
+}
+
+int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)
+{
+	const char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	*list = grown;
+	grown[(*count)++] = text;
+	return 0;
+}
+
+int targets__add_pid(struct targets *targets, const char *text, struct error *err)
+{
+	unsigned long pid;
+	int ret = arguments__number("-p, --pid", text, 1, INT_MAX, &pid, err);
+	pid_t *grown;
+
+	if (ret)
+		return ret;
+	grown = realloc(targets->pids, (targets->pid_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error__set(err, -ENOMEM, "out of memory");
+	targets->pids = grown;
+	grown[targets->pid_count++] = (pid_t)pid;
+	return 0;
+}
+
+int arguments__library(const char *path, struct error *err)
+{
+	return *path ? 0 : error__set(err, -EINVAL, "the path of a library is empty: give a file");
+}
+
+int arguments__library_error(int ret, struct error *err)
+{
+	struct error reason = *err;
+
+	if (ret != -ENOENT && ret != -ENOEXEC && ret != -EACCES && ret != -ENOTDIR && ret != -EISDIR)
+		return ret;
+	return error__set(err, ret, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
+}
+
+int targets__add_library(struct targets *targets, const char *path, struct error *err)
+{
+	int ret = arguments__library(path, err);
+
+	return ret ? ret : arguments__append(&targets->libraries, &targets->library_count, path, err);
+}
+
+int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err)
+{
+	if (optind < argc && strcmp(argv[optind - 1], "--"))
+		return error__set(err, -EINVAL, "unexpected '%.100s': put -- before a COMMAND, see %s --help", argv[optind],
+				  program);
+	if (optind < argc)
+		targets->command = argv + optind;
+	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
+		return error__set(err, -EINVAL, "no COMMAND after --");
+	if (targets->command && targets->pid_count)
+		return error__set(err, -EINVAL, "--pid and a COMMAND do not go together: choose one");
+	return 0;
+}
+
+void targets__clear(struct targets *targets)
+{
+	free(targets->pids);
+	free(targets->libraries);
+	*targets = (struct targets){0};
+}
+
+bool arguments__take_log_level(int id, enum log_level *level)
+{
+	if (id == 'v')
+		*level = *level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
+	else if (id == 'q')
+		*level = LOG_QUIET;
+	return id == 'v' || id == 'q';
+}
+
+/* Of a long option's word: whether it is the beginning of one's name. */
+static bool begins_name(const char *word, const struct option *options)
+{
+	size_t length = strcspn(word + 2, "=");
+
+	for (; options->name; options++)
+		if (!strncmp(word + 2, options->name, length))
+			return true;
+	return false;
+}
+
+/* Why a command does not have --no-return-probes, which others have; NULL: the word is another's, or nothing tells. */
+static const char *why_not_here(const char *word, const char *program)
+{
+	static const char no_returns[] = "--no-return-probes";
+	static const struct {
+		const char *program, *why;
+	} needs[] = {
+		{"gpuprobe stat", "tells how long calls took"},
+		{"gpuprobe diagnose", "judges by what calls returned and how long they took"},
+		{"gpuprobe memleak", "tells what is live by the addresses that allocations returned"},
+		{"gpuprobe flame", "weighs stacks by what calls returned and how long they took"},
+	};
+	size_t length = strcspn(word, "=");
+
+	if (length < sizeof("--no-r") - 1 || strncmp(word, no_returns, length))
+		return NULL;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+		if (!strcmp(program, needs[i].program))
+			return needs[i].why;
+	return NULL;
+}
+
+int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
+			  struct error *err)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+	bool is_long = word[0] == '-' && word[1] == '-';
+	const char *why = is_long && id == '?' ? why_not_here(word, program) : NULL;
+
+	if (id == ':')
+		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
+	if (optopt > 0 && optopt < 256 && word[0] == '-' && !is_long)
+		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
+	if (is_long && optopt)
+		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help", word,
+				  (int)strcspn(word + 2, "="), word + 2, program);
+	if (is_long && begins_name(word, options))
+		return error__set(err, -EINVAL, "'%.100s' may be more than one option: write it out, see %s --help", word,
+				  program);
+	if (why)
+		return error__set(err, -EINVAL,
+				  "'%.100s': %s %s, which return probes alone see: gpuprobe and gpuprobe trace have that option",
+				  word, program, why);
+	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
+}

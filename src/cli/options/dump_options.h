@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of `gpuprobe dump`. */
+#ifndef CLI_DUMP_OPTIONS_H
+#define CLI_DUMP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+
+struct dump_options {
+	struct targets targets; /* pids alone; none: every process that uses CUDA */
+	uint64_t again_ns;	/* a second dump comes so long after the first; 0: there is none */
+	bool json;
+	bool native; /* struct dump_view */
+	bool all;    /* the same */
+	enum log_level log_level;
+};
+
+enum dump_options_result {
+	DUMP_OPTIONS_RUN = 0,
+	DUMP_OPTIONS_HELP,    /* -h: dump_options__print_help to stdout, exit 0 */
+	DUMP_OPTIONS_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line. Returns an enum dump_options_result, or -EINVAL (-ENOMEM) with a line for a person in `err`
+ * (exit status 2). dump_options__clear releases it in every case.
+ */
+int dump_options__parse(struct dump_options *options, int argc, char **argv, struct error *err);
+void dump_options__clear(struct dump_options *options);
+
+void dump_options__print_help(FILE *out);
+
+#endif

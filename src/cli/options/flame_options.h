@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of `gpuprobe flame`. */
+#ifndef CLI_FLAME_OPTIONS_H
+#define CLI_FLAME_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/options/stack_options.h"
+#include "output/flame/graph.h"
+
+enum flame_form {
+	FLAME_FOLDED = 0,
+	FLAME_SVG,
+	FLAME_SPEEDSCOPE
+};
+
+struct flame_options {
+	struct targets targets;
+	struct stack_choice stacks;
+	enum flame_by by;
+	enum flame_form form;
+	const char *file;  /* to write to, or NULL: standard output */
+	const char *title; /* or NULL */
+	double duration;   /* seconds; 0: until stopped */
+	bool processes;	   /* a frame for a process that is there alone */
+	enum log_level log_level;
+};
+
+enum flame_options_result {
+	FLAME_OPTIONS_RUN = 0,
+	FLAME_OPTIONS_HELP,    /* -h: flame_options__print_help to stdout, exit 0 */
+	FLAME_OPTIONS_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line. Returns an enum flame_options_result, or -EINVAL
+ * with a line for a person in `err` (exit status 2). flame_options__clear
+ * releases it.
+ */
+int flame_options__parse(struct flame_options *options, int argc, char **argv, struct error *err);
+void flame_options__clear(struct flame_options *options);
+
+void flame_options__print_help(FILE *out);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of `gpuprobe memleak`. */
+#ifndef CLI_MEMLEAK_OPTIONS_H
+#define CLI_MEMLEAK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/session/counting.h"
+#include "cli/options/stack_options.h"
+#include "output/memleak.h"
+
+struct memleak_command {
+	struct targets targets;
+	double interval;     /* seconds */
+	double duration;     /* seconds; 0: until stopped */
+	unsigned long count; /* reports; 0: any number */
+	enum api_mode api;
+	struct counting_limits limits;
+	struct stack_choice stacks;
+	struct live_filter filter;
+	struct memleak_options output;
+	uint64_t window_ns; /* over which growth is judged */
+	bool json;
+	enum log_level log_level;
+};
+
+enum memleak_options_result {
+	MEMLEAK_RUN = 0,
+	MEMLEAK_HELP,	 /* -h: memleak_options__print_help to stdout, exit 0 */
+	MEMLEAK_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line; argv[0] is "memleak". Returns an enum
+ * memleak_options_result, or -EINVAL with a line for a person in `err` (exit
+ * status 2). memleak_options__clear releases it in any case.
+ */
+int memleak_options__parse(struct memleak_command *options, int argc, char **argv, struct error *err);
+void memleak_options__clear(struct memleak_command *options);
+
+void memleak_options__print_help(FILE *out);
+
+#endif

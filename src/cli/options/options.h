@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of the monitor. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/session/counting.h"
+#include "cli/options/stack_options.h"
+#include "probe/selection.h"
+
+struct options {
+	unsigned int sections; /* enum section */
+	bool chosen;	       /* some sections were asked for, and nothing else is shown */
+	bool verdict;	       /* keep the account that proves who waits for whom */
+	const char *metrics_address;
+	bool metrics_address_given;
+	unsigned int metrics_kernels;
+	double display_interval; /* seconds; 0: only the final report */
+	double duration;	 /* seconds; 0: until stopped */
+	struct targets targets;
+	enum api_mode api;
+	bool check_launches;
+	bool no_returns;     /* see struct selection */
+	double max_overhead; /* see struct counting_options */
+	struct counting_limits limits;
+	struct stack_choice stacks;
+	unsigned int top;
+	bool full_names;
+	bool json;
+	const char **thresholds; /* of findings: "ID=VALUE", argv's */
+	size_t threshold_count;
+	enum log_level log_level;
+};
+
+enum options_result {
+	OPTIONS_RUN = 0,
+	OPTIONS_HELP,	 /* -h: options__print_help to stdout, exit 0 */
+	OPTIONS_VERSION, /* -V */
+};
+
+/*
+ * Parses the command line. Returns an enum options_result, or -EINVAL with a
+ * line for a person in `err` (exit status 2). options__clear releases it.
+ */
+int options__parse(struct options *options, int argc, char **argv, struct error *err);
+void options__clear(struct options *options);
+
+void options__print_help(FILE *out);
+
+#endif

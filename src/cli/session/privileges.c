@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is given up of privileges, see privileges.h.
+#include "cli/session/privileges.h"
+
+#include <stdlib.h>
+#include <sys/capability.h>
+
+#include "privilege/capabilities.h"
+#include "privilege/sandbox.h"
+
+static void tell_lacking(uint64_t effective, const struct log *log)
+{
+	for (size_t i = 0; i < CAPABILITY_USES; i++) {
+		const struct capability_use *use = &capability_uses[i];
+
+		if (!use->perf_only && !capabilities__suffice(effective, use->number))
+			log__warn(log, "without %s: %s", use->name, use->without);
+	}
+}
+
+int privileges__give_up(enum link_kind links, const struct log *log, struct error *err)
+{
+	struct capabilities kept = {0};
+	int ret = capabilities__keep_needed(links == LINKS_TRACEFS, err);
+
+	if (!ret)
+		ret = capabilities__read(&kept, err);
+	/* CAP_SYS_ADMIN stood for them until it was given up. */
+	if (!ret)
+		ret = capabilities__require(kept.effective, err);
+	if (ret)
+		return ret;
+	if (kept.effective & UINT64_C(1) << CAP_SYS_ADMIN)
+		log__warn(log, "CAP_SYS_ADMIN is kept: probes by tracefs need it");
+	tell_lacking(kept.effective, log);
+	return 0;
+}
+
+int privileges__confine(enum link_kind links, bool samples, struct error *err)
+{
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+	const struct sandbox_options options = {
+		.tracefs = links == LINKS_TRACEFS,
+		.samples = samples,
+		.network = urls && *urls,
+	};
+
+	return sandbox__enter(&options, err);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Samples of the model at uneven times, see samples.h.
+#include "cli/session/samples.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+/* Sampling takes a tenth of a CPU at most, however many allocations there are to walk over. */
+#define SAMPLE_SHARE 10
+
+struct samples {
+	struct samples_options options;
+	struct counting *counting;
+	struct event *due;
+	double took; /* CPU seconds of the latest one */
+};
+
+/* A factor of 0.75 to 1.25: samples in step with a program's batches would take their beat for growth. */
+static double uneven(void)
+{
+	uint32_t number = UINT32_MAX / 2;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		return 1;
+	return 0.75 + 0.5 * number / UINT32_MAX;
+}
+
+/* CPU time of this thread: what others take on a busy machine is no reason to sample less. */
+static double cpu_seconds(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / (double)NS_PER_S;
+}
+
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct samples *samples = arg;
+	const struct samples_options *options = &samples->options;
+	uint64_t began = clock__boot_ns();
+	double cpu_began = cpu_seconds(), took, usual, left;
+	struct timeval wait;
+
+	(void)fd;
+	(void)what;
+	counting__update(samples->counting, options->with_lists);
+	if (options->take)
+		options->take(options->arg);
+	took = cpu_seconds() - cpu_began;
+	/* What one alone took, others will not: the symbols of libraries are read once. */
+	usual = fmin(took, samples->took);
+	samples->took = took;
+	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
+	wait = clock__timeval(fmax(left, SAMPLE_SHARE * usual));
+	evtimer_add(samples->due, &wait);
+}
+
+int samples__new(struct counting *counting, const struct samples_options *options, struct samples **out,
+		 struct error *err)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+	struct timeval at_once = {0};
+
+	if (!samples)
+		return error__set(err, -ENOMEM, "out of memory");
+	*samples = (struct samples){.options = *options, .counting = counting};
+	samples->due = evtimer_new(session__loop(counting__session(counting)), on_due, samples);
+	if (!samples->due || evtimer_add(samples->due, &at_once)) {
+		samples__free(samples);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	*out = samples;
+	return 0;
+}
+
+void samples__free(struct samples *samples)
+{
+	if (!samples)
+		return;
+	if (samples->due)
+		event_free(samples->due);
+	free(samples);
+}

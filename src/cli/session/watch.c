@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Begins to watch, see watch.h.
+#include "cli/session/watch.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/session/asked.h"
+#include "privilege/capabilities.h"
+#include "target/loader_cache.h"
+#include "target/process.h"
+
+int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
+{
+	struct process_info info;
+	int wrong = count ? process__check_proc(err) : 0;
+
+	for (size_t i = 0; i < count && !wrong; i++) {
+		int ret = process__info(pids[i], &info);
+		pid_t process;
+
+		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM)
+			return error__set(err, ret, "cannot look at process %d: %s", pids[i], strerror(-ret));
+		if (!process__exists(pids[i]))
+			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
+		process = process__of_thread(pids[i]);
+		if (process > 0 && process != pids[i])
+			return error__set(err, -EINVAL, "-p %d: a thread of process %d: give its pid", pids[i], process);
+	}
+	return wrong;
+}
+
+int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
+{
+	struct process_info info;
+
+	for (size_t i = 0; i < count; i++)
+		if (!process__info(pids[i], &info) && info.of_kernel)
+			return error__set(err, -EINVAL,
+					  "-p %d: a thread of the kernel, which never calls CUDA: give the pid of a program that does",
+					  pids[i]);
+	return 0;
+}
+
+static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
+{
+	int32_t key = pid;
+	uint8_t state = WATCHED;
+
+	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &state, sizeof(state), BPF_ANY))
+		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
+	return 0;
+}
+
+/*
+ * The process and its descendants. Children to come are added by the fork
+ * tracepoint, of parents that are in the map by then: so it is looked again
+ * until nobody new turns up.
+ */
+static int watch_tree(const struct probe_programs *programs, pid_t pid, struct error *err)
+{
+	struct pid_list children = {0};
+	size_t known;
+	int ret = watch_pid(programs, pid, err);
+
+	do {
+		known = children.count;
+		pid_list__clear(&children);
+		if (!ret)
+			ret = process__descendants(pid, &children);
+		for (size_t i = 0; i < children.count && !ret; i++)
+			ret = watch_pid(programs, children.pids[i], err);
+	} while (!ret && children.count > known);
+	pid_list__clear(&children);
+	return ret;
+}
+
+/* Drivers first, so that of a libcudart no more is probed than the driver leaves out. */
+static bool is_driver_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, "libcuda.so", 10);
+}
+
+static int attach_named(const struct targets *targets, struct attacher *attacher, struct error *err)
+{
+	int ret = 0;
+
+	for (int driver = 1; driver >= 0; driver--)
+		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
+			if (is_driver_path(targets->libraries[i]) == driver)
+				ret = attacher__add_library(attacher, targets->libraries[i], err);
+	return ret < 0 ? arguments__library_error(ret, err) : 0;
+}
+
+/* Attaches the library, or only takes note of it. */
+typedef int (*library_act)(struct attacher *attacher, const char *path, struct error *err);
+
+/* What the loader's cache names may be gone or broken: that is told, not fatal. */
+static void act_on_cached(library_act act, struct attacher *attacher, const struct log *log)
+{
+	struct path_list list = {0};
+	struct error why = {""};
+
+	if (loader_cache__find_cuda("", &list, &why))
+		log__warn(log, "%s", why.text);
+	for (int driver = 1; driver >= 0; driver--)
+		for (size_t i = 0; i < list.count; i++)
+			if (is_driver_path(list.paths[i]) == driver && act(attacher, list.paths[i], &why) < 0)
+				log__info(log, "%s", why.text);
+	path_list__clear(&list);
+}
+
+/* COMMAND's loader looks into LD_LIBRARY_PATH first: a driver there is known before it is loaded. */
+static void act_on_environment(library_act act, struct attacher *attacher, const struct log *log)
+{
+	const char *at = getenv("LD_LIBRARY_PATH");
+	struct error why = {""};
+	char path[PATH_MAX];
+
+	while (at && *at) {
+		size_t length = strcspn(at, ":;");
+
+		snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)length, at);
+		if (length && !access(path, R_OK) && act(attacher, path, &why) < 0)
+			log__info(log, "%s", why.text);
+		at += length + (at[length] != '\0');
+	}
+}
+
+static void act_on_known(library_act act, const struct command *command, struct attacher *attacher, const struct log *log)
+{
+	if (command)
+		act_on_environment(act, attacher, log);
+	act_on_cached(act, attacher, log);
+}
+
+void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log)
+{
+	act_on_known(attacher__add_library, command, attacher, log);
+}
+
+/* What comes of looking at the processes that run. */
+struct looking {
+	struct attacher *attacher;
+	struct refusals *refusals;
+	struct rescans *rescans;
+	const struct log *log;
+	struct hindrance first; /* that keeps a process from being watched at all; told once it is known what it means */
+	pid_t first_pid;
+	size_t watched, hindered;
+};
+
+/* Whether it is watched, at least in part. */
+static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
+{
+	struct hindrance hindrance;
+	uint64_t ready_ns;
+	bool is_counted;
+
+	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
+	if (attacher__is_unfinished(looking->attacher, &ready_ns))
+		rescans__go_on(looking->rescans, &(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
+			       ready_ns);
+	looking->watched += !hindrance.whole;
+	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
+	is_counted = hindrance.whole && (scan == SCAN_PROGRAM || !hindrance.of_file);
+	if (is_counted && !looking->hindered++) {
+		looking->first = hindrance;
+		looking->first_pid = pid;
+	} else if (!is_counted || scan == SCAN_PROGRAM) {
+		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
+	}
+	return !hindrance.whole;
+}
+
+/* Of one that was given. What it mapped is not known where it ended meanwhile, and nothing of it was seen. */
+static bool ends_before(struct looking *looking, pid_t pid, struct asked_processes *asked)
+{
+	if (process__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
+		asked__add(asked, pid);
+		return false;
+	}
+	return !process__exists(pid);
+}
+
+static int tell_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
+{
+	if (all && count == 1)
+		return error__set(err, -ESRCH, "process %d ended before it was watched: nothing of it was seen; start it under gpuprobe, "
+					       "with -- COMMAND, to see it from its first call",
+				  ended[0]);
+	if (all)
+		return error__set(err, -ESRCH, "all %zu processes ended before they were watched: nothing of them was seen; "
+					       "start them under gpuprobe, with -- COMMAND, to see them from their first calls",
+				  count);
+	for (size_t i = 0; i < count; i++)
+		log__warn(looking->log, "process %d ended before it was watched: nothing of it was seen", ended[i]);
+	return 0;
+}
+
+/* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
+static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
+			bool blind, struct error *err)
+{
+	pid_t *ended = calloc(targets->pid_count, sizeof(*ended));
+	struct pid_list list = {0};
+	size_t ended_count = 0;
+	int ret;
+
+	if (!ended)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < targets->pid_count; i++) {
+		if (ends_before(looking, targets->pids[i], asked)) {
+			ended[ended_count++] = targets->pids[i];
+			continue;
+		}
+		if (process__descendants(targets->pids[i], &list))
+			continue;
+		for (size_t child = 0; child < list.count; child++)
+			attach_process(looking, list.pids[child], SCAN_PROGRAM);
+		pid_list__clear(&list);
+	}
+	ret = tell_ended(looking, ended, ended_count, ended_count == targets->pid_count, err);
+	free(ended);
+	if (ret)
+		return ret;
+	if (blind && looking->hindered && !looking->watched)
+		return error__set(err, -EACCES, "%s", looking->first.text.text);
+	refusals__tell(looking->refusals, looking->first_pid, &looking->first, looking->log);
+	return 0;
+}
+
+static void attach_machine(struct looking *looking)
+{
+	struct pid_list list = {0};
+	char more[64] = "";
+
+	if (process__list(&list))
+		return;
+	for (size_t i = 0; i < list.count; i++)
+		if (list.pids[i] != getpid())
+			attach_process(looking, list.pids[i], SCAN_NAMED);
+	pid_list__clear(&list);
+	if (!looking->hindered)
+		return;
+	if (looking->hindered > 1)
+		snprintf(more, sizeof(more), " (and so it is with %zu more)", looking->hindered - 1);
+	/* Where no right is lacking it is a sandbox's doing, about which nobody can do anything. */
+	if (capabilities__suffice(capabilities__effective(), CAP_SYS_PTRACE))
+		log__info(looking->log, "%s%s", looking->first.text.text, more);
+	else
+		log__warn(looking->log, "%s%s", looking->first.text.text, more);
+}
+
+static void expect_process(pid_t pid, void *arg)
+{
+	if (pid != getpid())
+		attacher__expect_process(arg, pid);
+}
+
+int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
+		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
+		 struct rescans *rescans, const struct log *log, struct error *err)
+{
+	struct looking looking = {.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
+	struct attacher_counts counts;
+	int ret = 0;
+
+	if (command)
+		ret = watch_pid(programs, command__pid(command), err);
+	for (size_t i = 0; i < targets->pid_count && !ret; i++)
+		ret = watch_tree(programs, targets->pids[i], err);
+	if (!ret)
+		ret = watch__each_process(targets, expect_process, attacher, err);
+	if (!ret)
+		ret = attach_named(targets, attacher, err);
+	if (ret)
+		return ret;
+	/* COMMAND is held where it maps them. */
+	if (command && attacher__confines(attacher))
+		act_on_known(attacher__meet_library, command, attacher, log);
+	else
+		watch__attach_known(command, attacher, log);
+	attacher__count(attacher, &counts);
+	if (targets->pid_count)
+		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
+	else if (!targets->command)
+		attach_machine(&looking);
+	attacher__forget_expected(attacher);
+	if (ret)
+		return ret;
+	attacher__count(attacher, &counts);
+	if (!counts.libraries && !command)
+		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");
+	return 0;
+}
+
+static void each_of(const struct pid_list *list, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	for (size_t i = 0; i < list->count; i++)
+		fn(list->pids[i], arg);
+}
+
+int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, void *arg), void *arg,
+			struct error *err)
+{
+	struct pid_list list = {0};
+	int ret = 0;
+
+	if (targets->command)
+		return 0;
+	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
+		fn(targets->pids[i], arg);
+		ret = process__descendants(targets->pids[i], &list);
+		each_of(&list, fn, arg);
+		pid_list__clear(&list);
+	}
+	if (!targets->pid_count)
+		ret = process__list(&list);
+	each_of(&list, fn, arg);
+	pid_list__clear(&list);
+	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+}
