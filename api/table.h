@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "gpuprobe/function.h"
 #include "gpuprobe/trace.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "place.h"
 
 #define MAX_ARGUMENTS 24
@@ -79,7 +79,7 @@ int table__read_codes(struct table *table, FILE *in, const char *file, struct er
 int table__read_values(struct table *table, FILE *in, const char *file, struct error *err);
 
 /*
- * Writes the C file that src/model/api_tables.h declares the contents of.
+ * Writes the C file that src/api/api_tables.h declares the contents of.
  * Returns 0, or -EIO when the stream is in error afterwards.
  */
 int table__write(const struct table *table, FILE *out);

@@ -116,8 +116,8 @@ static void write_values(const struct table *table, FILE *out)
 int table__write(const struct table *table, FILE *out)
 {
 	fputs("// Made by api/generate from functions.tsv, errors.tsv and enums.tsv.\n"
-	      "#include \"model/api.h\"\n"
-	      "#include \"model/api_tables.h\"\n\n",
+	      "#include \"api/api.h\"\n"
+	      "#include \"api/api_tables.h\"\n\n",
 	      out);
 	write_arguments(table, out);
 	write_functions(table, out);

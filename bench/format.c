@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/trace/output.h"
 #include "trace/function.h"
 

@@ -5,7 +5,7 @@
  * event into a ring of 256 KiB at each of them. What does not fit is counted
  * here, which most do without.
  */
-#include "kernel.h"
+#include "core/kernel.bpf.h"
 
 #include "usual.h"
 

@@ -51,7 +51,7 @@ $(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/options/account_options.o 
 	$(BUILD)/obj/cli/options/arguments.o
 $(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/options/dump_options.o $(BUILD)/obj/cli/options/arguments.o
 $(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/commands/gaps.o
-$(BUILD)/tests/test_asked: $(BUILD)/obj/cli/session/asked.o
+$(BUILD)/tests/test_target_pids: $(BUILD)/obj/cli/session/target_pids.o
 $(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/session/earlier.o
 $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/session/rescans.o
 $(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/session/refusals.o

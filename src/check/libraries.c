@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model/model.h"
 #include "probe/nop5.h"
 #include "probe/selection.h"

@@ -13,7 +13,7 @@
 #include "probe/trace_object.h"
 #include "target/elf_file.h"
 #include "target/identity.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define STACK_BYTES 16384
 #define STACKS 64
@@ -109,7 +109,7 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 	if (facts->program)
 		return;
 	facts->reading = features__try_reading();
-	facts->foreign_proc = process__check_proc(NULL);
+	facts->foreign_proc = proc__check_proc(NULL);
 	/* Where this fails the lines of the kernel and its types say why. */
 	if (features__probe(&facts->features, &ignored))
 		features__try_links(&facts->features);

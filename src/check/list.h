@@ -2,7 +2,7 @@
 /*
  * What `gpuprobe check` finds: a list of lines, each of one thing that works,
  * works in part or is missing, with what to do about it. Plain data, which the
- * forms of output read (output/check.h).
+ * forms of output read (output/check/check.h).
  */
 #ifndef CHECK_LIST_H
 #define CHECK_LIST_H

@@ -15,7 +15,7 @@
 #include "symbol/python_process.h"
 #include "target/cuda_library.h"
 #include "target/proc_maps.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/root_file.h"
 
 #define DRIVER_NAME "libcuda.so"
@@ -130,7 +130,7 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	ssize_t n;
 	int fd, ret;
 
-	process__exe_path(facts->pid, link, sizeof(link));
+	proc__exe_path(facts->pid, link, sizeof(link));
 	fd = root_file__open_link(facts->pid, link);
 	if (fd < 0)
 		return 0;
@@ -201,7 +201,7 @@ static int read_all(struct memory_reader *memory, struct process_facts *facts, s
 int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts)
 {
 	struct process_info info;
-	int ret = process__info(pid, &info);
+	int ret = proc__info(pid, &info);
 
 	*facts = (struct process_facts){.pid = pid, .effective = capabilities__effective()};
 	if (ret)

@@ -10,7 +10,7 @@
 
 #include "probe/hindrance.h"
 #include "target/cuda_library.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define CONTAINER_SHOWN 12 /* digits of a container's id, as Docker shows them */
 
@@ -236,7 +236,7 @@ static int look_at_given(struct run *run, const pid_t *pids, size_t count)
 		struct pid_list children = {0};
 
 		ret = look_at(run, pids[i], true);
-		if (!ret && !process__descendants(pids[i], &children))
+		if (!ret && !proc__descendants(pids[i], &children))
 			ret = look_at_all(run, &children);
 		pid_list__clear(&children);
 	}
@@ -246,7 +246,7 @@ static int look_at_given(struct run *run, const pid_t *pids, size_t count)
 static int look_at_machine(struct run *run)
 {
 	struct pid_list all;
-	int ret = process__list(&all);
+	int ret = proc__list(&all);
 
 	if (ret == -ENOMEM)
 		return ret;

@@ -12,7 +12,7 @@
 #include "device/visible_devices.h"
 #include "target/cgroup.h"
 #include "target/command_line.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/user_name.h"
 
 #define NVML_WAIT_MS 50
@@ -64,7 +64,7 @@ static bool is_still_there(const struct process_record *record)
 	struct process_info info;
 	uint64_t apart;
 
-	if (process__info(record->pid, &info) || info.state == 'Z' || info.state == 'X')
+	if (proc__info(record->pid, &info) || info.state == 'Z' || info.state == 'X')
 		return false;
 	apart = info.start_ns > record->start_ns ? info.start_ns - record->start_ns : record->start_ns - info.start_ns;
 	return apart <= START_STEP_NS && __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
@@ -79,7 +79,7 @@ static void read_proc(struct memory_reader *memory, struct process *process, con
 	int ret;
 
 	ret = cgroup__read(record->pid, &names);
-	if (memory && !process__info(record->pid, &info))
+	if (memory && !proc__info(record->pid, &info))
 		command_line__read(memory, &info, command, sizeof(command));
 	if (environment)
 		cuda_environment__read(memory, record->pid, environment);

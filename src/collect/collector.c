@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/account.h"
+#include "collect/account_maps.h"
 #include "collect/ended_keys.h"
 #include "collect/open_calls.h"
 #include "collect/own_counts.h"
 #include "collect/private.h"
 #include "collect/shares.h"
-#include "collect/sites.h"
+#include "collect/site_maps.h"
 #include "collect/steps.h"
 #include "gen/gpuprobe.skel.h"
 #include "stack/stacks.h"
@@ -251,7 +251,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		}
 	}
 	if (options->stack_mode) {
-		ret = sites__open(collector, err);
+		ret = site_maps__open(collector, err);
 		if (ret)
 			goto fail;
 	}

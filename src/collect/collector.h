@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "collect/estimate.h"
+#include "govern/estimate.h"
 #include "model/model.h"
 
 struct earlier_calls;

@@ -9,7 +9,7 @@
 #include "collect/open_calls.h"
 #include "collect/tally.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/sites.h"
 
 /* --- whose they are --- */

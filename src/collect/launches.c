@@ -8,7 +8,7 @@
 
 #include "collect/count_table.h"
 #include "collect/own_counts.h"
-#include "collect/sites.h"
+#include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
 #include "symbol/remote_name.h"
 
@@ -70,7 +70,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
 	if (!ret)
-		ret = sites__name(process, kernel);
+		ret = site_maps__name(process, kernel);
 	if (ret)
 		return ret;
 	if (reading__dooms(reading, process))

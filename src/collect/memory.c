@@ -13,7 +13,7 @@
 #include "collect/pools.h"
 #include "collect/ranges.h"
 #include "collect/shares.h"
-#include "collect/sites.h"
+#include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/devices.h"
 
@@ -140,14 +140,14 @@ static int clear_dead(struct collector *collector)
 static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
-	if (sites__leaves_out(collector, process, record)) {
+	if (site_maps__leaves_out(collector, process, record)) {
 		saturate__add(&process->left_out_bytes, record->size);
 		process->left_out_count++;
 		return 0;
 	}
 	if (list_allocation(process, collector->options.top, allocation))
 		return -ENOMEM;
-	return sites__add_live(collector, process, record);
+	return site_maps__add_live(collector, process, record);
 }
 
 static int read_allocation(const void *key_data, const void *value, void *arg)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model/devices.h"
 
 void objects__reset(struct process *process)

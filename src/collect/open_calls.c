@@ -11,7 +11,7 @@
 
 #include "collect/earlier_calls.h"
 #include "gen/gpuprobe.skel.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define READ_CALLS 512 /* at once */
 

@@ -10,7 +10,7 @@
 #include "collect/growing_list.h"
 #include "collect/tally.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define KEPT_MOST 16384 /* what is told beyond may go back by what a call had, when it returns */
 

@@ -14,7 +14,7 @@
 #include "collect/shares.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/sites.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/task_iterator.h"
 
 #define KEEP_UNREPORTED 1000 /* ended processes that no report has shown yet */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "collect/account.h"
+#include "collect/account_maps.h"
 #include "collect/count_table.h"
 #include "collect/ended_keys.h"
 #include "collect/graphs.h"
@@ -25,14 +25,14 @@
 #include "collect/reading.h"
 #include "collect/shapes.h"
 #include "collect/shares.h"
-#include "collect/sites.h"
+#include "collect/site_maps.h"
 #include "collect/steps.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/rate.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/failures.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
 
@@ -333,7 +333,7 @@ static int refresh_processes(struct collector *collector)
 			process->ended = true;
 			process->ended_ns = collector->records[process->slot].ended_ns;
 			memcpy(process->comm, collector->records[process->slot].comm, sizeof(process->comm) - 1);
-		} else if (!process__info(process->pid, &info)) {
+		} else if (!proc__info(process->pid, &info)) {
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
 		collector__look_at_sharer(collector, process);
@@ -377,7 +377,7 @@ static void delete_ended(struct reading *reading)
 	if (!reading->reap)
 		return;
 	own_counts__release(reading);
-	account__release(reading);
+	account_maps__release(reading);
 	ended_keys__delete(reading->collector->ended);
 }
 
@@ -405,7 +405,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	collector__consume(collector);
 	contexts__clear(collector->contexts);
 	ended_keys__clear(collector->ended);
-	sites__begin(&reading);
+	site_maps__begin(&reading);
 	if (!ret)
 		ret = own_counts__map(collector->own_counts);
 	if (!ret)
@@ -437,23 +437,23 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret && reap)
 		ret = reading__map(&reading, skeleton->maps.unnamed, read_unnamed);
 	if (!ret)
-		ret = sites__read(&reading);
+		ret = site_maps__read(&reading);
 	if (!ret)
 		ret = finish_processes(collector);
 	if (!ret)
 		ret = steps__read(&reading);
 	if (!ret)
-		ret = account__read(&reading);
+		ret = account_maps__read(&reading);
 	/* After what calls are counted in, see open_calls.h. */
 	if (!ret)
 		ret = open_calls__read(&reading);
 	if (!ret)
-		ret = account__finish(&reading);
+		ret = account_maps__finish(&reading);
 	/* Last: a stack that is named may have another leave, and none does between these and the model's use. */
 	if (!ret)
-		ret = sites__list(&reading);
+		ret = site_maps__list(&reading);
 	if (!ret)
-		ret = account__list_stacks(&reading);
+		ret = account_maps__list_stacks(&reading);
 	if (!ret)
 		delete_ended(&reading);
 	else

@@ -8,7 +8,7 @@
 
 #include "base/saturate.h"
 #include "collect/objects.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/devices.h"
 
 void tally__reset(struct process *process)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_root.h"
 
 #define MAX_ENVIRONMENT (4 * 1024 * 1024)
@@ -130,7 +130,7 @@ static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_
 	size_t length = 0;
 	int ret;
 
-	process__path(pid, "environ", path, sizeof(path));
+	proc__path(pid, "environ", path, sizeof(path));
 	ret = memory ? read_source(&source, MAX_ENVIRONMENT, &bytes, &length) :
 		       read_whole(path, MAX_ENVIRONMENT, &bytes, &length);
 	if (!ret)
@@ -145,10 +145,10 @@ static bool shares_root(pid_t pid)
 	char path[64], root[8];
 	ssize_t n;
 
-	process__path(pid, "ns/mnt", path, sizeof(path));
+	proc__path(pid, "ns/mnt", path, sizeof(path));
 	if (stat("/proc/self/ns/mnt", &own) || stat(path, &other) || own.st_ino != other.st_ino)
 		return false;
-	process__path(pid, "root", path, sizeof(path));
+	proc__path(pid, "root", path, sizeof(path));
 	n = readlink(path, root, sizeof(root));
 	return n == 1 && root[0] == '/';
 }
@@ -175,7 +175,7 @@ static bool answers(pid_t pid)
 	bool root = false, dev = true;
 	size_t length;
 
-	process__path(pid, "mountinfo", path, sizeof(path));
+	proc__path(pid, "mountinfo", path, sizeof(path));
 	if (read_whole(path, MAX_MOUNTS, &text, &length) || !length) {
 		free(text);
 		return false;

@@ -14,7 +14,7 @@
 #ifndef DEVICE_NVML_LIBRARY_H
 #define DEVICE_NVML_LIBRARY_H
 
-#include "model/gpu.h"
+#include "device/gpu.h"
 
 #define NVML_MAX_GPUS 256    /* GPUs and instances listed */
 #define NVML_VERSION_SIZE 81 /* NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, and one more */

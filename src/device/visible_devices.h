@@ -9,7 +9,7 @@
 #define DEVICE_VISIBLE_DEVICES_H
 
 #include "device/cuda_environment.h"
-#include "model/gpu.h"
+#include "device/gpu.h"
 
 #define VISIBLE_MAX 64
 

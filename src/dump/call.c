@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "stack/beginning.h"
 
 /* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */

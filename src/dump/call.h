@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 struct stack_call {
 	const char *function; /* the CUDA function, the outermost of those in one another; NULL: it is in none */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "target/text_file.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define CHILDREN_TEXT 4096 /* bytes: more than CHILDREN_MAX pids of 7 digits */
 
@@ -26,7 +26,7 @@ static void add_children_of(struct child_list *list, pid_t pid, pid_t tid, unsig
 		if (end == at)
 			break;
 		at = end;
-		list->child[list->count++] = (struct child){.pid = child, .inside = process__pid_below(child, depth)};
+		list->child[list->count++] = (struct child){.pid = child, .inside = proc__pid_below(child, depth)};
 	}
 }
 
@@ -40,7 +40,7 @@ static void load_children(struct parent *parent, unsigned int depth)
 /* `number` is a pid in the parent's pid namespace. */
 static pid_t translate(struct parent *parent, pid_t number)
 {
-	int depth = process__depth(parent->pid);
+	int depth = proc__depth(parent->pid);
 
 	if (number <= 0 || depth < 0)
 		return 0;

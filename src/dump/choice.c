@@ -39,7 +39,7 @@ static int add_asked(struct pid_list *pids, pid_t pid)
 	struct pid_list children = {0};
 	int ret = add_pid(pids, pid);
 
-	if (!ret && !process__descendants(pid, &children))
+	if (!ret && !proc__descendants(pid, &children))
 		ret = add_users_of_cuda(pids, &children);
 	pid_list__clear(&children);
 	return ret;
@@ -54,7 +54,7 @@ int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids)
 		ret = add_asked(pids, asked[i]);
 	if (count)
 		return ret;
-	ret = process__list(&all);
+	ret = proc__list(&all);
 	if (!ret)
 		ret = add_users_of_cuda(pids, &all);
 	pid_list__clear(&all);

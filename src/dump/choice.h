@@ -3,7 +3,7 @@
 #ifndef DUMP_CHOICE_H
 #define DUMP_CHOICE_H
 
-#include "target/process.h"
+#include "target/proc.h"
 
 /*
  * Adds those that were asked for, whatever they have mapped, and their descendants that use CUDA; where none was, all that use

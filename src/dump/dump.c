@@ -16,7 +16,7 @@
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
 #include "target/proc_maps.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define COMMAND_SIZE 4096
 #define NVML_TRIES 10 /* of 50 ms: it begins only now */
@@ -148,7 +148,7 @@ static char *read_command(pid_t pid)
 	ssize_t length;
 	int fd;
 
-	process__path(pid, "cmdline", path, sizeof(path));
+	proc__path(pid, "cmdline", path, sizeof(path));
 	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	length = fd >= 0 ? read(fd, text, COMMAND_SIZE - 1) : 0;
 	if (fd >= 0)
@@ -171,7 +171,7 @@ static void describe(const struct dumper *dumper, struct process *process, const
 	struct process_info info;
 	uid_t uid;
 
-	if (process__info(subject->pid, &info) || process__user(subject->pid, &uid))
+	if (proc__info(subject->pid, &info) || proc__user(subject->pid, &uid))
 		return;
 	record.parent = info.parent;
 	record.uid = uid;

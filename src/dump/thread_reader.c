@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "gen/dump.skel.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/task_iterator.h"
 
 struct thread_reader {
@@ -64,7 +64,7 @@ struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid,
 	task_iterator__run_link(link); /* leaves what it found in its own data, if anything */
 	bpf_link__destroy(link);
 	/* Asked after it was taken: a number that came back is another process's by now, or was then. */
-	if (found->taken && process__of_thread(tid) == pid)
+	if (found->taken && proc__of_thread(tid) == pid)
 		look = malloc(sizeof(*look));
 	if (!look)
 		return NULL;

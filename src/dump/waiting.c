@@ -13,7 +13,7 @@
 #include "dump/gil.h"
 #include "dump/run_state.h"
 #include "dump/system_call.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 /* One process whose threads are gone through. */
 struct search {
@@ -100,7 +100,7 @@ static void take_child(struct dump_thread *thread, pid_t child)
 	struct process_info info;
 
 	thread->waiting.kind = DUMP_WAIT_CHILD;
-	if (child <= 0 || process__info(child, &info))
+	if (child <= 0 || proc__info(child, &info))
 		return;
 	thread->waiting.other = child;
 	keep_comm(thread->waiting.other_comm, info.comm);

@@ -5,7 +5,7 @@
 #include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 
 enum {
 	LEAST_RATE,

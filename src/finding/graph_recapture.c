@@ -10,7 +10,7 @@
 #include "finding/history.h"
 #include "finding/rules.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define LEAST_GRAPHS 0
 #define MOST_LAUNCHES 1

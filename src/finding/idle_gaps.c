@@ -6,7 +6,7 @@
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/threads.h"
+#include "finding/thread_sums.h"
 #include "finding/verdict.h"
 
 enum {
@@ -20,7 +20,7 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	const double *thresholds = watched->input->thresholds;
 
 	if ((double)thread->idle_gaps < thresholds[LEAST_GAPS] ||
-	    threads__share(watched, thread->idle_ns) < thresholds[LEAST_SHARE])
+	    thread_sums__share(watched, thread->idle_ns) < thresholds[LEAST_SHARE])
 		return 0;
 	return thread->idle_ns;
 }
@@ -44,7 +44,7 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 				 quantity__count(thread->idle_gaps).text,
 				 quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
 				 quantity__time((double)thread->idle_max_ns).text,
-				 quantity__share(threads__share(watched, thread->idle_ns)).text,
+				 quantity__share(thread_sums__share(watched, thread->idle_ns)).text,
 				 quantity__time(host).text,
 				 host > (double)thread->idle_ns / 2 ? ": a data loader that cannot keep up looks like this" : "");
 }
@@ -64,5 +64,5 @@ int idle_gaps__draw(const struct finding_input *input, const struct process *pro
 {
 	if (!has_work(input->model, process))
 		return 0;
-	return threads__draw(input, process, cost_of, draw, out);
+	return thread_sums__draw(input, process, cost_of, draw, out);
 }

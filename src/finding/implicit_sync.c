@@ -6,9 +6,9 @@
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/threads.h"
+#include "finding/thread_sums.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/load.h"
 
 enum {
@@ -124,7 +124,7 @@ static uint64_t saving_of(const struct watched_thread *watched, const struct tim
 
 	if (!calls)
 		return 0;
-	overlap_ns = threads__overlap(watched, all->ns - loads->ns - first->ns, calls);
+	overlap_ns = thread_sums__overlap(watched, all->ns - loads->ns - first->ns, calls);
 	return overlap_ns < free_ns(watched) ? overlap_ns : free_ns(watched);
 }
 
@@ -139,8 +139,8 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	const struct time_totals all = all_of(watched->thread);
 	const double *thresholds = watched->input->thresholds;
 
-	if ((double)all.calls < thresholds[LEAST_CALLS] || threads__share(watched, all.ns) < thresholds[LEAST_SHARE] ||
-	    threads__share(watched, saving_of(watched, &all) + loads_of(watched->thread)) < thresholds[LEAST_SHARE])
+	if ((double)all.calls < thresholds[LEAST_CALLS] || thread_sums__share(watched, all.ns) < thresholds[LEAST_SHARE] ||
+	    thread_sums__share(watched, saving_of(watched, &all) + loads_of(watched->thread)) < thresholds[LEAST_SHARE])
 		return 0;
 	return all.ns;
 }
@@ -179,7 +179,7 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	return finding__evidence(finding,
 				 "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
 				 quantity__count(all.calls).text, quantity__time((double)all.ns).text,
-				 quantity__share(threads__share(watched, all.ns)).text,
+				 quantity__share(thread_sums__share(watched, all.ns)).text,
 				 words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
 				 quantity__count(worst->calls).text,
 				 quantity__time((double)worst->ns / (double)worst->calls).text);
@@ -187,5 +187,5 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 
 int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return threads__draw(input, process, cost_of, draw, out);
+	return thread_sums__draw(input, process, cost_of, draw, out);
 }

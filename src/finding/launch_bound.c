@@ -15,9 +15,9 @@
 #include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/sequence.h"
-#include "finding/threads.h"
+#include "finding/thread_sums.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 
 enum {
 	LEAST_SHARE,
@@ -90,7 +90,7 @@ static bool queue_is_full(const struct watched_thread *watched)
 
 static double rate_of(const struct watched_thread *watched)
 {
-	return (double)threads__launches(watched) * 1e9 / (double)watched->ns;
+	return (double)thread_sums__launches(watched) * 1e9 / (double)watched->ns;
 }
 
 /* Of all kinds: asked for, and by calls that block. */
@@ -111,7 +111,7 @@ struct chain {
 static struct chain chain_of(const struct watched_thread *watched)
 {
 	const struct thread_account *thread = watched->thread;
-	double scale = threads__launch_scale(watched);
+	double scale = thread_sums__launch_scale(watched);
 
 	return (struct chain){
 		.launches = scale * (double)thread->chained.calls,
@@ -127,8 +127,8 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	const struct chain chain = chain_of(watched);
 
 	if (!thread->chained.calls || rate_of(watched) < thresholds[LEAST_RATE] ||
-	    threads__share(watched, (uint64_t)(chain.ns + chain.gap_ns)) < thresholds[LEAST_SHARE] ||
-	    threads__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] || queue_is_full(watched))
+	    thread_sums__share(watched, (uint64_t)(chain.ns + chain.gap_ns)) < thresholds[LEAST_SHARE] ||
+	    thread_sums__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] || queue_is_full(watched))
 		return 0;
 	return (uint64_t)chain.ns;
 }
@@ -189,16 +189,16 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 {
 	const struct thread_account *thread = watched->thread;
 	const struct chain chain = chain_of(watched);
-	double share = threads__share(watched, (uint64_t)(chain.ns + chain.gap_ns));
+	double share = thread_sums__share(watched, (uint64_t)(chain.ns + chain.gap_ns));
 	uint64_t gap = account__percentile(thread->gaps, 0.5, UINT64_MAX);
 
-	finding__number(finding, "launches", (double)threads__launches(watched), UNIT_COUNT);
+	finding__number(finding, "launches", (double)thread_sums__launches(watched), UNIT_COUNT);
 	finding__number(finding, "launch_rate", rate_of(watched), UNIT_PER_SECOND);
 	finding__number(finding, "back_to_back", chain.launches, UNIT_COUNT);
 	finding__number(finding, "back_to_back_ns", chain.ns, UNIT_NS);
 	finding__number(finding, "back_to_back_gap_ns", chain.gap_ns, UNIT_NS);
 	finding__number(finding, "median_gap", (double)gap, UNIT_NS);
-	finding__number(finding, "wait_share", threads__share(watched, waited_ns(thread)), UNIT_SHARE);
+	finding__number(finding, "wait_share", thread_sums__share(watched, waited_ns(thread)), UNIT_SHARE);
 	finding__number(finding, "sequence_launches", (double)sequence->period, UNIT_COUNT);
 	finding__number(finding, "sequence_share", sequence->share, UNIT_SHARE);
 	return finding__evidence(finding,
@@ -209,7 +209,7 @@ static int tell(const struct watched_thread *watched, const struct sequence *seq
 				 quantity__time(chain.gap_ns / chain.launches).text,
 				 quantity__time((double)gap).text,
 				 quantity__share(share).text,
-				 quantity__share(threads__share(watched, waited_ns(thread))).text,
+				 quantity__share(thread_sums__share(watched, waited_ns(thread))).text,
 				 sequence->period ? "" : "; no sequence of them repeats");
 }
 
@@ -251,5 +251,5 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 
 int launch_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return threads__draw(input, process, cost_of, draw, out);
+	return thread_sums__draw(input, process, cost_of, draw, out);
 }

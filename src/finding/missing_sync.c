@@ -14,8 +14,8 @@
 #include "base/text_stream.h"
 #include "finding/rules.h"
 #include "finding/where.h"
-#include "model/api.h"
-#include "model/stack.h"
+#include "api/api.h"
+#include "stack/stack.h"
 
 enum {
 	LEAST_CALLS,

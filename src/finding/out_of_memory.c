@@ -13,7 +13,7 @@
 #include "finding/history.h"
 #include "finding/rules.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/devices.h"
 
 #define OUT_OF_MEMORY 2 /* in both layers */

@@ -15,7 +15,7 @@
 #include "finding/link.h"
 #include "finding/rules.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 
 enum {
 	LEAST_SHARE,

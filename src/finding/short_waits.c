@@ -7,9 +7,9 @@
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/threads.h"
+#include "finding/thread_sums.h"
 #include "finding/where.h"
-#include "model/api.h"
+#include "api/api.h"
 
 enum {
 	LEAST_SHARE,
@@ -34,7 +34,7 @@ static uint64_t cost_of(const struct watched_thread *watched, const struct time_
 	const double *thresholds = watched->input->thresholds;
 
 	if ((double)waits->calls < thresholds[LEAST_CALLS] || mean(waits) > thresholds[MOST_MEAN] ||
-	    threads__share(watched, waits->ns) < thresholds[LEAST_SHARE])
+	    thread_sums__share(watched, waits->ns) < thresholds[LEAST_SHARE])
 		return 0;
 	return waits->ns;
 }
@@ -59,7 +59,7 @@ static void point_at(const struct watched_thread *watched, struct finding *findi
 static void estimate(const struct watched_thread *watched, const struct time_totals *waits, struct finding *finding)
 {
 	uint64_t all_but_needed = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
-	uint64_t overlap = threads__overlap(watched, waits->ns, waits->calls);
+	uint64_t overlap = thread_sums__overlap(watched, waits->ns, waits->calls);
 
 	finding__saving(finding, all_but_needed < overlap ? all_but_needed : overlap, assumption);
 }
@@ -68,15 +68,15 @@ static void estimate(const struct watched_thread *watched, const struct time_tot
 
 static uint64_t single_cost(const struct watched_thread *watched)
 {
-	const struct time_totals waits = threads__waits(watched, &watched->thread->single_waits);
+	const struct time_totals waits = thread_sums__waits(watched, &watched->thread->single_waits);
 
 	return cost_of(watched, &waits);
 }
 
 static int single_draw(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct time_totals waits = threads__waits(watched, &watched->thread->single_waits);
-	uint64_t launches = threads__launches(watched);
+	const struct time_totals waits = thread_sums__waits(watched, &watched->thread->single_waits);
+	uint64_t launches = thread_sums__launches(watched);
 
 	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
 	finding__number(finding, "wait_ns", (double)waits.ns, UNIT_NS);
@@ -89,13 +89,13 @@ static int single_draw(const struct watched_thread *watched, struct finding *fin
 				 "time",
 				 quantity__count(waits.calls).text, quantity__count(launches).text,
 				 quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(threads__share(watched, waits.ns)).text);
+				 quantity__share(thread_sums__share(watched, waits.ns)).text);
 }
 
 int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process,
 				  struct finding_list *out)
 {
-	return threads__draw(input, process, single_cost, single_draw, out);
+	return thread_sums__draw(input, process, single_cost, single_draw, out);
 }
 
 /* --- other waits --- */
@@ -108,14 +108,14 @@ static struct time_totals other_waits(const struct watched_thread *watched)
 		.ns = thread->bare_waits.ns + thread->batch_waits.ns,
 	};
 
-	return threads__waits(watched, &waits);
+	return thread_sums__waits(watched, &waits);
 }
 
 /* Launches to a wait, on average; those that were waited for one by one are not the others'. */
 static double launches_each(const struct watched_thread *watched, const struct time_totals *waits)
 {
-	uint64_t single = threads__waits(watched, &watched->thread->single_waits).calls;
-	uint64_t all = threads__launches(watched), launches = all > single ? all - single : 0;
+	uint64_t single = thread_sums__waits(watched, &watched->thread->single_waits).calls;
+	uint64_t all = thread_sums__launches(watched), launches = all > single ? all - single : 0;
 
 	return waits->calls ? (double)launches / (double)waits->calls : 0;
 }
@@ -141,7 +141,7 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 	finding__number(finding, "without_launch_ns", (double)thread->bare_waits.ns, UNIT_NS);
 	finding__number(finding, "after_several", (double)thread->batch_waits.calls, UNIT_COUNT);
 	finding__number(finding, "after_several_ns", (double)thread->batch_waits.ns, UNIT_NS);
-	finding__number(finding, "launches", (double)threads__launches(watched), UNIT_COUNT);
+	finding__number(finding, "launches", (double)thread_sums__launches(watched), UNIT_COUNT);
 	finding__number(finding, "launches_each", launches_each(watched, &waits), UNIT_RATIO);
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
@@ -149,11 +149,11 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
 				 "launches, %s after none",
 				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(threads__share(watched, waits.ns)).text,
+				 quantity__share(thread_sums__share(watched, waits.ns)).text,
 				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
 }
 
 int sync_stall__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return threads__draw(input, process, stall_cost, stall_draw, out);
+	return thread_sums__draw(input, process, stall_cost, stall_draw, out);
 }

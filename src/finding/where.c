@@ -2,7 +2,7 @@
 // Places and times of findings, see where.h.
 #include "finding/where.h"
 
-#include "model/api.h"
+#include "api/api.h"
 
 static uint64_t end_of(const struct finding_input *input, const struct process *process)
 {

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "gen/gpuprobe.skel.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "probe/multi_link.h"
 #include "target/proc_maps.h"
 

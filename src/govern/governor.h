@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/rate.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 struct governor;
 

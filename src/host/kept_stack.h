@@ -3,7 +3,7 @@
 #ifndef HOST_KEPT_STACK_H
 #define HOST_KEPT_STACK_H
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 #define KEPT_FRAMES 128		    /* of each stack, the innermost */
 #define KEPT_TEXT_BYTES (16u << 10) /* of their texts; no frame is kept behind the one with which it is reached */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The account of a process (gpuprobe/account.h), as `stat` and `diagnose` show
- * it: plain data beside struct process, from the maps by collect/account.c.
+ * it: plain data beside struct process, from the maps by collect/account_maps.c.
  */
 #ifndef MODEL_ACCOUNT_H
 #define MODEL_ACCOUNT_H

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "model/model.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 
 enum dump_run {
 	DUMP_RUNS = 0,	/* on a CPU */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 #define ROW_SHIFT 33 /* above the code and whether it is of a sample */
 

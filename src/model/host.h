@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "gpuprobe/host.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 
 #define HOST_PARTNERS 4 /* of an activity that are told of a thread: those with the most time */
 #define HOST_NO_THREAD SIZE_MAX

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define HELD_RATIO 4
 #define LAUNCH_HELD_NS 20000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that were not seen, shared out among counters of calls that were (collect/estimate.h): in
+ * Calls that were not seen, shared out among counters of calls that were (govern/estimate.h): in
  * proportion to what each has told lately, the latest reading in which any did counting most.
  */
 #ifndef MODEL_MISSED_H

@@ -17,7 +17,7 @@
 #include "gpuprobe/rate.h"
 #include "gpuprobe/state.h"
 #include "model/asked.h"
-#include "model/gpu.h"
+#include "device/gpu.h"
 #include "model/site.h"
 
 enum section {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "gpuprobe/stack.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 
 #define SITE_MARKS 4 /* moments that sites may be counted from, see model/sites.h */
 

@@ -453,7 +453,7 @@ int site_table__list(const struct site_table *table, struct process *process, in
 	return ret;
 }
 
-void sites__forget_stacks(struct process *process)
+void site_table__forget_stacks(struct process *process)
 {
 	process->site_count = 0;
 	process->live_site_count = 0;

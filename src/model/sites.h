@@ -65,7 +65,7 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 int site_table__list(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg);
 
 /* Nothing that is listed of the process leads to a stack until that is made anew; lists of sites are empty. */
-void sites__forget_stacks(struct process *process);
+void site_table__forget_stacks(struct process *process);
 
 /* Releases the lists. */
 void site_table__clear_lists(struct process *process);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 void slow_calls__sum(const struct model *model, const struct process *process, struct slow_calls *sums)
 {

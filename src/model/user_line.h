@@ -7,7 +7,7 @@
 #ifndef MODEL_USER_LINE_H
 #define MODEL_USER_LINE_H
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 bool user_line__is_own(const struct stack_frame *frame);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/bpftrace_details.h"
 #include "trace/type.h"
 

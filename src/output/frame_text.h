@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 /* Without a newline. */
 void frame_text__print(FILE *out, const struct stack_frame *frame);

@@ -9,7 +9,7 @@
 
 #include "base/escape.h"
 #include "base/text_stream.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define WORD_SIZE 128 /* longer than any name of the table */
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "privilege/file_rights.h"
 #include "probe/attacher_private.h"
 #include "probe/nop5.h"

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "probe/attacher_private.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define LEAVE_NS (5 * NS_PER_S) /* that a call in progress has to return before the links that follow it go */
 
@@ -147,7 +147,7 @@ static void drop_orphans(struct attacher *attacher)
  */
 static bool can_own(struct attacher *attacher, pid_t pid)
 {
-	bool can = process__living_thread(pid) == pid;
+	bool can = proc__living_thread(pid) == pid;
 
 	if (!can && attacher->last_owner == pid)
 		attacher->last_owner = 0;

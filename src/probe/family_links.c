@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define ENOTSUPP 524	   /* the kernel's own, of an instruction that bears no probe */
 #define SAMPLED RATE_EXACT /* families that may be taken out stand before it */

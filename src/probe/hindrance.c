@@ -8,7 +8,7 @@
 #include <sys/capability.h>
 
 #include "privilege/capabilities.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 struct file_hindrance file_hindrance__of(int code, bool deleted)
 {
@@ -61,7 +61,7 @@ static struct process_info who(pid_t pid)
 {
 	struct process_info info;
 
-	if (process__info(pid, &info))
+	if (proc__info(pid, &info))
 		snprintf(info.comm, sizeof(info.comm), "?");
 	return info;
 }

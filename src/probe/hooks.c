@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "target/memory_reader.h"
 
 #define MAPPINGS_MAX 16384

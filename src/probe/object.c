@@ -13,12 +13,12 @@
 #include "gpuprobe/rate.h"
 #include "gpuprobe/steps.h"
 #include "gpuprobe/thread_counts.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
 #include "privilege/signaller.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
 	       "userspace and BPF agree on the row");
@@ -121,7 +121,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	struct gpuprobe_bpf__rodata *rodata = skeleton->rodata;
 	uint32_t sample = object__launch_sample(options);
 	struct pid_namespace namespace;
-	int ret = process__own_namespace(&namespace);
+	int ret = proc__own_namespace(&namespace);
 
 	if (ret)
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));

@@ -16,7 +16,7 @@
 #include "target/elf_file.h"
 #include "target/mounts.h"
 #include "target/proc_maps.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/root_file.h"
 
 #define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
@@ -520,7 +520,7 @@ static void find_program(struct scan *scan)
 	char link[64];
 	ssize_t n;
 
-	process__exe_path(scan->pid, link, sizeof(link));
+	proc__exe_path(scan->pid, link, sizeof(link));
 	n = readlink(link, scan->program, sizeof(scan->program) - 1);
 	if (n > 10 && !strncmp(scan->program + n - 10, " (deleted)", 10))
 		n -= 10;
@@ -621,7 +621,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attacher->claimed = false;
 	attacher->is_unfinished = false;
 	attacher->is_patient = !attacher->hurries && what != SCAN_HELD;
-	if (process__user(pid, &attacher->user))
+	if (proc__user(pid, &attacher->user))
 		attacher->user = (uid_t)-1;
 	mounts__keep();
 	find_program(&scan);

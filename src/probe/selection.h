@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 enum api_mode {
 	API_AUTO = 0, /* the driver for everything; of the runtime only allocation and free */

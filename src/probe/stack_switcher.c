@@ -7,7 +7,7 @@
 
 #include "target/elf_file.h"
 #include "target/proc_maps.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 bool stack_switcher__is_library(const char *path)
 {
@@ -35,7 +35,7 @@ bool stack_switcher__is_program(pid_t pid)
 	char path[64];
 	bool is;
 
-	process__exe_path(pid, path, sizeof(path));
+	proc__exe_path(pid, path, sizeof(path));
 	if (elf_file__open(path, &file, &error))
 		return false;
 	is = elf_file__imports(file, "makecontext") || elf_file__imports(file, "swapcontext");

@@ -12,14 +12,14 @@
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
 #include "privilege/signaller.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_options *options,
 			  struct error *err)
 {
 	struct trace_bpf__rodata *rodata = skeleton->rodata;
 	struct pid_namespace namespace;
-	int ret = process__own_namespace(&namespace);
+	int ret = proc__own_namespace(&namespace);
 
 	if (ret)
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));

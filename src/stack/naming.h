@@ -3,7 +3,7 @@
 #ifndef STACK_NAMING_H
 #define STACK_NAMING_H
 
-#include "model/stack.h"
+#include "stack/stack.h"
 #include "stack/chain.h"
 #include "stack/python.h"
 

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "stack/code_map.h"
 #include "stack/intake.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define PROCESSES_MAX 1024	    /* the one whose last record or look is the longest ago leaves */
 #define BYTES_MAX (256u << 20)	    /* of their mappings and JIT's names: those of such a one are read again */
@@ -146,7 +146,7 @@ bool stack_process__is_there(pid_t pid, uint64_t start_ns)
 {
 	struct process_info info;
 
-	return !process__info(pid, &info) && stack_process__is_same_start(start_ns, info.start_ns);
+	return !proc__info(pid, &info) && stack_process__is_same_start(start_ns, info.start_ns);
 }
 
 static void tell_code(struct stack_processes *processes, struct stack_process *process)
@@ -291,7 +291,7 @@ static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 	struct stack_process *process;
 	struct process_info info;
 
-	if (pid <= 0 || process__info(pid, &info))
+	if (pid <= 0 || proc__info(pid, &info))
 		return NULL;
 	process = find(processes, pid, info.start_ns);
 	return process ? process : add(processes, pid, info.start_ns);

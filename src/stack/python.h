@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "gpuprobe/stack.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 #include "symbol/python_code.h"
 
 /* With a mark that there are more. */

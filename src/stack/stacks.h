@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From the stacks that BPF programs take (include/gpuprobe/stack.h) to named
- * ones (model/stack.h): addresses into functions and lines, Python's frames in
+ * ones (stack/stack.h): addresses into functions and lines, Python's frames in
  * place of the interpreter's, copies of stacks unwound.
  *
  * Records are taken in by a thread (stack/intake.h), which names their Python
@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/stack.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 #include "target/memory_reader.h"
 
 struct stacks;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 struct stack_store;
 

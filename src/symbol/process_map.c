@@ -12,7 +12,7 @@
 #include "symbol/vdso.h"
 #include "target/mounts.h"
 #include "target/proc_maps.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_root.h"
 #include "target/root_file.h"
 
@@ -322,7 +322,7 @@ static bool has_mappings(pid_t pid)
 {
 	char path[64], target[1];
 
-	process__exe_path(pid, path, sizeof(path));
+	proc__exe_path(pid, path, sizeof(path));
 	return readlink(path, target, sizeof(target)) >= 0;
 }
 

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 
 #define MAX_TEXT (64 * 1024)
 #define STATIC_POD_LENGTH 32 /* of the hash that a static pod has for a UID */
@@ -211,7 +211,7 @@ static int read_process(pid_t pid, char **text)
 	*text = malloc(MAX_TEXT);
 	if (!*text)
 		return -ENOMEM;
-	process__path(pid, "cgroup", path, sizeof(path));
+	proc__path(pid, "cgroup", path, sizeof(path));
 	ret = read_text(path, *text, MAX_TEXT);
 	if (ret)
 		free(*text);

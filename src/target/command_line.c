@@ -24,7 +24,7 @@ int command_line__read(struct memory_reader *memory, const struct process_info *
 	if (!length)
 		return -ENODATA;
 	length = length < size - 1 ? length : size - 1;
-	ret = memory_reader__read(memory, process__living_thread(info->pid), info->arguments, text, length);
+	ret = memory_reader__read(memory, proc__living_thread(info->pid), info->arguments, text, length);
 	if (ret)
 		memset(text, 0, size);
 	else

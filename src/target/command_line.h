@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 #include "target/memory_reader.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 /*
- * Its words with blanks between them, raw, and cut to `size` - 1 bytes; `info` is of process__info. 0; or as memory_reader__read, or
+ * Its words with blanks between them, raw, and cut to `size` - 1 bytes; `info` is of proc__info. 0; or as memory_reader__read, or
  * -ENODATA where there is none: the text is empty then.
  */
 int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text, size_t size);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "target/elf_file.h"
 #include "target/probe_site.h"
 

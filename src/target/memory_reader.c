@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "target/memory_server.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_memory.h"
 
 #define ANSWER_NS (200 * NS_PER_MS)
@@ -160,7 +160,7 @@ static struct slow_process *find_slow(struct memory_reader *reader, pid_t pid)
 
 		if (slow->pid != pid)
 			continue;
-		if (!process__info(pid, &info) && info.start_ns == slow->start_ns)
+		if (!proc__info(pid, &info) && info.start_ns == slow->start_ns)
 			return slow;
 		slow->pid = 0; /* another process has its pid, if any */
 	}
@@ -173,7 +173,7 @@ static struct slow_process *find_or_add_slow(struct memory_reader *reader, pid_t
 	struct slow_process *slow = find_slow(reader, pid);
 	struct process_info info;
 
-	if (slow || process__info(pid, &info))
+	if (slow || proc__info(pid, &info))
 		return slow;
 	slow = &reader->slow[reader->slow_count++ % SLOW_MAX];
 	*slow = (struct slow_process){.pid = pid, .start_ns = info.start_ns};
@@ -234,7 +234,7 @@ static bool waits_for_cpu(const struct memory_reader *reader)
 {
 	struct process_info info;
 
-	return !process__info(reader->child, &info) && info.state == 'R';
+	return !proc__info(reader->child, &info) && info.state == 'R';
 }
 
 /* How many bytes were received; 0: the reader is gone; -ETIMEDOUT. Adds to `waited_ns` what was not waited for a CPU. */

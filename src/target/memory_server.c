@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_memory.h"
 
 #define LINE_ROOM 256 /* of a line of maps: what matters of it is shorter */
@@ -97,7 +97,7 @@ static int64_t read_environment(const struct memory_request *request, char *data
 
 	if (!request->address) {
 		close_environment(fd);
-		process__path(request->pid, "environ", path, sizeof(path));
+		proc__path(request->pid, "environ", path, sizeof(path));
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (*fd < 0)

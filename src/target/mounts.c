@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 
 /*
  * The kernel allows 100,000 mounts in a namespace, and any user may make them, at paths of any length. What usual ones
@@ -162,7 +162,7 @@ static FILE *open_list(pid_t pid)
 	char path[64];
 
 	if (pid)
-		process__path(pid, "mountinfo", path, sizeof(path));
+		proc__path(pid, "mountinfo", path, sizeof(path));
 	else
 		snprintf(path, sizeof(path), "/proc/self/mountinfo");
 	return fopen(path, "re");

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 
 /* The kernel's PROC_PID_INIT_INO (include/linux/proc_ns.h), in its interface as PID_NS_INIT_INO since 6.18. */
 #define FIRST_NAMESPACE UINT64_C(0xEFFFFFFC)
@@ -21,7 +21,7 @@ static bool is_proc_of_first(void)
 {
 	struct pid_namespace own;
 
-	return !process__own_namespace(&own) && own.inode == FIRST_NAMESPACE && !own.depth;
+	return !proc__own_namespace(&own) && own.inode == FIRST_NAMESPACE && !own.depth;
 }
 
 /* Whether /proc is, or may be, mounted so that it does not list all processes for everybody. */
@@ -44,7 +44,7 @@ static bool is_hiding(void)
 static int read_depth(pid_t pid, uint64_t *number)
 {
 	*number = FIRST_NAMESPACE;
-	if (!process__depth(pid))
+	if (!proc__depth(pid))
 		return 0;
 	return kill(pid, 0) && errno == ESRCH ? -ESRCH : -EACCES;
 }
@@ -102,7 +102,7 @@ int pid_namespaces__read(struct pid_namespaces *living)
 		return -EXDEV;
 	if (is_hiding())
 		return -EACCES;
-	ret = process__list(&processes);
+	ret = proc__list(&processes);
 	if (ret)
 		return ret;
 	ret = read_all(living, &processes);

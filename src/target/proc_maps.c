@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/root_file.h"
 
 /*
@@ -168,7 +168,7 @@ int proc_maps__each(pid_t pid, mapping_fn fn, void *arg)
 	char path[64];
 	int fd, ret;
 
-	process__path(pid, "maps", path, sizeof(path));
+	proc__path(pid, "maps", path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -209,7 +209,7 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 {
 	char *path;
 
-	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)process__living_thread(pid), mapping->start,
+	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)proc__living_thread(pid), mapping->start,
 			mapping->end) < 0 ?
 		       NULL :
 		       path;

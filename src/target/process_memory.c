@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 
 #define PAGE 4096
 
@@ -25,7 +25,7 @@ int process_memory__read(pid_t pid, uint64_t address, void *buffer, size_t size)
 
 	/* The leader may have ended, and has no memory then. */
 	if (n == -ESRCH)
-		n = read_of_thread(process__living_thread(pid), &local, &remote);
+		n = read_of_thread(proc__living_thread(pid), &local, &remote);
 	if (n < 0)
 		return (int)n;
 	return (size_t)n == size ? 0 : -EFAULT;

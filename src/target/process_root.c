@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "target/mounts.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define LINKS_MAX 40 /* as the kernel has it */
 #define DEPTH_MAX 128
@@ -46,7 +46,7 @@ int process_root__open(pid_t pid, struct process_root **out)
 	if (!root)
 		return -ENOMEM;
 	if (pid)
-		process__path(pid, "root", name, sizeof(name));
+		proc__path(pid, "root", name, sizeof(name));
 	mounts__init(&root->mounts, pid);
 	root->fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root->fd >= 0) {

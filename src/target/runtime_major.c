@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 /*
  * Functions that went with a major, by the header files of CUDA 11.8, 12.9 and

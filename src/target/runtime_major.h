@@ -9,7 +9,7 @@
 #include "target/elf_file.h"
 
 /*
- * The major of the runtime in `file`, or API_NEWEST (model/api.h) where it
+ * The major of the runtime in `file`, or API_NEWEST (api/api.h) where it
  * cannot be told. A libcudart says it in its soname. A runtime linked into
  * another file is told by functions that a later one no longer has: the static
  * runtime is one object file, so that a program has all of them or none. A

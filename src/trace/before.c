@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 /* Of those that the table does not know there are rows for what is traced alone. */
 static const struct trace_function *find_unknown(const struct trace_functions *functions, const char *symbol)

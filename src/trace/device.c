@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 int16_t trace_device__of(const struct trace_thread *thread)
 {

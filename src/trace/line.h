@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "gpuprobe/trace.h"
-#include "model/stack.h"
+#include "stack/stack.h"
 
 struct trace_function; /* trace/function.h */
 

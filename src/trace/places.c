@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "symbol/native_frames.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "trace/threads.h"
 
 #define PROCESSES_MAX 256	   /* whose mappings are kept; the oldest leaves */
@@ -197,7 +197,7 @@ void trace_places__changed(struct trace_places *places, pid_t pid, uint64_t now)
 	struct process_places *process;
 	struct process_info info;
 
-	if (process__info(pid, &info))
+	if (proc__info(pid, &info))
 		return;
 	shown.start_ns = info.start_ns;
 	shown.image = info.image;

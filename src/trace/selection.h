@@ -20,7 +20,7 @@
 
 #include "probe/selection.h"
 #include "base/error.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/function.h"
 
 struct trace_selection;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "target/cgroup.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 /* /proc tells a start in clock ticks. */
 #define START_PRECISION_NS 20000000
@@ -62,7 +62,7 @@ bool traced_process__is_there(const struct trace_process *process)
 {
 	struct process_info info;
 
-	return process->pid > 0 && !process__info(process->pid, &info) &&
+	return process->pid > 0 && !proc__info(process->pid, &info) &&
 	       traced_process__began(process, info.start_ns) && (!process->image || process->image == info.image);
 }
 
@@ -70,7 +70,7 @@ bool traced_process__is_another(const struct trace_process *process)
 {
 	struct process_info info;
 
-	return process->image && !process__info(process->pid, &info) && info.state != 'Z' && info.state != 'X' &&
+	return process->image && !proc__info(process->pid, &info) && info.state != 'Z' && info.state != 'X' &&
 	       info.image != process->image;
 }
 

@@ -13,7 +13,7 @@
 #ifndef TRACE_TYPE_H
 #define TRACE_TYPE_H
 
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/box.h"
 #include "trace/layout.h"
 #include "trace/line.h"

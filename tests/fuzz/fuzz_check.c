@@ -18,7 +18,7 @@
 #include "check/libraries.h"
 #include "check/processes.h"
 #include "harness.h"
-#include "output/check.h"
+#include "output/check/check.h"
 
 #define TEXTS 6 /* maps, status, stat, the map of users, cgroup, where the program is */
 

@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "symbol/perf_map.h"
 #include "target/cgroup.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 static void read_cgroup(const struct input *input)
 {
@@ -33,10 +33,10 @@ static void read_process(const struct input *input)
 	struct process_info info;
 
 	harness__set_file("/proc/", input->at, input->left);
-	if (!process__info(1, &info))
+	if (!proc__info(1, &info))
 		MUST(strlen(info.comm) < sizeof(info.comm));
-	process__exists(1);
-	process__own_namespace(&namespace);
+	proc__exists(1);
+	proc__own_namespace(&namespace);
 }
 
 static void read_environment(struct input *input)

@@ -11,7 +11,7 @@
 #include "output/frame_text.h"
 #include "stack/merge.h"
 #include "stack/stacks.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define RECORDS_MAX 8
 #define COPY_MAX 512
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = {""};
 
 	if (!own.pid)
-		MUST(!process__info(getpid(), &own));
+		MUST(!proc__info(getpid(), &own));
 	MUST(!stacks__new(&options, NULL, &stacks, &err));
 	harness__set_maps(maps);
 	stacks__look_at(stacks, own.pid, how & 64);

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/private.h"
 
 #define FAKE_RING (1u << 20)

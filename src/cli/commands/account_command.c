@@ -15,7 +15,7 @@
 #include "finding/finding.h"
 #include "gpuprobe/steps.h"
 #include "model/growth.h"
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/stat/stat.h"
 
 #define SAMPLE_PERIOD 1.0 /* seconds; less where a short window asks for more */

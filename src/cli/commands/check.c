@@ -10,7 +10,7 @@
 #include "cli/options/arguments.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
-#include "output/check.h"
+#include "output/check/check.h"
 #include "privilege/capabilities.h"
 #include "probe/features.h"
 #include "target/cuda_files.h"

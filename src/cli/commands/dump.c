@@ -12,8 +12,8 @@
 #include "cli/session/watch.h"
 #include "dump/choice.h"
 #include "dump/dump.h"
-#include "output/dump.h"
-#include "target/process.h"
+#include "output/dump/dump.h"
+#include "target/proc.h"
 
 #define LINKS LINKS_MULTI /* there are none: the fewest privileges */
 

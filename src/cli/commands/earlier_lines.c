@@ -11,7 +11,7 @@
 #include "cli/session/background_look.h"
 #include "target/cgroup.h"
 #include "target/cgroup_place.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "trace/before.h"
 #include "trace/latest_calls.h"
 #include "trace/threads.h"
@@ -48,7 +48,7 @@ static bool describe(const struct earlier_lines *lines, const struct process *du
 	struct process_info info;
 	uid_t uid;
 
-	if (process__info(dumped->pid, &info) || process__user(dumped->pid, &uid))
+	if (proc__info(dumped->pid, &info) || proc__user(dumped->pid, &uid))
 		return false;
 	*process = (struct trace_process){
 		.pid = dumped->pid,

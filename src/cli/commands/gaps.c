@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define MAX_GAPS 1024 /* kept; then the oldest place is used again */
 #define PLACES 1024   /* of processes that were looked for */
@@ -65,7 +65,7 @@ void gaps__add(struct gaps *gaps, pid_t pid)
 	if (!gap)
 		gap = &gaps->gaps[gaps->gap_count++ % MAX_GAPS];
 	*gap = (struct gap){.pid = pid, .until_ns = clock__boot_ns()};
-	if (!process__info(pid, &info))
+	if (!proc__info(pid, &info))
 		snprintf(gap->comm, sizeof(gap->comm), "%.*s", COMM_SIZE - 1, info.comm);
 	memset(gaps->none, 0, sizeof(gaps->none));
 }

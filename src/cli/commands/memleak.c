@@ -10,8 +10,8 @@
 #include "cli/session/samples.h"
 #include "cli/commands/subcommand.h"
 #include "model/growth.h"
-#include "output/memleak.h"
-#include "output/memleak_site.h"
+#include "output/memleak/memleak.h"
+#include "output/memleak/site.h"
 
 struct memleak {
 	const struct memleak_command *options;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/asked.h"
+#include "cli/session/target_pids.h"
 #include "cli/commands/earlier_lines.h"
 #include "cli/commands/gaps.h"
 #include "cli/session/privileges.h"
@@ -20,7 +20,7 @@
 #include "cli/commands/unknown_names.h"
 #include "cli/session/watch.h"
 #include "gen/trace.skel.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "probe/features.h"
 #include "probe/holds.h"
 #include "probe/return_probes.h"
@@ -58,7 +58,7 @@ static void note_caller(struct trace *trace, const struct trace_process *process
 	if (*place == process->number + 1)
 		return;
 	*place = process->number + 1;
-	asked__see_call(session__asked(trace->session), process->pid, process->parent);
+	target_pids__see_call(session__asked(trace->session), process->pid, process->parent);
 }
 
 static int on_line(const struct trace_line *line, void *arg)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpuprobe/function.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "probe/trace_object.h"
 
 static const struct trace_plan *plan_of(const struct trace_choice *choice, uint32_t row)

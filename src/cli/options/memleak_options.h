@@ -12,7 +12,7 @@
 #include "cli/options/arguments.h"
 #include "cli/session/counting.h"
 #include "cli/options/stack_options.h"
-#include "output/memleak.h"
+#include "output/memleak/memleak.h"
 
 struct memleak_command {
 	struct targets targets;

@@ -19,7 +19,7 @@
 #include "privilege/caller.h"
 #include "privilege/sandbox.h"
 #include "privilege/signaller.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
 #define STALLED_MS 100 /* and then, until it goes on */

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/asked.h"
+#include "cli/session/target_pids.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
 #include "cli/session/watch.h"
 #include "collect/collector.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/ask_probes.h"
 #include "govern/calibration.h"
@@ -421,7 +421,7 @@ static void note_callers(struct counting *counting)
 
 		if (process->attributed || !process->called)
 			continue;
-		asked__see_call(asked, process->pid, process->identified ? process->parent : 0);
+		target_pids__see_call(asked, process->pid, process->identified ? process->parent : 0);
 		process->attributed = true;
 	}
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "collect/collector.h"
 #include "dump/choice.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/dump_before.h"
 
 #define REST_NS NS_PER_S /* between two looks, at least */

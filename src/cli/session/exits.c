@@ -12,7 +12,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 
 #define LOOK_MS 100 /* descendants have no pidfd of ours: the map is looked at */
 
@@ -40,7 +40,7 @@ static bool descendants_are_left(const struct exits *exits)
 	int32_t pid, key, *previous = NULL;
 
 	while (!bpf_map_get_next_key(exits->watched_fd, previous, &pid)) {
-		if (!is_given(exits, pid) && process__exists(pid))
+		if (!is_given(exits, pid) && proc__exists(pid))
 			return true;
 		key = pid;
 		previous = &key;

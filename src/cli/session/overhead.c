@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "collect/rates.h"
+#include "govern/rates.h"
 #include "gen/gpuprobe.skel.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 struct overhead {
 	double max;
@@ -44,7 +44,7 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 static bool run_time(void *arg, int32_t tid, struct run_time *time)
 {
 	(void)arg;
-	return !process__run_time(tid, time);
+	return !proc__run_time(tid, time);
 }
 
 static uint64_t now(void *arg)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/session/session.h"
-#include "collect/estimate.h"
+#include "govern/estimate.h"
 #include "govern/governor.h"
 #include "model/model.h"
 

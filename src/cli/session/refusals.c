@@ -2,7 +2,7 @@
 // Tells which processes cannot be watched, see refusals.h.
 #include "cli/session/refusals.h"
 
-#include "target/process.h"
+#include "target/proc.h"
 
 /* Of one that has ended the pid has to do. */
 static bool is_known(const struct refusals *refusals, pid_t pid, uint64_t start_ns)
@@ -23,7 +23,7 @@ void refusals__tell(struct refusals *refusals, pid_t pid, const struct hindrance
 
 	if (!*hindrance->text.text)
 		return;
-	start_ns = process__info(pid, &info) ? 0 : info.start_ns;
+	start_ns = proc__info(pid, &info) ? 0 : info.start_ns;
 	if (is_known(refusals, pid, start_ns))
 		return;
 	if (refusals->count < REFUSALS_KNOWN)

@@ -35,7 +35,7 @@
 #include "cli/files/write_signals.h"
 #include "privilege/caller.h"
 #include "probe/holds.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
 #define TIMERS 128	 /* at a time; connections have half of them */
@@ -247,7 +247,7 @@ static void look_for_libraries(struct session *session, const struct mapping_eve
 	late = attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns);
 	if (late)
 		tell_late(session, &rescan);
-	if (event->inode && !process__exists(event->pid) &&
+	if (event->inode && !proc__exists(event->pid) &&
 	    (late ||
 	     attacher__has_missed(session->attacher, event->pid, event->device, event->inode, event->time_ns)))
 		note_missed_program(session, event->pid);
@@ -419,7 +419,7 @@ static int set_up(struct session *session, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = read_unused(session, err);
 	if (!ret)
-		ret = process__check_proc(err);
+		ret = proc__check_proc(err);
 	if (!ret)
 		ret = clock__check(err);
 	if (!ret)

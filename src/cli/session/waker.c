@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "cli/session/command.h"
 #include "gpuprobe/holds.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define FIRST_LOOK_MS 2
 #define LOOKS_MS 20
@@ -55,7 +55,7 @@ static bool wake(const struct waker *waker, pid_t pid)
 {
 	struct process_info info;
 
-	if (process__info(pid, &info) || info.state != 'T')
+	if (proc__info(pid, &info) || info.state != 'T')
 		return false;
 	if (has_pid(waker->held_fd, pid))
 		return true;
@@ -130,7 +130,7 @@ void waker__letting_go(struct waker *waker, pid_t pid, uint16_t stopped_above)
 {
 	struct process_info info;
 
-	for (int depth = 0; depth < MAX_ANCESTORS && !process__info(pid, &info); depth++) {
+	for (int depth = 0; depth < MAX_ANCESTORS && !proc__info(pid, &info); depth++) {
 		pid = info.parent;
 		if (!has_pid(waker->watched_fd, pid))
 			break;

@@ -13,25 +13,25 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/session/asked.h"
+#include "cli/session/target_pids.h"
 #include "privilege/capabilities.h"
 #include "target/loader_cache.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 {
 	struct process_info info;
-	int wrong = count ? process__check_proc(err) : 0;
+	int wrong = count ? proc__check_proc(err) : 0;
 
 	for (size_t i = 0; i < count && !wrong; i++) {
-		int ret = process__info(pids[i], &info);
+		int ret = proc__info(pids[i], &info);
 		pid_t process;
 
 		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM)
 			return error__set(err, ret, "cannot look at process %d: %s", pids[i], strerror(-ret));
-		if (!process__exists(pids[i]))
+		if (!proc__exists(pids[i]))
 			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
-		process = process__of_thread(pids[i]);
+		process = proc__of_thread(pids[i]);
 		if (process > 0 && process != pids[i])
 			return error__set(err, -EINVAL, "-p %d: a thread of process %d: give its pid", pids[i], process);
 	}
@@ -43,7 +43,7 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
 	struct process_info info;
 
 	for (size_t i = 0; i < count; i++)
-		if (!process__info(pids[i], &info) && info.of_kernel)
+		if (!proc__info(pids[i], &info) && info.of_kernel)
 			return error__set(err, -EINVAL,
 					  "-p %d: a thread of the kernel, which never calls CUDA: give the pid of a program that does",
 					  pids[i]);
@@ -75,7 +75,7 @@ static int watch_tree(const struct probe_programs *programs, pid_t pid, struct e
 		known = children.count;
 		pid_list__clear(&children);
 		if (!ret)
-			ret = process__descendants(pid, &children);
+			ret = proc__descendants(pid, &children);
 		for (size_t i = 0; i < children.count && !ret; i++)
 			ret = watch_pid(programs, children.pids[i], err);
 	} while (!ret && children.count > known);
@@ -186,11 +186,11 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 /* Of one that was given. What it mapped is not known where it ended meanwhile, and nothing of it was seen. */
 static bool ends_before(struct looking *looking, pid_t pid, struct asked_processes *asked)
 {
-	if (process__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
-		asked__add(asked, pid);
+	if (proc__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
+		target_pids__add(asked, pid);
 		return false;
 	}
-	return !process__exists(pid);
+	return !proc__exists(pid);
 }
 
 static int tell_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
@@ -224,7 +224,7 @@ static int attach_given(const struct targets *targets, struct looking *looking, 
 			ended[ended_count++] = targets->pids[i];
 			continue;
 		}
-		if (process__descendants(targets->pids[i], &list))
+		if (proc__descendants(targets->pids[i], &list))
 			continue;
 		for (size_t child = 0; child < list.count; child++)
 			attach_process(looking, list.pids[child], SCAN_PROGRAM);
@@ -245,7 +245,7 @@ static void attach_machine(struct looking *looking)
 	struct pid_list list = {0};
 	char more[64] = "";
 
-	if (process__list(&list))
+	if (proc__list(&list))
 		return;
 	for (size_t i = 0; i < list.count; i++)
 		if (list.pids[i] != getpid())
@@ -321,12 +321,12 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 		return 0;
 	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
 		fn(targets->pids[i], arg);
-		ret = process__descendants(targets->pids[i], &list);
+		ret = proc__descendants(targets->pids[i], &list);
 		each_of(&list, fn, arg);
 		pid_list__clear(&list);
 	}
 	if (!targets->pid_count)
-		ret = process__list(&list);
+		ret = proc__list(&list);
 	each_of(&list, fn, arg);
 	pid_list__clear(&list);
 	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;

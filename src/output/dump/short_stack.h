@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 bool short_stack__has_python(const struct stack *stack);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model/devices.h"
 #include "output/flame/label.h"
 #include "output/flame/store.h"

@@ -2,7 +2,7 @@
 // Durations and sums of an account in JSON, see account.h.
 #include "output/json/account.h"
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/words.h"
 
 void json_account__key_totals(struct json *j, const char *key, const struct time_totals *totals)

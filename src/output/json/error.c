@@ -2,7 +2,7 @@
 // Failed calls in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/words.h"
 
 static void write_sticky(struct json *j, const struct sticky_error *sticky)

@@ -2,7 +2,7 @@
 // What was counted of each function and on each device, see functions.h.
 #include "output/json/functions.h"
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/json/parts.h"
 #include "output/words.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of threads that submit work went, as JSON: see output/reasons.h.
+// Where the time of threads that submit work went, as JSON: see output/finding/reasons.h.
 #include "base/clock.h"
 #include "output/json/parts.h"
-#include "output/reasons.h"
+#include "output/finding/reasons.h"
 #include "output/words.h"
 
 /* null where nothing repeats. */

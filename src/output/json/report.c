@@ -2,12 +2,12 @@
 // The report as JSON, see report.h. Each family of calls is in a file of its own.
 #include "output/json/report.h"
 
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/json/functions.h"
 #include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 #include "output/words.h"
 
 static void write_sections(struct json *j, unsigned int sections)

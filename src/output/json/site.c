@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Call sites in the JSON report, see parts.h.
-#include "model/api.h"
+#include "api/api.h"
 #include "output/json/parts.h"
 #include "output/words.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is allocated, copied and overlooked again and again, in JSON, see account.h.
-#include "model/api.h"
+#include "api/api.h"
 #include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/words.h"

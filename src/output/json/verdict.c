@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom, as JSON: see output/verdict.h.
+// Who waits for whom, as JSON: see output/finding/verdict.h.
 #include "finding/verdict.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 
 /* null where it is not known. */
 static void key_share(struct json *j, const char *key, double share)

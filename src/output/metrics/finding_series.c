@@ -6,7 +6,7 @@
 
 #include "output/metrics/finding_series.h"
 #include "base/table.h"
-#include "output/findings.h"
+#include "output/finding/findings.h"
 
 #define SEVERITIES (SEVERITY_CRITICAL + 1)
 
@@ -150,7 +150,7 @@ static void write_active(struct exposition_writer *w, const struct entry *entry)
 			if (!told->known[severity])
 				continue;
 			begin_sample(w, entry, kind);
-			exposition__label(w, "severity", findings__severity_word(severity));
+			exposition__label(w, "severity", findings_text__severity_word(severity));
 			exposition__u64(w, told->active[severity]);
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls in progress in the metrics, by function, see series.h.
-#include "model/api.h"
+#include "api/api.h"
 #include "output/metrics/series.h"
 
 #define LEAST_NS 100000000ull /* shorter ones are calls as any other, and series of a moment */

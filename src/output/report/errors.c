@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 

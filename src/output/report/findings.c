@@ -3,7 +3,7 @@
 #include "output/report/findings.h"
 
 #include "model/process_index.h"
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/report/totals.h"
 
 static bool is_told(const struct finding *finding, const void *arg)

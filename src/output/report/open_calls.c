@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "output/frame_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"

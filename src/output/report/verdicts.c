@@ -5,7 +5,7 @@
 #include "finding/verdict.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 
 void report_verdicts__print(FILE *out, const struct model *model, const struct report_options *options)
 {

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/text_stream.h"
 #include "model/account.h"
-#include "model/api.h"
-#include "output/findings.h"
+#include "api/api.h"
+#include "output/finding/findings.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 #include "output/words.h"
@@ -297,7 +297,7 @@ static void print_findings(struct writer *w)
 		w->process = &process;
 		begin_row(w, "findings");
 		put_real(w, finding->tid, finding->tid);
-		put_text(w, findings__severity_word(finding->severity));
+		put_text(w, findings_text__severity_word(finding->severity));
 		put_text(w, finding->kind->id);
 		put_text(w, finding->subject);
 		put_text(w, finding->evidence);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How long calls take, by function, in the text of `gpuprobe stat`; see tables.h.
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/stat/tables.h"

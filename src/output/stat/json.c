@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/json/account.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
-#include "output/reasons.h"
+#include "output/finding/reasons.h"
 #include "output/stat/stat.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 #include "output/words.h"
 
 static void write_account(struct json *j, const struct stat_report *report, const struct process *p)

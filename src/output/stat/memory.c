@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"

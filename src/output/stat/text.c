@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "model/account.h"
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/report/errors.h"
 #include "output/report/line.h"
 #include "output/report/open_calls.h"
@@ -13,7 +13,7 @@
 #include "output/report/steps.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 
 static void print_process(FILE *out, const struct stat_report *report, const struct process *p)
 {

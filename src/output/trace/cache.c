@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "model/api.h"
+#include "api/api.h"
 
 /* The upper bits of a 64-bit hash that number the places. */
 #define TRACE_CACHE_SHIFT (64 - 9)

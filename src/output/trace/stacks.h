@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/stack.h"
+#include "stack/stack.h"
 
 #define TRACE_STACKS 256
 

@@ -9,7 +9,7 @@
 #include "core/kernel.bpf.h"
 #include "gpuprobe/account.h"
 #include "gpuprobe/losses.h"
-#include "model/api.h"
+#include "api/api.h"
 
 /* The number of gpuprobe's pid namespace: tasks outside are not watched. */
 #define PROGRAM_PIDNS 1

@@ -15,10 +15,10 @@
 #include "check/processes.h"
 #include "built_elf.h"
 #include "check_lines.h"
-#include "model/api.h"
-#include "output/check.h"
+#include "api/api.h"
+#include "output/check/check.h"
 #include "target/cuda_library.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 /* clang-format off */
 #define SYMBOL(name, n) {name, FUNCTION_VADDR(n), 64, 0, 1}

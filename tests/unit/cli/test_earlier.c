@@ -12,7 +12,7 @@
 #include "cli/session/earlier.h"
 #include "collect/collector.h"
 #include "dump/choice.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define PID 100
 #define TID 101

@@ -13,7 +13,7 @@
 
 #include "cli/options/trace_options.h"
 #include "command_line.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 

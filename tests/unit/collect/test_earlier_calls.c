@@ -13,7 +13,7 @@
 #include "collect/earlier_calls.h"
 #include "collect/tally.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/sites.h"
 
 #define SLOT 3

@@ -14,7 +14,7 @@
 #include "collect/open_time.h"
 #include "collect/tally.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 
 #define SLOT 3
 

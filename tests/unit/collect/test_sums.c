@@ -14,7 +14,7 @@
 #include "collect/count_table.h"
 #include "collect/inflight.h"
 #include "collect/tally.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/sites.h"
 #include "output/report/totals.h"
 

@@ -22,7 +22,7 @@
 #include "dump/look_of_child.h"
 #include "dump/waiting.h"
 #include "no_valgrind.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define LONG_MS 1000000
@@ -391,7 +391,7 @@ static void check_grandchild(const struct dump_waiting *waiting, pid_t pid)
 	struct process_info info;
 
 	assert_int_equal(waiting->kind, DUMP_WAIT_CHILD);
-	assert_int_equal(process__info(waiting->other, &info), 0);
+	assert_int_equal(proc__info(waiting->other, &info), 0);
 	assert_int_equal(info.parent, pid);
 }
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "finding/finding.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/growth.h"
 
 #define BEGAN (1000 * NS_PER_S)

@@ -6,7 +6,7 @@
 #define TESTS_FINDING_LAUNCHES_H
 
 #include "finding_case.h"
-#include "finding/threads.h"
+#include "finding/thread_sums.h"
 #include "finding/sequence.h"
 #include "model/kernels.h"
 #include "model/steps.h"

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "finding/finding.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/growth.h"
 
 #define RUN_BEGAN (1000 * NS_PER_S)

@@ -13,7 +13,7 @@
 #include "finding/finding.h"
 #include "model/load.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "model/growth.h"
 
 #define SCENE_BEGAN (1000 * NS_PER_S)

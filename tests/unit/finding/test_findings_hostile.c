@@ -13,7 +13,7 @@
 #include "growth_of_time.h"
 #include "model/kernels.h"
 #include "model/steps.h"
-#include "output/memleak.h"
+#include "output/memleak/memleak.h"
 
 static void *allocate(size_t count, size_t size)
 {

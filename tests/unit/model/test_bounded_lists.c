@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model/failures.h"
 #include "model/kernels.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "output/dump.h"
+#include "output/dump/dump.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define SCENE_THREADS 8

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "gpuprobe/account.h"
 #include "model/account.h"
-#include "model/api.h"
+#include "api/api.h"
 #include "output/stat/stat.h"
 
 #define BEGIN (1000 * NS_PER_S)

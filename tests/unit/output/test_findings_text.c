@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "output/findings.h"
+#include "output/finding/findings.h"
 #include "output/wrap.h"
 
 static char *explain(const char *id)
@@ -71,7 +71,7 @@ static void test_every_kind(void **state)
 		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
 			assert_true(end - at <= 110);
 		free(text);
-		snprintf(line, sizeof(line), "\n%-24s %-9s %s\n", kind->id, findings__severity_word(kind->severity),
+		snprintf(line, sizeof(line), "\n%-24s %-9s %s\n", kind->id, findings_text__severity_word(kind->severity),
 			 kind->title);
 		expect(NULL, line);
 		for (size_t n = 0; n < FINDING_THRESHOLDS && kind->thresholds[n].name; n++)

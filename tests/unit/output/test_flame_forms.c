@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/flame/forms.h"
 #include "output/flame/text.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "output/function_text.h"
 
 static void expect_sentence(const char *text, const char *expected)

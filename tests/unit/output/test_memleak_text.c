@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "output/memleak.h"
+#include "output/memleak/memleak.h"
 
 #define BEGIN (1000 * NS_PER_S)
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model_builder.h"
 #include "output/json/report.h"
 

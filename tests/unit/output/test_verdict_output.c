@@ -14,7 +14,7 @@
 #include "output/json/report.h"
 #include "output/metrics/metrics.h"
 #include "output/report/text.h"
-#include "output/verdict.h"
+#include "output/finding/verdict.h"
 
 static int begin(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/function.h"
 
 #define BEGIN_NS 5000000000000ull

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "model/model.h"
 #include "probe/selection.h"
 

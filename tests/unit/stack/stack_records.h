@@ -13,7 +13,7 @@
 
 #include "own_backtrace.h"
 #include "stack/stacks.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_memory.h"
 
 #define RECORD_MAX (sizeof(struct stack_record) + STACK_COPY_MAX)
@@ -94,7 +94,7 @@ static inline struct stack_record *record_of(pid_t pid)
 	struct process_info info;
 
 	assert_non_null(record);
-	assert_int_equal(process__info(pid, &info), 0);
+	assert_int_equal(proc__info(pid, &info), 0);
 	record->id = 1;
 	record->pid = pid;
 	record->start_ns = info.start_ns;

@@ -17,7 +17,7 @@
 #include "fake_clock.h"
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "target/process_memory.h"
 
 static const char script[] =
@@ -80,7 +80,7 @@ static void set_up(struct fixture *fixture)
 	memset(fixture, 0, sizeof(*fixture));
 	start(fixture);
 	assert_int_equal(python_process__find(NULL, fixture->pid, &fixture->python, NULL), 0);
-	assert_int_equal(process__info(fixture->pid, &info), 0);
+	assert_int_equal(proc__info(fixture->pid, &info), 0);
 	fixture->record = (struct stack_record){.id = 1, .pid = fixture->pid, .start_ns = info.start_ns};
 	assert_int_equal(stacks__new(&options, NULL, &fixture->stacks, NULL), 0);
 	assert_non_null(fixture->stacks);

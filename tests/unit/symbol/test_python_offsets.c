@@ -22,7 +22,7 @@
 #include "symbol/python_code.h"
 #include "symbol/python_layout.h"
 #include "symbol/python_process.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define DEPTH_MAX 16
 #define TEXT_ROOM 128
@@ -96,7 +96,7 @@ static void wait_until_asleep(pid_t pid)
 
 	do {
 		usleep(1000);
-		assert_int_equal(process__info(pid, &info), 0);
+		assert_int_equal(proc__info(pid, &info), 0);
 		assert_int_not_equal(info.state, 'Z');
 	} while (info.state != 'S');
 }

@@ -29,7 +29,7 @@
 #include "fake_clock.h"
 #include "no_valgrind.h"
 #include "target/memory_reader.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define PAGE 4096ul
 #define LARGE 200000ul
@@ -192,9 +192,9 @@ static pid_t process_of(const struct fixture *fixture)
 	struct pid_list list;
 	pid_t found = 0;
 
-	assert_int_equal(process__descendants(getpid(), &list), 0);
+	assert_int_equal(proc__descendants(getpid(), &list), 0);
 	for (size_t i = 0; i < list.count; i++)
-		if (!is_target(fixture, list.pids[i]) && process__exists(list.pids[i]))
+		if (!is_target(fixture, list.pids[i]) && proc__exists(list.pids[i]))
 			found = list.pids[i];
 	pid_list__clear(&list);
 	return found;
@@ -313,7 +313,7 @@ static void has_nothing_else_open(void **state)
 	not_under_valgrind();
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_int_equal(count_descriptors(process_of(fixture)), 1);
-	assert_int_equal(process__info(process_of(fixture), &info), 0);
+	assert_int_equal(proc__info(process_of(fixture), &info), 0);
 	assert_string_equal(info.comm, "gpuprobe-reader");
 }
 

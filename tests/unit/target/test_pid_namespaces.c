@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "target/pid_namespaces.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define FIRST_NAMESPACE UINT64_C(4026531836)
 
@@ -27,7 +27,7 @@ static uint64_t own_namespace(void)
 {
 	struct pid_namespace own;
 
-	assert_int_equal(process__own_namespace(&own), 0);
+	assert_int_equal(proc__own_namespace(&own), 0);
 	return own.inode;
 }
 
@@ -91,11 +91,11 @@ static void lives_as_long_as_its_process(void **state)
 		skip();
 	fd = open_namespace(pid, &number);
 	assert_int_not_equal(number, FIRST_NAMESPACE);
-	assert_int_equal(process__depth(pid), 1);
+	assert_int_equal(proc__depth(pid), 1);
 	assert_true(is_living(number));
 	assert_true(is_living(FIRST_NAMESPACE));
 	end_child(pid);
-	assert_int_equal(process__depth(pid), -ESRCH);
+	assert_int_equal(proc__depth(pid), -ESRCH);
 	assert_true(is_living(FIRST_NAMESPACE));
 	assert_false(is_living(number));
 	close(fd);

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "target/cgroup.h"
-#include "target/process.h"
+#include "target/proc.h"
 #include "trace/launch_names.h"
 #include "trace/places.h"
 #include "trace/threads.h"
@@ -35,7 +35,7 @@ static struct trace_process self(void)
 	struct trace_process process = {.number = 1, .pid = getpid()};
 	struct process_info info;
 
-	assert_int_equal(process__info(getpid(), &info), 0);
+	assert_int_equal(proc__info(getpid(), &info), 0);
 	process.start_ns = info.start_ns;
 	process.image = info.image;
 	return process;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "trace_stream_scene.h"
-#include "target/process.h"
+#include "target/proc.h"
 
 #define UNMAPPED (1ull << 44) /* with what is some GiB above it; of valgrind's, too */
 
@@ -19,7 +19,7 @@ static char *reserve_stack(struct test *test, uint64_t id, uint64_t caller)
 	struct process_info info;
 	char *at;
 
-	assert_int_equal(process__info(getpid(), &info), 0);
+	assert_int_equal(proc__info(getpid(), &info), 0);
 	record.start_ns = info.start_ns;
 	record.native[0] = caller;
 	at = fake_ring__reserve(&test->fake->stacks, &record, sizeof(record));

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/api.h"
+#include "api/api.h"
 #include "trace/function.h"
 
 #define EVENT_MAX 8192

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "target/process.h"
+#include "target/proc.h"
 #include "trace_fake.h"
 
 #define MS 1000000ull

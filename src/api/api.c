@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Look-ups in the generated tables of the CUDA API, see api.h.
+#include "api/api.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_tables.h"
+
+static int compare_symbol(const void *symbol, const void *entry)
+{
+	return strcmp(symbol, ((const struct api_function *)entry)->symbol);
+}
+
+static bool has_symbol(size_t row, const char *symbol)
+{
+	return row < api_function_count && strcmp(api_functions[row].symbol, symbol) == 0;
+}
+
+enum rate_family api__tally_family(uint16_t row)
+{
+	enum operation operation = api_functions[row].desc.operation;
+
+	return operation == OP_LAUNCH || operation == OP_LAUNCH_LIST ? RATE_EXACT : rate_family_of(operation);
+}
+
+int api__find(const char *symbol, int major)
+{
+	const struct api_function *found;
+	size_t row;
+
+	found = bsearch(symbol, api_functions, api_function_count, sizeof(*found), compare_symbol);
+	if (!found)
+		return -1;
+	row = (size_t)(found - api_functions);
+	while (row && has_symbol(row - 1, symbol))
+		row--;
+	for (; has_symbol(row, symbol); row++) {
+		bool newest = !has_symbol(row + 1, symbol);
+
+		if (major == API_NEWEST ? newest :
+					  !api_functions[row].soname || major <= api_functions[row].soname)
+			return (int)row;
+	}
+	return -1;
+}
+
+static int compare_error(const void *left, const void *right)
+{
+	const struct api_error *a = left, *b = right;
+
+	if (a->layer != b->layer)
+		return a->layer < b->layer ? -1 : 1;
+	return (a->code > b->code) - (a->code < b->code);
+}
+
+const char *api__shown(const char *base)
+{
+	int row = api__find(base, API_NEWEST);
+
+	return row < 0 ? base : api_functions[row].shown;
+}
+
+const char *api__error_name(enum layer layer, int code)
+{
+	struct api_error key = {.layer = (int)layer, .code = code};
+	const struct api_error *found;
+
+	found = bsearch(&key, api_errors, api_error_count, sizeof(key), compare_error);
+	return found ? found->name : NULL;
+}
+
+static int compare_type(const void *type, const void *entry)
+{
+	return strcmp(type, ((const struct api_value *)entry)->type);
+}
+
+const struct api_value *api__values(const char *type, size_t *count)
+{
+	const struct api_value *first, *end;
+
+	first = bsearch(type, api_values, api_value_count, sizeof(*first), compare_type);
+	*count = 0;
+	if (!first)
+		return NULL;
+	end = first + 1;
+	while (first > api_values && strcmp(first[-1].type, type) == 0)
+		first--;
+	while (end < api_values + api_value_count && strcmp(end->type, type) == 0)
+		end++;
+	*count = (size_t)(end - first);
+	return first;
+}

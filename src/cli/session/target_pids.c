@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which of the processes that were asked for have called CUDA, see target_pids.h.
+#include "cli/session/target_pids.h"
+
+#include <stdio.h>
+
+#include "target/proc.h"
+
+#define GENERATIONS_MAX 64
+
+static struct asked_process *find(const struct asked_processes *asked, pid_t pid)
+{
+	for (size_t i = 0; i < asked->count; i++)
+		if (asked->processes[i].pid == pid)
+			return &asked->processes[i];
+	return NULL;
+}
+
+void target_pids__add(struct asked_processes *asked, pid_t pid)
+{
+	struct asked_process *process = &asked->processes[asked->count];
+	struct process_info info;
+
+	if (find(asked, pid) || proc__info(pid, &info))
+		return;
+	process->pid = pid;
+	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1, info.comm);
+	asked->count++;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	struct process_info info;
+
+	return proc__info(pid, &info) ? 0 : info.parent;
+}
+
+/* All of those asked for that it descends from. Behind a parent that has ended there may have been one. */
+void target_pids__see_call(struct asked_processes *asked, pid_t pid, pid_t parent)
+{
+	bool found = false;
+
+	if (!asked__silent(asked))
+		return;
+	for (int i = 0; pid > 0 && i < GENERATIONS_MAX; i++) {
+		struct asked_process *process = find(asked, pid);
+
+		if (process)
+			process->called = found = true;
+		pid = i || !parent ? parent_of(pid) : parent;
+	}
+	asked->unclear = !found;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Stacks and call sites, see site_maps.h.
+#include "collect/site_maps.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "gen/gpuprobe.skel.h"
+#include "model/sites.h"
+#include "model/steady.h"
+#include "stack/stacks.h"
+
+int site_maps__open(struct collector *collector, struct error *err)
+{
+	struct epoll_event waiting = {.events = EPOLLIN};
+	struct stacks_options options = {
+		.mode = collector->options.stack_mode,
+		.max = collector->options.max_stacks,
+		.memory = collector->memory,
+	};
+	int ret;
+
+	collector->stack_maps = STACK_MAPS(collector->skeleton);
+	options.ring_fd = bpf_map__fd(collector->stack_maps.ring);
+	options.hooks = stack_maps__hooks(&collector->stack_maps);
+	options.hooks.always_code = collector->options.follows_threads;
+	ret = stacks__new(&options, collector->log, &collector->stacks, err);
+	/* The collector's one descriptor tells of both. */
+	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks), &waiting))
+		ret = error__set(err, -errno, "cannot wait for stacks: %s", strerror(errno));
+	return ret;
+}
+
+/* --- reading --- */
+
+void site_maps__begin(const struct reading *reading)
+{
+	struct model *model = &reading->collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		/* Also of those that have ended: stacks may leave, and a reading that fails makes no lists. */
+		site_table__forget_stacks(process);
+		if (process->site_table && process->slot != NO_PROCESS)
+			site_table__begin(process->site_table, reading__lists(reading, process));
+	}
+}
+
+int site_maps__name(struct process *process, const struct kernel_key *key)
+{
+	const char *full, *brief;
+
+	if (!process->site_table)
+		return 0;
+	full = kernel_table__full_name(process->kernel_table, key, &brief);
+	return full ? site_table__name(process->site_table, key, full, brief) : 0;
+}
+
+bool site_maps__leaves_out(const struct collector *collector, const struct process *process,
+			   const struct allocation_record *record)
+{
+	const struct live_filter *filter = &collector->options.live_filter;
+
+	if (record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes))
+		return true;
+	/* It may be younger than this reading. What is live at exit does not become older. */
+	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
+}
+
+int site_maps__add_live(const struct collector *collector, struct process *process,
+			const struct allocation_record *record)
+{
+	if (!process->site_table)
+		return 0;
+	return site_table__add_live(process->site_table, stacks__same(collector->stacks, record->stack), record->size,
+				    record->start_ns);
+}
+
+static int read_site(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct call_site_key *key = key_data;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint64_t same;
+
+	if (!process || !process->site_table || key->kind >= SITE_KINDS)
+		return 0;
+	if (site_table__set(process->site_table, key, value))
+		return -ENOMEM;
+	if (reading__dooms(reading, process))
+		return reading__end(reading, process, key);
+	/* Nothing is counted by such an id any more, once what was under way then is done. */
+	same = stacks__same(reading->collector->stacks, key->stack);
+	if (same == key->stack || !site_table__retire(process->site_table, key))
+		return 0;
+	if (reading__make_room(reading) || site_table__fold(process->site_table, key, same))
+		return -ENOMEM;
+	return reading__doom(reading, key);
+}
+
+static int read_launch_site(const void *key_data, const void *value, void *arg)
+{
+	struct reading *reading = arg;
+	const struct launch_site_key *key = key_data;
+	const struct launch_site_record *record = value;
+	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint64_t told = record->told, launches = record->launches;
+
+	if (!process || !process->site_table)
+		return 0;
+	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
+				     launches > told ? launches - told : 0))
+		return -ENOMEM;
+	return reading__end(reading, process, key);
+}
+
+static const struct stack *find_stack(void *arg, uint64_t id)
+{
+	return stacks__find(arg, id);
+}
+
+int site_maps__read(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret;
+
+	if (!collector->stacks)
+		return 0;
+	/* In this order a launch that gets its stack meanwhile is told by the next reading, and not twice now. */
+	ret = reading__map(reading, collector->skeleton->maps.call_sites, read_site);
+	if (!ret)
+		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
+	/* Of processes that are new, too, what is needed to name their stacks. */
+	collector__consume(collector);
+	return ret;
+}
+
+static int list_process(const struct collector *collector, struct process *process)
+{
+	return site_table__list(process->site_table, process, steady__mark(process, collector->model.now_ns), find_stack,
+				collector->stacks);
+}
+
+int site_maps__list(const struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct model *model = &collector->model;
+	struct stacks_counts counts;
+	int ret = 0;
+
+	if (!collector->stacks)
+		return 0;
+	/* What has an id was told before it was counted. */
+	stacks__catch_up(collector->stacks);
+	stacks__count(collector->stacks, &counts);
+	model->stacks_kept = counts.kept;
+	model->stacks_evicted = counts.evicted;
+	model->stacks_unwound = counts.unwound;
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].site_table)
+			ret = list_process(collector, &model->processes[i]);
+	return ret;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What threads have missed, see estimate_threads.h.
+#include "govern/estimate_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "govern/estimate_functions.h"
+#include "model/account.h"
+#include "api/api.h"
+
+/* What threads are given, each shared out by itself. */
+enum thread_amount {
+	AMOUNT_LAUNCH = 0, /* calls of classes of time */
+	AMOUNT_COPY,
+	AMOUNT_WAIT,
+	AMOUNT_CLASSES,
+	AMOUNT_LAUNCHES = AMOUNT_CLASSES, /* thread_account.launches */
+	AMOUNTS,
+};
+
+_Static_assert(AMOUNTS == THREAD_AMOUNTS, "process_estimates has all of them");
+
+static const enum time_class class_of_amount[AMOUNTS] = {TIME_LAUNCH, TIME_COPY, TIME_WAIT, TIME_LAUNCH};
+
+/* What it has counted of the amount. */
+static struct tally told_by(const struct thread_account *thread, enum thread_amount amount)
+{
+	const struct time_totals *time = &thread->time[class_of_amount[amount]];
+
+	if (amount == AMOUNT_LAUNCHES)
+		return (struct tally){.calls = thread->launches};
+	return (struct tally){.calls = time->calls, .ns = time->ns};
+}
+
+static struct counter *thread_counter(struct process_estimates *own, const struct thread_account *thread,
+				      enum thread_amount amount)
+{
+	struct counter_key key = {.of = COUNTER_THREAD, .what = (uint8_t)amount};
+	struct counter *counter;
+
+	if (thread) {
+		key.kernels = thread->start_ns;
+		key.tid = thread->tid;
+	}
+	counter = counter__of(own, &key);
+	if (counter)
+		counter->reading = own->reading;
+	return counter;
+}
+
+/* A thread that is not listed any more takes along what it had told: what came since is told by the sum of all. */
+static void tell_unlisted(struct sharing *sharing, enum thread_amount amount, struct portion *unlisted)
+{
+	const struct account *account = sharing->account;
+	const struct time_totals *time = &account->unlisted_time[class_of_amount[amount]];
+	struct tally all = {.calls = time->calls, .ns = time->ns}, listed = {0};
+	struct tally *before = &sharing->own->told[amount];
+
+	for (size_t i = 0; i < account->thread_count; i++) {
+		const struct tally now = told_by(&account->threads[i], amount);
+		const struct tally fresh = counter__fresh(sharing->threads[i].counter, &now);
+
+		all.calls += now.calls;
+		all.ns += now.ns;
+		listed.calls += fresh.calls;
+		listed.ns += fresh.ns;
+	}
+	unlisted->now.calls = unlisted->counter->weighed.calls + above(all.calls, before->calls + listed.calls);
+	unlisted->now.ns = unlisted->counter->weighed.ns + above(all.ns, before->ns + listed.ns);
+	*before = all;
+}
+
+static int begin_amount(struct sharing *sharing, enum thread_amount amount)
+{
+	size_t count = sharing->account->thread_count;
+
+	for (size_t i = 0; i <= count; i++) {
+		const struct thread_account *thread = i < count ? &sharing->account->threads[i] : NULL;
+		struct portion *portion = &sharing->threads[i];
+
+		*portion = (struct portion){.shares = true};
+		portion->counter = thread_counter(sharing->own, thread, amount);
+		if (!portion->counter)
+			return -ENOMEM;
+		if (thread)
+			portion->now = told_by(thread, amount);
+	}
+	tell_unlisted(sharing, amount, &sharing->threads[count]);
+	return 0;
+}
+
+/* All that threads are to have of it so far. */
+static uint64_t amount_of(const struct sharing *sharing, enum thread_amount amount)
+{
+	const struct process_estimates *own = sharing->own;
+	const struct counter *counter;
+	uint64_t calls = 0;
+
+	if (amount != AMOUNT_LAUNCHES)
+		return estimate_functions__missed(sharing, class_of_amount[amount]);
+	for (counter = own->counters; counter; counter = counter->hh.next)
+		if (counter->key.of == COUNTER_TALLY && !(counter->key.flags & TALLY_CAPTURED) &&
+		    api_functions[counter->key.row].desc.operation == OP_GRAPH_LAUNCH)
+			calls += counter->missed.calls + counter->missed.failures;
+	return calls + own->missed_launches[0] + own->cut_launches;
+}
+
+/* The time of what was given in this reading lies within their lives. */
+static void take_time(struct sharing *sharing, enum thread_amount amount)
+{
+	for (size_t i = 0; i <= sharing->account->thread_count; i++) {
+		struct portion *portion = &sharing->threads[i];
+
+		portion->ns = counter__ns(portion->counter, portion->calls);
+		portion->ns = portion->ns < sharing->room_ns[i] ? portion->ns : sharing->room_ns[i];
+		portion->counter->missed.ns += portion->ns;
+		sharing->room_ns[i] -= portion->ns;
+		sharing->ns[class_of_amount[amount]] += portion->ns;
+		sharing->own->given[amount].ns += portion->ns;
+	}
+}
+
+static int share_amount(struct sharing *sharing, enum thread_amount amount)
+{
+	uint64_t calls = above(amount_of(sharing, amount), sharing->own->given[amount].calls);
+	int ret = begin_amount(sharing, amount);
+	bool shared;
+
+	if (ret)
+		return ret;
+	shared = portions__share_out(sharing->threads, sharing->account->thread_count + 1, calls);
+	sharing->own->given[amount].calls += calls;
+	if (amount >= AMOUNT_CLASSES)
+		return 0;
+	if (shared)
+		take_time(sharing, amount);
+	else /* Their threads are not known. */
+		sharing->ns[class_of_amount[amount]] = estimate_functions__usual_ns(sharing, class_of_amount[amount]);
+	return 0;
+}
+
+/* Adds up what has been given of the amount in all readings, and in how much time. */
+static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t i, struct thread_missed *missed)
+{
+	const struct counter *counter = thread_counter(sharing->own, &sharing->account->threads[i], amount);
+
+	if (!counter)
+		return -ENOMEM;
+	if (amount == AMOUNT_LAUNCHES)
+		missed->launches = counter->missed.calls;
+	else
+		missed->time[class_of_amount[amount]] =
+			(struct time_totals){.calls = counter->missed.calls, .ns = counter->missed.ns};
+	return 0;
+}
+
+static int list_missed(struct sharing *sharing)
+{
+	struct account *account = sharing->account;
+	int ret = 0;
+
+	memset(account->missed, 0, account->thread_count * sizeof(*account->missed));
+	for (size_t i = 0; i < account->thread_count; i++)
+		for (enum thread_amount amount = 0; amount < AMOUNTS && !ret; amount++)
+			ret = add_missed(sharing, amount, i, &account->missed[i]);
+	for (enum thread_amount amount = 0; amount < AMOUNT_CLASSES; amount++)
+		account->all_missed.time[class_of_amount[amount]] = sharing->own->given[amount];
+	account->all_missed.launches = sharing->own->given[AMOUNT_LAUNCHES].calls;
+	return ret;
+}
+
+static uint64_t time_ns(const struct time_totals time[TIME_CLASSES])
+{
+	uint64_t ns = 0;
+
+	for (int class = 0; class < TIME_CLASSES; class ++)
+		ns += time[class].ns;
+	return ns;
+}
+
+/* Of each thread and of those that are not listed. */
+static void find_room(struct sharing *sharing)
+{
+	const struct account *account = sharing->account;
+	uint64_t unlisted_ns = time_ns(account->unlisted_time) + time_ns(account->all_missed.time);
+
+	for (size_t i = 0; i < account->thread_count; i++) {
+		const struct thread_account *thread = &account->threads[i];
+		uint64_t missed_ns = time_ns(account->missed[i].time);
+		uint64_t wall_ns = account__wall_ns(thread, sharing->span->began_ns, sharing->span->now_ns);
+
+		sharing->room_ns[i] = above(wall_ns, account__inside_ns(thread) + missed_ns);
+		unlisted_ns -= missed_ns;
+	}
+	sharing->room_ns[account->thread_count] = above(account->unlisted_wall_ns, unlisted_ns);
+}
+
+/* Of threads that are not listed any more; what they were given is among all. */
+static void drop_gone(struct process_estimates *own)
+{
+	struct counter *counter, *next;
+
+	HASH_ITER (hh, own->counters, counter, next) {
+		if (counter->key.of != COUNTER_THREAD || counter->reading == own->reading)
+			continue;
+		HASH_DEL(own->counters, counter);
+		free(counter);
+	}
+}
+
+int estimate_threads__share(struct sharing *sharing)
+{
+	int ret = list_missed(sharing);
+
+	if (!ret)
+		find_room(sharing);
+	for (enum thread_amount amount = 0; amount < AMOUNTS && !ret; amount++)
+		ret = share_amount(sharing, amount);
+	sharing->ns[TIME_OTHER] = estimate_functions__usual_ns(sharing, TIME_OTHER);
+	if (!ret)
+		ret = list_missed(sharing);
+	drop_gone(sharing->own);
+	return ret;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see stat.h.
+#include "base/escape.h"
+#include "output/finding/findings.h"
+#include "output/report/line.h"
+#include "output/report/open_calls.h"
+#include "output/report/sampling.h"
+#include "output/report/totals.h"
+#include "output/stat/tables.h"
+#include "output/finding/verdict.h"
+
+/* What may have been wrong all the same. */
+static void print_limits(FILE *out, const struct stat_report *report)
+{
+	const struct model *model = report->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		if (!p->since_attach || !report__shows(p))
+			continue;
+		fprintf(out, "\nprocess %d (", p->pid);
+		escape__text(out, p->comm);
+		fputs(") is watched since attach: nothing is known of its calls before that\n", out);
+	}
+	report_open_calls__print(out, model);
+	findings_text__limits(out, report->state, report->findings);
+	report_sampling__print(out, model);
+	report_line__evicted(out, model);
+	report_line__losses(out, model);
+}
+
+void diagnose_text__print(FILE *out, const struct stat_report *report)
+{
+	stat__print_head(out, report);
+	if (report->model->process_count) {
+		verdict_text__print(out, report);
+		fputc('\n', out);
+		findings_text__print(out, report->model, report->findings, report->options->top);
+		print_limits(out, report);
+		report_line__silent(out, report->model);
+	} else {
+		report_line__no_process(out, report->model);
+		report_line__losses(out, report->model);
+	}
+	if (report->findings->count)
+		fputs("\ngpuprobe diagnose --explain ID tells what to do\n", out);
+	fputs(REPORT_RULE, out);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the time of threads that submit work went, as text: see reasons.h.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "model/user_line.h"
+#include "output/clip.h"
+#include "output/frame_text.h"
+#include "output/finding/reasons.h"
+
+#define FRAMES_SHOWN 3
+#define RIVALS_SHOWN 2
+#define OFTEN 0.5		       /* rarer than in each other step it is not a part of the step */
+#define ASIDE "                      " /* before whom a thread waits for */
+
+static void print_frame(FILE *out, const struct stack_frame *frame)
+{
+	const char *file = frame->file ? frame_text__base_name(frame->file) : NULL;
+
+	escape__text(out, frame->function ? frame->function : "?");
+	if (!file)
+		return;
+	fputs(" (", out);
+	escape__text(out, file);
+	if (frame->line)
+		fprintf(out, ":%" PRIu32, frame->line);
+	fputc(')', out);
+}
+
+/* The program's own lines from the innermost on; without one, the innermost frames there are. */
+static void print_lines(FILE *out, const struct stack *stack, const struct stack_frame *line)
+{
+	uint32_t shown = 0;
+
+	if (!stack) {
+		fputs("[stack not known]", out);
+		return;
+	}
+	for (uint32_t i = 0; i < stack->count && shown < FRAMES_SHOWN; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+
+		if (frame->kind == FRAME_MARK || (line && !user_line__is_own(frame)))
+			continue;
+		if (line && line->kind == FRAME_PYTHON && frame->kind != FRAME_PYTHON)
+			continue;
+		fputs(shown++ ? " < " : "", out);
+		print_frame(out, frame);
+	}
+}
+
+/* ", 1 a step", ", 12 a step": where it is known how often it is done. */
+static void print_times(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+{
+	double times = step_cost__times(&reasons->cost, reason->calls);
+
+	if (times >= OFTEN)
+		fprintf(out, ", %s a step", quantity__count((uint64_t)(times + 0.5)).text);
+}
+
+static void print_partner(FILE *out, const struct host_partner *who)
+{
+	clip__print(out, who->comm, HOST_COMM_SIZE);
+	fprintf(out, " (%d)", who->tid ? who->tid : who->pid);
+}
+
+static const char *relation_of(enum host_kind kind)
+{
+	if (kind == HOST_OUTPUT)
+		return "read by";
+	return kind == HOST_QUEUE ? "fed by" : "held by";
+}
+
+/* "fed by python3 (4719): 97.9 % on the CPU  transform (data.py:7)", and behind it whom that one waits for. */
+static void print_hops(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+{
+	struct host_other hops[HOST_HOPS];
+	size_t count = host_reasons__hops(reasons, reason, hops);
+	enum host_kind kind = (enum host_kind)reason->kind;
+
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, ASIDE "%*s%s ", (int)i * 2, "", relation_of(kind));
+		print_partner(out, hops[i].who);
+		if (hops[i].thread) {
+			kind = (enum host_kind)hops[i].kind;
+			fprintf(out, ": %s %s  ", quantity__share(hops[i].share).text, host_kind__doing(kind));
+			print_lines(out, hops[i].stack, user_line__find(hops[i].stack));
+		}
+		if (hops[i].file) {
+			fputs("; most for ", out);
+			clip__print(out, hops[i].file, HOST_FILE_SIZE);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_rivals(FILE *out, const struct host_reason *reason)
+{
+	const struct host_partner *list;
+	size_t count = host_reasons__rivals(reason, &list);
+
+	for (size_t i = 0; i < count && i < RIVALS_SHOWN; i++) {
+		fputs(i ? ", " : ASIDE "meanwhile run ", out);
+		print_partner(out, &list[i]);
+	}
+	if (count)
+		fputc('\n', out);
+}
+
+static void print_reason(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+{
+	double ns = reasons->cost.step_ns ? step_cost__ns(&reasons->cost, reason->ns) : (double)reason->ns;
+	const char *file = host_reasons__file(reason);
+
+	fprintf(out, "    %8s %7s  %-26s  ", quantity__time(ns).text,
+		quantity__share((double)reason->ns / (double)reasons->ns).text,
+		host_kind__doing((enum host_kind)reason->kind));
+	print_lines(out, reason->stack, reason->line);
+	print_times(out, reasons, reason);
+	if (file) {
+		fputs("; most for ", out);
+		clip__print(out, file, HOST_FILE_SIZE);
+	}
+	fputc('\n', out);
+	print_hops(out, reasons, reason);
+	print_rivals(out, reason);
+}
+
+static void print_reasons(FILE *out, const struct host_reasons *reasons)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < reasons->count && shown < REASONS_SHOWN; i++) {
+		const struct host_reason *reason = &reasons->items[i];
+
+		if (!reason->ns || (double)reason->ns < REASON_LEAST_SHARE * (double)reasons->ns)
+			continue;
+		print_reason(out, reasons, reason);
+		shown++;
+	}
+}
+
+void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns)
+{
+	struct host_reasons reasons;
+
+	if (host_reasons__of(process, now_ns, &reasons))
+		return;
+	print_reasons(out, &reasons);
+	host_reasons__clear(&reasons);
+}
+
+void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding)
+{
+	struct host_reasons reasons;
+	const char *advice;
+
+	if (host_reasons__of(process, now_ns, &reasons))
+		return;
+	print_reasons(out, &reasons);
+	advice = reasons.count ? host_kind__advice((enum host_kind)reasons.items[0].kind) : NULL;
+	if (advice)
+		fprintf(out, "    %s (--explain %s).\n", advice, finding);
+	host_reasons__clear(&reasons);
+}

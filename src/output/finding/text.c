@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Findings as text, see findings.h:
+ *
+ *   warning  alloc-churn: the same memory is allocated and freed again and again, up to 9.4 of 72.6 ms a step
+ *           process 123 (train): cudaMalloc of 1.0 GiB
+ *           1,000 allocations, each freed before the next; 412 us and 23 us each
+ *           cost: 435 ms, 32.1 % of the process's steady time, in allocations and frees of sizes that come again
+ *           saving: about 434 ms, if the first is kept
+ *           at:
+ *                   cudaMalloc+0x0 [libcudart.so.13]
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "base/text_stream.h"
+#include "output/finding/findings.h"
+#include "output/frame_text.h"
+#include "output/function_text.h"
+#include "output/finding/reasons.h"
+#include "output/report/line.h"
+#include "output/wrap.h"
+
+#define TEXT_INDENT 8
+#define STACK_INDENT 16
+#define LINE_WIDTH 100
+#define FRAMES_SHOWN 10
+#define THREADS_NAMED 8 /* of those that do the same */
+
+const char *findings_text__severity_word(enum finding_severity severity)
+{
+	switch (severity) {
+	case SEVERITY_INFO:
+		return "info";
+	case SEVERITY_WARNING:
+		return "warning";
+	case SEVERITY_CRITICAL:
+		return "critical";
+	}
+	return "unknown";
+}
+
+static bool is_named(const struct finding *finding)
+{
+	return finding->subject && *finding->subject;
+}
+
+/* "process 123 (train), thread 124: cudaMalloc of 1.0 GiB" */
+static void print_subject(FILE *out, const struct finding *finding)
+{
+	if (!finding->pid && !is_named(finding))
+		return;
+	fputs(REPORT_INDENT, out);
+	if (finding->pid) {
+		fprintf(out, "process %d (", finding->pid);
+		escape__text(out, finding->comm);
+		fputc(')', out);
+	}
+	if (finding->tid)
+		fprintf(out, ", thread %d", finding->tid);
+	if (is_named(finding)) {
+		fputs(finding->pid ? ": " : "", out);
+		function_text__print_sentence(out, finding->subject);
+	}
+	fputc('\n', out);
+}
+
+static void write_evidence(FILE *out, const struct finding *finding)
+{
+	function_text__print_sentence(out, finding->evidence);
+}
+
+static void write_cost(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "cost: %s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
+		quantity__share(finding->share).text, finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
+		finding->steady ? "steady " : (finding->tid ? "active " : "watched "));
+	if (!finding->tid && finding->share > 1)
+		fputs(" (several threads together)", out);
+	if (finding->kind->cost)
+		fprintf(out, ", in %s", finding->kind->cost);
+}
+
+static void write_saving(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "saving: about %s", quantity__time((double)finding->saving_ns).text);
+	if (finding->assumption)
+		fprintf(out, ", if %s", finding->assumption);
+}
+
+/* A sentence in lines; nothing without memory. */
+static void print_sentence(FILE *out, const struct finding *finding,
+			   void (*write)(FILE *out, const struct finding *finding))
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = text_stream__open(&text, &length);
+
+	if (!sentence)
+		return;
+	write(sentence, finding);
+	if (!fclose(sentence))
+		wrap__print(out, text, TEXT_INDENT, 2, LINE_WIDTH);
+	free(text);
+}
+
+static void print_stack(FILE *out, const char *title, const struct stack *stack)
+{
+	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
+
+	if (!shown)
+		return;
+	fprintf(out, REPORT_INDENT "%s:\n", title);
+	for (uint32_t i = 0; i < shown; i++) {
+		fprintf(out, "%*s", STACK_INDENT, "");
+		frame_text__print(out, &stack->frames[i]);
+		fputc('\n', out);
+	}
+	if (shown < stack->count)
+		fprintf(out, "%*s... and %" PRIu32 " more frame%s\n", STACK_INDENT, "", stack->count - shown,
+			report_line__plural(stack->count - shown));
+}
+
+/* Instead of one place all those that make the process wait. */
+static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
+{
+	const struct process *process = model__process_of(model, finding->pid, finding->start_ns);
+
+	if (process)
+		reasons_text__print_advised(out, process, model->now_ns, finding->kind->id);
+}
+
+/* --- threads that do the same --- */
+
+static bool is_same_subject(const struct finding *a, const struct finding *b)
+{
+	return (!is_named(a) && !is_named(b)) || (is_named(a) && is_named(b) && !strcmp(a->subject, b->subject));
+}
+
+/* Another thread of the process does the same at the same place. */
+static bool are_alike(const struct finding *a, const struct finding *b)
+{
+	return a->kind == b->kind && a->severity == b->severity && a->pid == b->pid && a->start_ns == b->start_ns && a->tid && b->tid &&
+	       a->tid != b->tid && a->stack && a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
+}
+
+/* Whether the finding of another thread, which costs more, stands for this one. */
+static bool is_told_before(const struct finding_list *list, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (are_alike(&list->items[i], &list->items[index]))
+			return true;
+	return false;
+}
+
+/* "the same in 2 other threads (8726, 8725): 3.3 s" */
+static void write_alike(FILE *out, const struct finding_list *list, size_t index)
+{
+	size_t count = 0;
+	uint64_t cost_ns = 0;
+
+	for (size_t i = index + 1; i < list->count; i++)
+		if (are_alike(&list->items[index], &list->items[i])) {
+			count++;
+			cost_ns += list->items[i].cost_ns;
+		}
+	if (!count)
+		return;
+	fprintf(out, "%*sthe same in %zu other thread%s (", TEXT_INDENT, "", count, report_line__plural(count));
+	count = 0;
+	for (size_t i = index + 1; i < list->count && count <= THREADS_NAMED; i++)
+		if (are_alike(&list->items[index], &list->items[i]) && count++ < THREADS_NAMED)
+			fprintf(out, "%s%d", count == 1 ? "" : ", ", list->items[i].tid);
+	fputs(count > THREADS_NAMED ? ", ...)" : ")", out);
+	if (cost_ns)
+		fprintf(out, ": %s", quantity__time((double)cost_ns).text);
+	fputc('\n', out);
+}
+
+static void print_finding(FILE *out, const struct model *model, const struct finding_list *list, size_t index)
+{
+	const struct finding *finding = &list->items[index];
+
+	fprintf(out, "\n%s  %s: ", findings_text__severity_word(finding->severity), finding->kind->id);
+	escape__text(out, finding->title ? finding->title : finding->kind->title);
+	if (finding->step_ns)
+		fprintf(out, ", up to %s a step", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
+	fputc('\n', out);
+	print_subject(out, finding);
+	if (finding->evidence)
+		print_sentence(out, finding, write_evidence);
+	if (finding->has_cost)
+		print_sentence(out, finding, write_cost);
+	if (finding->has_saving)
+		print_sentence(out, finding, write_saving);
+	write_alike(out, list, index);
+	if (finding->has_reasons)
+		print_reasons(out, model, finding);
+	else
+		print_stack(out, "at", finding->stack);
+	print_stack(out, finding->other_title, finding->other_stack);
+}
+
+static void print_counts(FILE *out, const struct finding_list *list)
+{
+	static const char *const plurals[] = {"infos", "warnings", "critical"};
+	size_t counts[SEVERITY_CRITICAL + 1] = {0};
+	const char *comma = "findings: ";
+
+	for (size_t i = 0; i < list->count; i++)
+		counts[list->items[i].severity] += !is_told_before(list, i);
+	for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--) {
+		if (!counts[severity])
+			continue;
+		fprintf(out, "%s%zu %s", comma, counts[severity],
+			counts[severity] == 1 ? findings_text__severity_word(severity) : plurals[severity]);
+		comma = ", ";
+	}
+	fputc('\n', out);
+}
+
+/* What takes every call, where calls are sampled. */
+static void write_sampled_kinds(FILE *out, const struct finding_list *list)
+{
+	const char *comma = "not looked for, since it takes every call and calls are sampled: ";
+
+	for (size_t i = 0; i < finding_kind_count; i++) {
+		if (!(list->sampled_kinds & 1ull << i))
+			continue;
+		fprintf(out, "%s%s", comma, finding_kinds[i].id);
+		comma = ", ";
+	}
+}
+
+void findings_text__print_sampled(FILE *out, const struct finding_list *list)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = list->sampled_kinds ? text_stream__open(&text, &length) : NULL;
+
+	if (!sentence)
+		return;
+	write_sampled_kinds(sentence, list);
+	fputc('\n', out);
+	if (!fclose(sentence))
+		wrap__print(out, text, 0, 2, LINE_WIDTH);
+	free(text);
+}
+
+/* How many of the list, from its begin on, hold the `top` first that are told; 0: all. Sets *left: how many are told after them. */
+static size_t shown_of(const struct finding_list *list, unsigned int top, size_t *left)
+{
+	size_t end = list->count, told = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (is_told_before(list, i))
+			continue;
+		if (top && told == top)
+			end = i;
+		told++;
+	}
+	*left = top && told > top ? told - top : 0;
+	return end;
+}
+
+static bool is_of(const struct finding *finding, const struct process *process)
+{
+	return finding->pid == process->pid && finding->start_ns == process->start_ns;
+}
+
+bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process)
+{
+	size_t left, shown = shown_of(list, top, &left);
+
+	for (size_t i = 0; i < shown; i++)
+		if (list->items[i].has_reasons && is_of(&list->items[i], process))
+			return true;
+	return false;
+}
+
+void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top)
+{
+	size_t left, shown = shown_of(list, top, &left);
+
+	if (list->count)
+		print_counts(out, list);
+	else
+		fputs("no findings\n", out);
+	for (size_t i = 0; i < shown; i++)
+		if (!is_told_before(list, i))
+			print_finding(out, model, list, i);
+	if (left)
+		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));
+	findings_text__print_sampled(out, list);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is known of a site, see memleak_site.h.
+#include "output/memleak/site.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/saturate.h"
+
+enum loss memleak_site__untracked(const struct model *model)
+{
+	if (model->lost[LOSS_ALLOCATION_MAP_FULL])
+		return LOSS_ALLOCATION_MAP_FULL;
+	return model->lost[LOSS_NO_MEMORY] ? LOSS_NO_MEMORY : LOSS_COUNT;
+}
+
+bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options)
+{
+	return live->count >= options->min_count;
+}
+
+/* All lie in one array, in the order that they are shown in. */
+static int by_stack(const void *a, const void *b)
+{
+	const struct allocation *x = *(const struct allocation *const *)a, *y = *(const struct allocation *const *)b;
+
+	if (x->stack != y->stack)
+		return (uintptr_t)x->stack < (uintptr_t)y->stack ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int sort_allocations(struct memleak_process *known)
+{
+	const struct process *process = known->process;
+
+	known->allocations = calloc(process->live_listed + 1, sizeof(*known->allocations));
+	if (!known->allocations)
+		return -ENOMEM;
+	known->allocation_count = process->live_listed;
+	for (size_t i = 0; i < process->live_listed; i++)
+		known->allocations[i] = &process->live[i];
+	qsort(known->allocations, known->allocation_count, sizeof(*known->allocations), by_stack);
+	return 0;
+}
+
+int memleak_process__begin(struct memleak_process *known, const struct process *process,
+			   const struct memleak_options *options)
+{
+	int ret = 0;
+
+	*known = (struct memleak_process){.process = process};
+	if (process->ended)
+		ret = allocated_sites__read(process, &known->allocated);
+	if (!ret && options->show_allocations)
+		ret = sort_allocations(known);
+	if (ret)
+		memleak_process__end(known);
+	return ret;
+}
+
+void memleak_process__end(struct memleak_process *known)
+{
+	allocated_sites__clear(&known->allocated);
+	free(known->allocations);
+}
+
+/* Of what has no stack nothing says that it is one place. */
+static uint64_t count_calls(const struct memleak_process *known, const struct stack *stack)
+{
+	const struct allocated_site *site = stack ? allocated_sites__find(&known->allocated, stack) : NULL;
+
+	return site ? site->calls : 0;
+}
+
+static void find_allocations(const struct memleak_process *known, struct memleak_site *site)
+{
+	const struct stack *stack = site->live->stack;
+	size_t low = 0, high = known->allocation_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((uintptr_t)known->allocations[middle]->stack < (uintptr_t)stack)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (high < known->allocation_count && known->allocations[high]->stack == stack)
+		high++;
+	if (high == low)
+		return;
+	site->allocations = &known->allocations[low];
+	site->allocation_count = high - low;
+}
+
+void memleak_site__know(const struct model *model, const struct memleak_process *known, const struct live_site *live,
+			const struct growth *growth, const struct memleak_options *options, struct memleak_site *site)
+{
+	const struct process *process = known->process;
+
+	*site = (struct memleak_site){
+		.process = process, .live = live, .untracked = memleak_site__untracked(model)};
+	find_allocations(known, site);
+	growth__judge(growth, process, live->stack, &site->growth);
+	/* What was live and had no room may have grown. What grows by what is known does. */
+	if (site->untracked != LOSS_COUNT && site->growth.verdict == GROWTH_STABLE)
+		site->growth.verdict = GROWTH_UNKNOWN;
+	/* Else what is young, of other sizes or had no room is among the calls, and not among the live. */
+	if (process->ended && !options->some_sizes && site->untracked == LOSS_COUNT)
+		site->allocated = count_calls(known, live->stack);
+	/* Fewer than are live: some had no room in a table, which is told among the losses. */
+	if (site->allocated < live->count)
+		site->allocated = 0;
+	else
+		site->freed = site->allocated - live->count;
+	site->leak = process->ended && (site->growth.verdict == GROWTH_GROWING ||
+					(site->allocated && site->freed > site->allocated / 2));
+}
+
+void memleak_site__sum(const struct model *model, const struct memleak_process *known, const struct growth *growth,
+		       const struct memleak_options *options, struct memleak_sums *sums)
+{
+	const struct process *process = known->process;
+	struct memleak_site site;
+
+	memset(sums, 0, sizeof(*sums));
+	sums->left_out_bytes = process->left_out_bytes;
+	sums->left_out_count = process->left_out_count;
+	for (size_t i = 0; i < process->live_site_count; i++) {
+		const struct live_site *live = &process->live_sites[i];
+
+		if (!memleak_site__shows(live, options)) {
+			saturate__add(&sums->left_out_bytes, live->bytes);
+			sums->left_out_count += live->count;
+			continue;
+		}
+		memleak_site__know(model, known, live, growth, options, &site);
+		sums->sites++;
+		sums->growing += site.growth.verdict == GROWTH_GROWING;
+		sums->leaks += site.leak;
+		saturate__add(&sums->bytes, live->bytes);
+		sums->count += live->count;
+	}
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The text of `gpuprobe memleak`:
+ *
+ *   [14:02:11] 3 call sites with live device memory, 1 of them growing
+ *           1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing
+ *               ages 0.6 s to 83.2 s, 61 samples
+ *                   cudaMalloc+0x0 [libcudart.so.13]
+ *
+ * Rounded sizes are followed by the exact ones.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/saturate.h"
+#include "output/frame_text.h"
+#include "output/memleak/memleak.h"
+#include "output/memleak/site.h"
+#include "output/report/line.h"
+#include "output/report/totals.h"
+#include "output/words.h"
+
+#define EVIDENCE_INDENT "            "
+#define STACK_INDENT 16
+
+struct printer {
+	FILE *out;
+	const struct model *model;
+	const struct growth *growth;
+	const struct memleak_options *options;
+};
+
+static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
+/* "1.00 GiB", "7.63 MiB (8000000 bytes)", "512 bytes" */
+static void print_bytes(FILE *out, uint64_t bytes)
+{
+	unsigned int unit = 0;
+	uint64_t rest;
+
+	while (bytes >> 10 * (unit + 1) && unit + 2 < sizeof(units) / sizeof(*units))
+		unit++;
+	if (!unit) {
+		fprintf(out, "%" PRIu64 " byte%s", bytes, report_line__plural(bytes));
+		return;
+	}
+	rest = bytes & ((1ull << 10 * unit) - 1);
+	fprintf(out, "%.2f %s", (double)bytes / (double)(1ull << 10 * unit), units[unit]);
+	/* Quarters of a unit are exact in two digits. */
+	if (rest & ((1ull << (10 * unit - 2)) - 1))
+		fprintf(out, " (%" PRIu64 " bytes)", bytes);
+}
+
+static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
+{
+	print_bytes(out, bytes);
+	fprintf(out, " in %" PRIu64 " allocation%s", count, report_line__plural(count));
+}
+
+/* "+12.0 MiB/s" */
+static void print_slope(FILE *out, double slope)
+{
+	unsigned int unit = 0;
+
+	for (; fabs(slope) >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		slope /= 1024;
+	fprintf(out, "%+.1f %s/s", slope, units[unit]);
+}
+
+static void print_seconds(FILE *out, uint64_t ns)
+{
+	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
+}
+
+/* `what`, and that it is for "15 allocations beyond --max-allocations". */
+static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
+{
+	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], words__loss_text(loss));
+}
+
+static void print_growth(const struct printer *printer, const struct memleak_site *site)
+{
+	const struct growth_evidence *growth = &site->growth;
+	FILE *out = printer->out;
+
+	switch (growth->verdict) {
+	case GROWTH_GROWING:
+		fputs(", ", out);
+		print_slope(out, growth->slope);
+		fputs(" over the last ", out);
+		print_seconds(out, growth->span_ns);
+		break;
+	case GROWTH_STABLE:
+		fputs(", stable over the last ", out);
+		print_seconds(out, growth->span_ns);
+		break;
+	case GROWTH_UNKNOWN:
+		if (growth->replaces)
+			fputs(", may take the place of memory from before attach that is freed", out);
+		else if (!site->process->ended && site->untracked != LOSS_COUNT)
+			print_untracked(printer, ", not known whether it grows: ", site->untracked);
+		else if (!site->process->ended)
+			fputs(", too early to tell whether it grows", out);
+		break;
+	}
+}
+
+/* Nothing of an ended process becomes older. */
+static uint64_t age_of(const struct printer *printer, const struct process *process, uint64_t start_ns)
+{
+	uint64_t now_ns = process->ended ? process->ended_ns : printer->model->now_ns;
+
+	return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
+static void print_evidence(const struct printer *printer, const struct memleak_site *site)
+{
+	const struct live_site *live = site->live;
+	uint64_t oldest = age_of(printer, site->process, live->oldest_ns);
+	FILE *out = printer->out;
+
+	fputs(live->count == 1 ? EVIDENCE_INDENT "age " : EVIDENCE_INDENT "ages ", out);
+	if (live->count > 1) {
+		print_seconds(out, age_of(printer, site->process, live->newest_ns));
+		fputs(" to ", out);
+	}
+	print_seconds(out, oldest);
+	if (site->growth.samples)
+		fprintf(out, ", %" PRIu64 " sample%s", site->growth.samples, report_line__plural(site->growth.samples));
+	if (site->freed)
+		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
+	else if (site->allocated)
+		fputs(", none freed", out);
+	if (site->process->ended && site->untracked != LOSS_COUNT)
+		print_untracked(printer, ", not known how many were freed: ", site->untracked);
+	fputc('\n', out);
+}
+
+static void print_allocations(const struct printer *printer, const struct memleak_site *site)
+{
+	for (size_t i = 0; i < site->allocation_count; i++) {
+		const struct allocation *a = site->allocations[i];
+
+		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ", a->address, a->size);
+		if (a->kind != MEMORY_DEVICE)
+			fprintf(printer->out, "%s, ", words__memory_kind(a->kind));
+		print_seconds(printer->out, age_of(printer, site->process, a->start_ns));
+		fputs(" old\n", printer->out);
+	}
+}
+
+static void print_site(const struct printer *printer, const struct memleak_site *site)
+{
+	FILE *out = printer->out;
+
+	fputs(REPORT_INDENT, out);
+	print_amount(out, site->live->bytes, site->live->count);
+	print_growth(printer, site);
+	if (site->leak)
+		fputs("  << leak\n", out);
+	else
+		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
+	print_evidence(printer, site);
+	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
+	if (printer->options->show_allocations)
+		print_allocations(printer, site);
+}
+
+/* The largest sites, and what the others are together. */
+static void print_sites(const struct printer *printer, const struct memleak_process *known, struct memleak_sums rest)
+{
+	const struct process *process = known->process;
+	struct memleak_site site;
+	uint64_t shown = 0;
+
+	for (size_t i = 0; i < process->live_site_count; i++) {
+		const struct live_site *live = &process->live_sites[i];
+
+		if (!memleak_site__shows(live, printer->options))
+			continue;
+		if (printer->options->top && shown == printer->options->top)
+			break;
+		shown++;
+		memleak_site__know(printer->model, known, live, printer->growth, printer->options, &site);
+		print_site(printer, &site);
+		rest.sites--;
+		rest.growing -= site.growth.verdict == GROWTH_GROWING;
+		rest.bytes = saturate__difference(rest.bytes, live->bytes);
+		rest.count -= live->count;
+	}
+	if (!rest.sites)
+		return;
+	fprintf(printer->out, REPORT_INDENT "... and %" PRIu64 " more call site%s: ", rest.sites,
+		report_line__plural(rest.sites));
+	print_amount(printer->out, rest.bytes, rest.count);
+	if (rest.growing)
+		fprintf(printer->out, ", %" PRIu64 " of them growing", rest.growing);
+	fputc('\n', printer->out);
+}
+
+static void print_time(const struct printer *printer)
+{
+	char text[32];
+	struct tm tm;
+
+	if (localtime_r(&printer->model->wall.tv_sec, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+		fprintf(printer->out, "[%s] ", text);
+}
+
+/* --- processes that run --- */
+
+/* "; left out: 20.00 MiB in 10 allocations younger than 500 ms" */
+static void print_left_out(const struct printer *printer, const struct memleak_sums *sums)
+{
+	const struct memleak_options *options = printer->options;
+	FILE *out = printer->out;
+	const char * or = "";
+
+	if (!sums->left_out_count)
+		return;
+	fputs("; left out: ", out);
+	print_amount(out, sums->left_out_bytes, sums->left_out_count);
+	if (options->older_ns) {
+		fprintf(out, " younger than %g ms", (double)options->older_ns / NS_PER_MS);
+		or = " or";
+	}
+	if (options->some_sizes) {
+		fprintf(out, "%s of other sizes", or);
+		or = " or";
+	}
+	if (options->min_count)
+		fprintf(out, "%s of call sites with fewer than %" PRIu64, or, options->min_count);
+}
+
+static void print_head(const struct printer *printer, const struct memleak_sums *sums, size_t processes)
+{
+	FILE *out = printer->out;
+
+	print_time(printer);
+	if (!processes && !printer->model->process_count && report_line__no_call(out, printer->model))
+		return;
+	if (!processes) {
+		fputs(printer->model->final ? "no CUDA process was seen\n" : "no CUDA process seen yet\n", out);
+		return;
+	}
+	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites, report_line__plural(sums->sites));
+	if (sums->sites)
+		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
+	print_left_out(printer, sums);
+	fputc('\n', out);
+}
+
+static void sum_process(const struct printer *printer, const struct process *p, struct memleak_sums *all)
+{
+	const struct memleak_process known = {.process = p};
+	struct memleak_sums sums;
+
+	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
+	all->sites += sums.sites;
+	all->growing += sums.growing;
+	saturate__add(&all->left_out_bytes, sums.left_out_bytes);
+	all->left_out_count += sums.left_out_count;
+}
+
+static int print_process(const struct printer *printer, const struct process *p, bool named)
+{
+	struct memleak_process known;
+	struct memleak_sums sums;
+	int ret = memleak_process__begin(&known, p, printer->options);
+
+	if (ret)
+		return ret;
+	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
+	if ((sums.sites && named) || p->since_attach)
+		report_line__process(printer->out, p);
+	report_line__before_attach(printer->out, p);
+	if (sums.sites)
+		print_sites(printer, &known, sums);
+	memleak_process__end(&known);
+	return 0;
+}
+
+static int print_running(const struct printer *printer)
+{
+	const struct model *model = printer->model;
+	struct memleak_sums all = {0};
+	size_t running = 0, ended = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *p = &model->processes[i];
+
+		ended += p->ended && report__shows(p);
+		if (p->ended)
+			continue;
+		running++;
+		sum_process(printer, p, &all);
+	}
+	if (!running && ended)
+		return 0;
+	print_head(printer, &all, model->process_count);
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (!model->processes[i].ended)
+			ret = print_process(printer, &model->processes[i], running > 1 || model->processes[i].since_attach);
+	return ret;
+}
+
+/* --- processes that ended --- */
+
+static void print_end(const struct printer *printer, const struct memleak_process *known)
+{
+	enum loss untracked = memleak_site__untracked(printer->model);
+	const struct process *p = known->process;
+	struct memleak_sums sums;
+	FILE *out = printer->out;
+
+	memleak_site__sum(printer->model, known, printer->growth, printer->options, &sums);
+	print_time(printer);
+	fprintf(out, "process %d (", p->pid);
+	escape__text(out, p->comm);
+	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
+	if (!p->live_at_exit_count) {
+		fprintf(out, "no device memory%s was live at exit", p->since_attach ? " allocated since attach" : "");
+		if (untracked != LOSS_COUNT)
+			print_untracked(printer, " but maybe of ", untracked);
+		fputc('\n', out);
+		report_line__before_attach(out, p);
+		return;
+	}
+	if (sums.count) {
+		print_amount(out, sums.bytes, sums.count);
+		fputs(" leaked (live at exit)", out);
+	}
+	/* What the options left out was live as well. */
+	if (p->live_at_exit_count > sums.count) {
+		fputs(sums.count ? ", of " : "left out were ", out);
+		print_amount(out, p->live_at_exit_bytes, p->live_at_exit_count);
+		fputs(sums.count ? "" : " live at exit", out);
+	}
+	fputc('\n', out);
+	report_line__before_attach(out, p);
+	print_sites(printer, known, sums);
+}
+
+static int print_ended(const struct printer *printer, const struct process *p)
+{
+	struct memleak_process known;
+	int ret = memleak_process__begin(&known, p, printer->options);
+
+	if (ret)
+		return ret;
+	print_end(printer, &known);
+	memleak_process__end(&known);
+	return 0;
+}
+
+int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
+			const struct memleak_options *options)
+{
+	const struct printer printer = {.out = out, .model = model, .growth = growth, .options = options};
+	size_t unfollowed = growth__unfollowed(growth);
+	int ret = print_running(&printer);
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].ended && report__shows(&model->processes[i]))
+			ret = print_ended(&printer, &model->processes[i]);
+	if (unfollowed)
+		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
+			report_line__plural(unfollowed));
+	if (model->process_count)
+		report_line__no_call(out, model);
+	report_line__evicted(out, model);
+	report_line__losses(out, model);
+	return ret;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who of the processes that were asked for is said not to have called CUDA.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/session/target_pids.h"
+
+#define MANY 20
+#define NOBODY 2147483647 /* no pid is so large */
+
+static void expect_text(const struct asked_processes *asked, const char *expected)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	assert_int_equal(asked__tell_silence(asked, text), *expected != '\0');
+	assert_string_equal(text, expected);
+}
+
+static void sentences(void **unused)
+{
+	struct asked_process processes[MANY] = {{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
+	struct asked_processes asked = {.processes = processes};
+
+	(void)unused;
+	expect_text(&asked, "");
+	asked.count = 1;
+	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched");
+	strcpy(processes[0].doing, "thread 1 is in cuInit");
+	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched: thread 1 is in cuInit");
+	processes[0].doing[0] = '\0';
+	asked.count = 3;
+	processes[1].called = true;
+	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched");
+	strcpy(processes[2].doing, "thread 3 is in cuInit");
+	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched; 3: thread 3 is in cuInit");
+	asked.unclear = true;
+	expect_text(&asked, "");
+	asked.unclear = false;
+	processes[0].called = processes[2].called = true;
+	expect_text(&asked, "");
+}
+
+static void many_are_counted(void **unused)
+{
+	struct asked_process processes[MANY];
+	struct asked_processes asked = {.processes = processes, .count = MANY};
+	char text[ASKED_TEXT_SIZE];
+
+	(void)unused;
+	for (int i = 0; i < MANY; i++)
+		processes[i] = (struct asked_process){.pid = NOBODY - i, .comm = "fifteen letters"};
+	assert_true(asked__tell_silence(&asked, text));
+	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more have made no CUDA call that is watched"));
+	assert_null(strstr(text, "2147483639"));
+	/* All that can be told of eight has room. */
+	for (int i = 0; i < MANY; i++)
+		memset(processes[i].doing, 'x', sizeof(processes[i].doing) - 1);
+	assert_true(asked__tell_silence(&asked, text));
+	assert_int_equal(text[strlen(text) - sizeof(processes->doing) + 1], 'x');
+	assert_int_equal(text[strlen(text) - 1], 'x');
+}
+
+static void each_is_asked_for_once(void **unused)
+{
+	struct asked_process processes[3];
+	struct asked_processes asked = {.processes = processes};
+
+	(void)unused;
+	target_pids__add(&asked, getpid());
+	target_pids__add(&asked, getpid());
+	target_pids__add(&asked, NOBODY);
+	assert_int_equal(asked.count, 1);
+	assert_int_equal(processes[0].pid, getpid());
+}
+
+/* The call of a child is that of all whom it descends from. */
+static void descendants(void **unused)
+{
+	struct asked_process processes[3] = {{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
+	struct asked_processes asked = {.processes = processes, .count = 3};
+	pid_t child = fork();
+
+	(void)unused;
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	target_pids__see_call(&asked, child, 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_true(processes[0].called && processes[1].called && !processes[2].called);
+	assert_int_equal(asked__silent(&asked), 1);
+}
+
+/* One that has ended is known by the parent that it had. */
+static void an_ended_child(void **unused)
+{
+	struct asked_process processes[2] = {{.pid = getpid()}, {.pid = NOBODY}};
+	struct asked_processes asked = {.processes = processes, .count = 2};
+
+	(void)unused;
+	target_pids__see_call(&asked, NOBODY - 1, getpid());
+	assert_true(processes[0].called);
+	assert_int_equal(asked__silent(&asked), 1);
+}
+
+/* Whose descendant it is cannot be told any more: it may be that of any. */
+static void an_orphan(void **unused)
+{
+	struct asked_process processes[1] = {{.pid = getpid()}};
+	struct asked_processes asked = {.processes = processes, .count = 1};
+
+	(void)unused;
+	target_pids__see_call(&asked, NOBODY, 0);
+	assert_true(asked.unclear);
+	assert_int_equal(asked__silent(&asked), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentences),
+		cmocka_unit_test(many_are_counted),
+		cmocka_unit_test(each_is_asked_for_once),
+		cmocka_unit_test(descendants),
+		cmocka_unit_test(an_ended_child),
+		cmocka_unit_test(an_orphan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Estimates of calls that were not seen: the rules that decide who gets how many of them, one by one.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "govern/estimate_counters.h"
+#include "estimate_scene.h"
+
+/* --- kernels and tallies --- */
+
+/* Where half of the calls were nested and none is any more, that shows soon, but not at once. */
+static void the_share_of_nested_calls_is_of_late(void **state)
+{
+	struct scene *scene = begin(true);
+
+	(void)state;
+	scene->launches[0] = 1000;
+	scene->seen[RATE_LAUNCH] = 2000;
+	scene->missed[RATE_LAUNCH] = 1000;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 1000 + 500);
+	scene->launches[0] += 1000;
+	scene->seen[RATE_LAUNCH] += 1000;
+	scene->missed[RATE_LAUNCH] += 1000;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 2000 + 500 + 673); /* (937.5 + 1000) / (1875 + 1000) */
+	end(scene);
+}
+
+/* What is counted before its entries are told of belongs to them all the same. */
+static void counts_may_come_before_entries(void **state)
+{
+	struct scene *scene = begin(true);
+
+	(void)state;
+	scene->launches[0] = scene->seen[RATE_LAUNCH] = 1000;
+	read_maps(scene);
+	scene->launches[0] = 2000;
+	read_maps(scene);
+	scene->seen[RATE_LAUNCH] = 2000;
+	scene->missed[RATE_LAUNCH] = 1000;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 2000 + 967); /* 1875 / 1937.5 */
+	end(scene);
+}
+
+static void without_entries_each_call_counts(void **state)
+{
+	struct scene *scene = begin(true);
+
+	(void)state;
+	scene->launches[0] = scene->missed[RATE_LAUNCH] = 10;
+	read_maps(scene);
+	assert_int_equal(scene->process.launches, 20);
+	end(scene);
+}
+
+/* Proportions fade with readings in which calls were seen, not while nothing happens. */
+static void idle_readings_change_no_proportions(void **state)
+{
+	struct scene *scene = begin(false);
+
+	(void)state;
+	scene->launches[0] = 1000;
+	scene->launches[1] = 0;
+	for (int i = 0; i < 6; i++)
+		read_maps(scene);
+	scene->launches[1] = 1000;
+	scene->missed[RATE_LAUNCH] = 1000;
+	read_maps(scene);
+	assert_int_equal(kernel_at(scene, "kernel_a")->missed, 200);
+	assert_int_equal(kernel_at(scene, "kernel_b")->missed, 800);
+	end(scene);
+}
+
+/* A call that was missed may be one of those that fail. */
+static void failing_calls_have_their_part(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
+
+	(void)state;
+	*copies = (struct tally){.calls = 10, .failures = 10, .bytes = 1000};
+	read_maps(scene);
+	*copies = (struct tally){.calls = 20, .failures = 20, .bytes = 2000};
+	scene->missed[RATE_COPY] = 70;
+	read_maps(scene);
+	assert_int_equal(scene->process.family_calls[RATE_COPY].missed, 70);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].calls, 20 + 35);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].bytes, 2000 + 3500);
+	end(scene);
+}
+
+static void calls_that_only_fail_have_no_bytes(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
+
+	(void)state;
+	*copies = (struct tally){.failures = 10};
+	scene->missed[RATE_COPY] = 30;
+	read_maps(scene);
+	assert_int_equal(scene->process.family_calls[RATE_COPY].missed, 30);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].bytes, 0);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].calls, 0);
+	end(scene);
+}
+
+/* Amounts that are on their way from a thread to the map are not taken twice. */
+static void tallies_that_seem_to_go_back_are_not_taken_twice(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
+	static const uint64_t told[] = {100, 40, 100};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		*copies = (struct tally){.calls = told[i], .bytes = told[i], .ns = told[i]};
+		read_maps(scene);
+		assert_int_equal(scene->process.family_calls[RATE_COPY].counted, 100);
+	}
+	scene->missed[RATE_COPY] = 50;
+	read_maps(scene);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].bytes, 150);
+	assert_int_equal(scene->process.copies[COPY_H2D][0].ns, 150);
+	end(scene);
+}
+
+/* Launches of graphs of each size add up to all launches of graphs, however they come. */
+static void launches_by_size_add_up(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	const struct process *p = &scene->process;
+
+	(void)state;
+	scene->run_count = 2;
+	scene->runs[0] = (struct graph_run){.kernels = 10};
+	scene->runs[1] = (struct graph_run){.kernels = 3};
+	for (uint64_t round = 1; round <= 300; round++) {
+		graphs->calls += 4;
+		scene->runs[0].launches += 3;
+		scene->runs[1].launches += 1;
+		scene->missed[RATE_LAUNCH] += round % 4;
+		read_maps(scene);
+		assert_in_range(p->graph_runs[0].launches + p->graph_runs[1].launches + 1, p->graph_launches,
+				p->graph_launches + 2);
+	}
+	assert_int_equal(p->graph_runs[0].kernels, 10);
+	/* What is launched now was hardly launched before: by estimate it comes first. */
+	graphs->calls += 500;
+	scene->runs[1].launches += 500;
+	scene->missed[RATE_LAUNCH] += 5000;
+	read_maps(scene);
+	assert_int_equal(p->graph_runs[0].kernels, 3);
+	end(scene);
+}
+
+/* Counts of handles that have gone weigh nothing any more. */
+static void what_has_left_gets_nothing(void **state)
+{
+	struct scene *scene = begin(false);
+	uint64_t fresh = 0;
+	double weight = 0;
+
+	(void)state;
+	scene->launches[0] = 10;
+	scene->leaves[0] = true;
+	read_maps(scene);
+	kernel_table__weigh(scene->process.kernel_table, &weight, &fresh);
+	assert_true(weight == 0 && fresh == 0);
+	end(scene);
+}
+
+/* --- the account --- */
+
+static uint64_t missed_calls(const struct told *told, size_t thread, enum time_class class)
+{
+	return told->account.missed[thread].time[class].calls;
+}
+
+static void without_readings_there_is_nothing_to_share(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	assert_int_equal(estimates__apply_account(scene->estimates, &scene->process, &told.span), 0);
+	end_told(scene, &told);
+}
+
+/* Functions of kernels share what kernels have, those that tallies are kept of have their own. */
+static void functions_get_what_is_theirs(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
+	struct tally *queries = tally_of(scene, "cuEventQuery", WAIT_EVENT, 0);
+	struct tally *waits = tally_of(scene, "cuStreamSynchronize", WAIT_STREAM, 0);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	told.functions[4].row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST);
+	call(&told, 4, 0, TIME_WAIT, 10, 5);
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	call(&told, 1, 0, TIME_LAUNCH, 100, 6);
+	call(&told, 2, 0, TIME_LAUNCH, 200, 6);
+	call(&told, 3, 0, TIME_COPY, 20, 7);
+	call(&told, 5, 0, TIME_OTHER, 10, 3);
+	scene->launches[0] = 200;
+	*graphs = (struct tally){.calls = 200};
+	*copies = (struct tally){.calls = 10, .failures = 10};
+	queries->calls = waits->calls = 10;
+	scene->missed[RATE_LAUNCH] = 400;
+	scene->missed[RATE_COPY] = 40;
+	scene->missed[RATE_WAIT] = 60;
+	read_account(scene, &told);
+	assert_int_equal(told.functions[0].missed, 100);
+	assert_int_equal(told.functions[1].missed, 100);
+	assert_int_equal(told.functions[2].missed, 200);
+	assert_int_equal(told.functions[0].missed_ns, 600);
+	assert_int_equal(told.functions[1].missed_ns, 600);
+	assert_int_equal(told.functions[2].missed_ns, 1200);
+	assert_int_equal(told.functions[3].missed, 40);
+	assert_int_equal(told.functions[3].missed_ns, 280);
+	/* Queries are no waits: they have time, of no class. */
+	assert_int_equal(told.functions[5].missed, 30);
+	assert_int_equal(told.functions[5].missed_ns, 90);
+	assert_int_equal(missed_calls(&told, 0, TIME_WAIT), 30);
+	assert_int_equal(told.functions[4].missed_ns, 150);
+	assert_int_equal(missed_calls(&told, 0, TIME_LAUNCH), 400);
+	end_told(scene, &told);
+}
+
+/* As with kernels, by function: not while others alone are called. And times are of late like calls. */
+static void proportions_of_functions_fade(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	struct tally *queries = tally_of(scene, "cuEventQuery", WAIT_EVENT, 0);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	call(&told, 0, 0, TIME_LAUNCH, 1000, 1);
+	call(&told, 5, 0, TIME_OTHER, 10, 50);
+	queries->calls = 10;
+	scene->launches[0] = 1000;
+	for (int i = 0; i < 6; i++) {
+		read_account(scene, &told);
+		call(&told, 2, 0, TIME_LAUNCH, 1, 1);
+		graphs->calls++;
+	}
+	call(&told, 1, 0, TIME_LAUNCH, 1000, 1);
+	call(&told, 5, 0, TIME_OTHER, 10, 90);
+	queries->calls += 10;
+	scene->launches[0] += 1000;
+	scene->missed[RATE_LAUNCH] = 1000;
+	scene->missed[RATE_WAIT] = 10;
+	read_account(scene, &told);
+	assert_int_equal(told.functions[0].missed + told.functions[1].missed + told.functions[2].missed, 1000);
+	assert_in_range(told.functions[1].missed, 4 * told.functions[0].missed - 4, 4 * told.functions[0].missed + 4);
+	assert_int_equal(told.functions[5].missed_ns, 820); /* (2.5 x 50 + 10 x 90) / 12.5 */
+	end_told(scene, &told);
+}
+
+/* The same by thread. */
+static void proportions_of_threads_fade(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 2);
+	scene->launches[0] = 1000;
+	call(&told, 0, 0, TIME_LAUNCH, 1000, 1);
+	for (int i = 0; i < 6; i++)
+		read_account(scene, &told);
+	call(&told, 0, 1, TIME_LAUNCH, 1000, 1);
+	scene->launches[0] += 1000;
+	scene->missed[RATE_LAUNCH] = 1000;
+	read_account(scene, &told);
+	assert_int_equal(missed_calls(&told, 0, TIME_LAUNCH), 200);
+	assert_int_equal(missed_calls(&told, 1, TIME_LAUNCH), 800);
+	end_told(scene, &told);
+}
+
+/* Whatever numbers come to nobody by rounding, those who get any have them; who did nothing has none. */
+static void nothing_is_rounded_off(void **state)
+{
+	static const uint64_t amounts[] = {100, 1, 999999999999999, 3333333333333331, 1234567890123457, 7777777777777777,
+					   7874199854573939, 6894758977765202, 7253135072876894};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
+		struct scene *scene = begin(false);
+		struct told told;
+
+		begin_told(scene, &told, 3);
+		call(&told, 0, 0, TIME_LAUNCH, 3, 0);
+		call(&told, 1, 1, TIME_LAUNCH, 7, 0);
+		call(&told, 0, 2, TIME_LAUNCH, 11, 0);
+		scene->launches[0] = 21;
+		scene->missed[RATE_LAUNCH] = amounts[i];
+		read_account(scene, &told);
+		/* Kernels' shares are rounded for themselves, from which the others are. */
+		assert_int_equal(told.functions[0].missed + told.functions[1].missed, kernel_at(scene, "kernel_a")->missed);
+		assert_int_equal(missed_of(&told, TIME_LAUNCH, false), kernel_at(scene, "kernel_a")->missed);
+		end_told(scene, &told);
+	}
+}
+
+/* A thread is not listed any more, and is told of another 100 calls of 2 ns. Returns what it is given in all. */
+static uint64_t unlisted_time_within(uint64_t wall_ns)
+{
+	struct scene *scene = begin(false);
+	struct process_estimates *own;
+	struct told told;
+	uint64_t ns;
+
+	read_two_that_launched(scene, &told);
+	assert_int_equal(missed_calls(&told, 1, TIME_LAUNCH), 300);
+	told.account.thread_count = 1;
+	told.account.unlisted_threads = 1;
+	told.account.unlisted_wall_ns = wall_ns;
+	told.account.unlisted_time[TIME_LAUNCH] = (struct time_totals){.calls = 400, .ns = 800};
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	scene->launches[0] += 200;
+	scene->missed[RATE_LAUNCH] += 200;
+	read_account(scene, &told);
+	/* 125 to 100: the first had 100 before, of which a quarter counts. */
+	assert_in_range(missed_calls(&told, 0, TIME_LAUNCH), 100 + 110, 100 + 112);
+	assert_int_equal(told.account.all_missed.time[TIME_LAUNCH].calls, 600);
+	ns = told.account.all_missed.time[TIME_LAUNCH].ns - told.account.missed[0].time[TIME_LAUNCH].ns;
+	/* Nothing is kept of a thread that is not listed. */
+	own = scene->estimates->of[SLOT];
+	for (const struct counter *counter = own->counters; counter; counter = counter->hh.next)
+		assert_true(counter->key.of != COUNTER_THREAD || counter->key.tid == 0 || counter->key.tid == 7);
+	end_told(scene, &told);
+	return ns;
+}
+
+/* What such a thread does until it ends is of the rest, and within the life that it has had. */
+static void unlisted_threads_have_their_part(void **state)
+{
+	(void)state;
+	assert_in_range(unlisted_time_within(100000), 600 + 2 * 88, 600 + 2 * 90);
+	/* 600 ns were its own, 600 it was given, 200 come now: 100 are left. */
+	assert_int_equal(unlisted_time_within(1500), 700);
+}
+
+/* What is given of one class takes up the time of the next. */
+static void classes_share_the_time_of_a_thread(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	told.span.now_ns = 301;
+	call(&told, 0, 0, TIME_LAUNCH, 10, 10);
+	call(&told, 3, 0, TIME_COPY, 10, 10);
+	scene->launches[0] = copies->calls = 10;
+	scene->missed[RATE_LAUNCH] = 8;
+	scene->missed[RATE_COPY] = 8;
+	read_account(scene, &told);
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 80);
+	assert_int_equal(told.account.missed[0].time[TIME_COPY].ns, 20);
+	assert_int_equal(told.functions[3].missed_ns, 20);
+	/* What was given is known the next time. */
+	told.span.now_ns += 10;
+	scene->missed[RATE_LAUNCH] += 8;
+	read_account(scene, &told);
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 90);
+	end_told(scene, &told);
+}
+
+/* Threads that are not known have no lives that would bound the time of what was missed. */
+static void functions_have_time_without_threads(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 0);
+	told.functions[0].time = (struct duration_record){.calls = 100, .ns = 600};
+	scene->launches[0] = 100;
+	scene->missed[RATE_LAUNCH] = 50;
+	read_account(scene, &told);
+	assert_int_equal(told.functions[0].missed, 50);
+	assert_int_equal(told.functions[0].missed_ns, 300);
+	end_told(scene, &told);
+}
+
+/* Launches of a thread are its kernels and graphs that were executed: what is captured, or called back, is none. */
+static void launches_are_what_is_executed(void **state)
+{
+	struct scene *scene = begin(false);
+	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
+	struct tally *captured = tally_of(scene, "cuGraphLaunch", 0, TALLY_CAPTURED);
+	struct tally *host = tally_of(scene, "cuLaunchHostFunc", 0, 0);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 2);
+	call(&told, 0, 0, TIME_LAUNCH, 100, 1);
+	call(&told, 0, 1, TIME_LAUNCH, 100, 1);
+	call(&told, 2, 1, TIME_LAUNCH, 200, 1);
+	call(&told, 6, 1, TIME_LAUNCH, 100, 1);
+	/* The first thread's launches went into a capture. */
+	told.threads[0].launches = 0;
+	scene->launches[0] = scene->launches[1] = 100;
+	scene->captured[1] = true;
+	graphs->calls = captured->calls = host->calls = 100;
+	scene->missed[RATE_LAUNCH] = 500;
+	read_account(scene, &told);
+	assert_int_equal(scene->process.captured_launches, 200);
+	assert_int_equal(told.functions[0].missed, 200);
+	assert_int_equal(told.functions[2].missed, 200);
+	assert_int_equal(missed_of(&told, TIME_LAUNCH, false), 500);
+	assert_int_equal(told.account.missed[0].launches, 0);
+	assert_int_equal(told.account.missed[1].launches, 200);
+	end_told(scene, &told);
+}
+
+/* All are launched into a capture: their time is within lives though none is a thread's launch. */
+static void captured_launches_take_their_time(void **state)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+
+	(void)state;
+	begin_told(scene, &told, 1);
+	told.span.now_ns = 651;
+	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	told.threads[0].launches = 0;
+	scene->launches[0] = 100;
+	scene->captured[0] = true;
+	scene->missed[RATE_LAUNCH] = 100;
+	read_account(scene, &told);
+	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 50);
+	assert_int_equal(told.functions[0].missed_ns, 50);
+	end_told(scene, &told);
+}
+
+/* --- launches that were cut --- */
+
+/* `kernels` were counted at entry, of which a half into a capture, `returned` at the return; then all is over. */
+static uint64_t launches_in_the_end(uint64_t kernels, uint64_t returned, uint64_t missed, const char *more)
+{
+	struct scene *scene = begin(false);
+	struct told told;
+	uint64_t all;
+
+	begin_told(scene, &told, 1);
+	call(&told, 0, 0, TIME_LAUNCH, returned, 6);
+	call(&told, 3, 0, TIME_COPY, 10, 6);
+	if (more) {
+		told.functions[4].row = (uint16_t)api__find(more, API_NEWEST);
+		call(&told, 4, 0, TIME_LAUNCH, 1, 6);
+	}
+	scene->launches[0] = scene->launches[1] = kernels / 2;
+	scene->captured[1] = true;
+	scene->missed[RATE_LAUNCH] = missed;
+	read_account(scene, &told);
+	told.span.over = true;
+	read_account(scene, &told);
+	all = told.functions[0].missed + (more ? told.functions[4].missed : 0);
+	end_told(scene, &told);
+	return all;
+}
+
+static void cut_launches_are_what_lacks(void **state)
+{
+	(void)state;
+	assert_int_equal(launches_in_the_end(100, 97, 200, NULL), 203);
+	assert_int_equal(launches_in_the_end(100, 103, 200, NULL), 200);
+	/* Probes go out once for each call that is cut, and something is missed after it. */
+	assert_int_equal(launches_in_the_end(100, 50, 20, NULL), 40);
+	assert_int_equal(launches_in_the_end(100, 97, 0, NULL), 0);
+	/* One call may be several launches: how many lack is not known. */
+	assert_int_equal(launches_in_the_end(100, 90, 200, "cuLaunchCooperativeKernelMultiDevice"), 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_share_of_nested_calls_is_of_late),
+		cmocka_unit_test(counts_may_come_before_entries),
+		cmocka_unit_test(without_entries_each_call_counts),
+		cmocka_unit_test(idle_readings_change_no_proportions),
+		cmocka_unit_test(failing_calls_have_their_part),
+		cmocka_unit_test(calls_that_only_fail_have_no_bytes),
+		cmocka_unit_test(tallies_that_seem_to_go_back_are_not_taken_twice),
+		cmocka_unit_test(launches_by_size_add_up),
+		cmocka_unit_test(what_has_left_gets_nothing),
+		cmocka_unit_test(without_readings_there_is_nothing_to_share),
+		cmocka_unit_test(functions_get_what_is_theirs),
+		cmocka_unit_test(proportions_of_functions_fade),
+		cmocka_unit_test(proportions_of_threads_fade),
+		cmocka_unit_test(nothing_is_rounded_off),
+		cmocka_unit_test(unlisted_threads_have_their_part),
+		cmocka_unit_test(classes_share_the_time_of_a_thread),
+		cmocka_unit_test(functions_have_time_without_threads),
+		cmocka_unit_test(launches_are_what_is_executed),
+		cmocka_unit_test(captured_launches_take_their_time),
+		cmocka_unit_test(cut_launches_are_what_lacks),
+	};
+
+	return cmocka_run_group_tests_name("estimate_rules", tests, NULL, NULL);
+}
