@@ -20,7 +20,7 @@ import pytest
 
 from lib import paths
 from lib.fuse import Served
-from lib.probe import environment
+from lib.probe import environment, wait_until_watching
 from lib.script import PROGRAMS, script
 from lib.undisturbed import SPINS, undisturbed
 
@@ -419,6 +419,7 @@ def test_a_program_that_is_stopped(share, kind, nothing_left):
         time.sleep(0.5)
         with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "-p", str(program.pid), "--duration", str(seconds)],
                               text=True, stdout=subprocess.PIPE, env=environment()) as probe:
+            wait_until_watching(probe)
             time.sleep(0.25 * seconds)
             program.send_signal(signal.SIGSTOP)
             time.sleep(share * seconds)

@@ -282,4 +282,4 @@ def test_short_run(gpuprobe):
 def test_text(command):
     done = subprocess.run([paths.GPUPROBE, command, "--", paths.workload("steps"), "--steps", "60", "--cpu", "0.002"],
                           text=True, capture_output=True, timeout=60, check=True)
-    assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ ms \(p99 [\d.]+ ms\), 10 launches each\n", done.stdout)
+    assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ ms \(p99 [\d.]+ ms\), 10 launches each\n", done.stdout), done.stdout
