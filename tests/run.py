@@ -19,7 +19,6 @@ import resource
 import sys
 import threading
 import time
-import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -28,8 +27,8 @@ from runner import again, timing  # noqa: E402
 from runner.checks import Checks  # noqa: E402
 from runner.commands import Command  # noqa: E402
 from runner.integration import Integration  # noqa: E402
-from runner.outcome import Part, failure  # noqa: E402
 from runner.process import FIRST, ROOT  # noqa: E402
+from runner.step import run_step  # noqa: E402
 from runner.units import Units  # noqa: E402
 
 VALGRIND = ROOT / "tests" / "valgrind"
@@ -112,18 +111,6 @@ def steps_of(build, full, match=""):
     for command in command_steps(build, FULL if full else SHORT):
         steps[command.name] = command
     return steps
-
-
-def run_step(step):
-    """Its tests with the time that it took; a step that breaks off is one that failed."""
-    begin = time.monotonic()
-    try:
-        tests = step.run()
-    except Exception:  # pylint: disable=broad-except
-        tests = [failure(step.name, "all of it", traceback.format_exc(), "the step broke off")]
-    part = Part(step.name, tests, time.monotonic() - begin)
-    print(part.line(), flush=True)
-    return part
 
 
 class Beside:

@@ -10,7 +10,7 @@ UNIT_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(UNIT_SRC))))
 # When `make test` began, in seconds since 1970: what it took to build is part of the time that is printed.
 BEGAN ?=
 
-.PHONY: test-programs unit-tests run-tests run-all-tests mutants
+.PHONY: test-programs unit-tests run-tests run-all-tests test-changed mutants verifier
 
 # All that tests/run.py runs; what it calls by make finds it built.
 TESTED := all test-programs portable bench-programs sanitized fuzz-targets
@@ -25,11 +25,19 @@ test-full:
 		$(MAKE) --no-print-directory -j$$(nproc) $(TESTED) valgrind-programs && \
 		$(MAKE) --no-print-directory run-all-tests BEGAN=$$began
 
+#: make test-changed  the tests that name what the working tree changed (root)
+test-changed: all test-programs sanitized
+	@tests/changed.py $(BUILD)
+
 run-tests: $(TESTED)
 	@tests/run.py $(if $(BEGAN),--began $(BEGAN)) $(BUILD)
 
 run-all-tests: $(TESTED) valgrind-programs
 	@tests/run.py --full $(if $(BEGAN),--began $(BEGAN)) $(BUILD)
+
+#: make verifier    what the kernel's verifier goes through when gpuprobe starts, by function (root)
+verifier: $(BUILD)/gpuprobe
+	@tests/verifier/table.py $(BUILD) $(COMMAND)
 
 #: make mutants     breaks gpuprobe in one place a family and looks whether its tests notice (root)
 mutants: $(TESTED)

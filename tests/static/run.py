@@ -3,16 +3,18 @@
 """Checks the sources without running them (gcc has, when it built them). Prints `ok CHECK` or `not ok CHECK` for each
 check and closes with `N passed, N failed`.
 
-usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] [--all] [--record] -- FLAG...
+usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] [--all] [--record] [--database FILE] -- FLAG...
 
 FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
 below over all the files that it is for, and passes if its tool has nothing to say of any. A file that passed, and
 that is unchanged with all that it includes, is not looked at again, except with --all; --record keeps for fresh
 clones what has passed (tests/static/unchanged.py). What the tools are told to leave out, and why, is in .clang-tidy,
 tests/static/cppcheck.txt and here. `make format` makes the sources what the check `format` wants. clang's analyzer
-follows the ways through a function until it has seen so many states: of loops with branches there is no end.
+follows the ways through a function until it has seen so many states: of loops with branches there is no end. --database
+checks nothing: it writes how each file is compiled, for clangd.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -122,13 +124,19 @@ def tidy_jobs(flags):
     return [tidy_job(path, skeleton_leaves(path), options) for path in largest]
 
 
-def bpf_jobs(flags):
+def bpf_options():
     multiarch = subprocess.run(["gcc", "-print-multiarch"], text=True, capture_output=True, check=True).stdout.strip()
-    options = ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-Iinclude", "-Ibpf", "-Ibench",
-               f"-I/usr/include/{multiarch}", "-Wall", "-Wextra", "-Wundef", "-Wvla", "-Werror",
-               "-Wno-gnu-variable-sized-type-not-at-end"]
-    programs = [path for path in sources("bpf") if path.endswith(".bpf.c")] + ["bench/usual.bpf.c"]
-    return [tidy_job(path, f",{BPF_TIDY_LEAVES}", options) for path in programs]
+    return ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-Iinclude", "-Ibpf", "-Ibench",
+            f"-I/usr/include/{multiarch}", "-Wall", "-Wextra", "-Wundef", "-Wvla", "-Werror",
+            "-Wno-gnu-variable-sized-type-not-at-end"]
+
+
+def bpf_programs():
+    return [path for path in sources("bpf") if path.endswith(".bpf.c")] + ["bench/usual.bpf.c"]
+
+
+def bpf_jobs(flags):
+    return [tidy_job(path, f",{BPF_TIDY_LEAVES}", bpf_options()) for path in bpf_programs()]
 
 
 def cppcheck_jobs(flags):
@@ -202,6 +210,15 @@ def check(name, flags, stamps, pool):
     return passed
 
 
+def write_database(flags, path):
+    """How each file is compiled, as clangd reads it (https://clang.llvm.org/docs/JSONCompilationDatabase.html)."""
+    commands = [(source, flags.of(source)) for source in c_files()]
+    commands += [(source, bpf_options()) for source in bpf_programs()]
+    entries = [{"directory": str(ROOT), "file": source, "arguments": ["clang", *options, "-c", source]}
+               for source, options in commands]
+    path.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+
+
 def split(words):
     """The words before and after `--`."""
     at = words.index("--") if "--" in words else len(words)
@@ -215,10 +232,14 @@ def main():
     parser.add_argument("--states", type=int, default=225000)  # clang's own
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--database", type=Path)
     words, flags = split(sys.argv[1:])
     arguments = parser.parse_args(words)
     chosen = arguments.only.split(",") if arguments.only else list(CHECKS)
     flags = Flags(arguments.build, flags, arguments.states)
+    if arguments.database:
+        write_database(flags, arguments.database)
+        return 0
     stamps = Stamps(ROOT / arguments.build, arguments.all)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         passed = sum(1 for name in chosen if check(name, flags, stamps, pool))

@@ -11,7 +11,7 @@ STATIC_ONLY ?=
 # --all: unchanged files as well.
 STATIC_FLAGS ?=
 
-.PHONY: static static-record format
+.PHONY: static static-record format hooks compile_commands.json
 
 #: make static      check the sources with gcc, clang, clang-tidy, cppcheck and others
 static: all test-programs bench-programs
@@ -25,3 +25,11 @@ static-record:
 #: make format      lay the C sources out as the check `format` wants them
 format:
 	@find src api bpf include sim bench examples tests -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+#: make compile_commands.json  how each file is compiled, for clangd
+compile_commands.json: all
+	@/usr/bin/python3 tests/static/run.py $(BUILD) --database $@ -- $(CPPFLAGS) $(BASE_CFLAGS)
+
+#: make hooks       git looks at what is staged before each commit
+hooks:
+	@ln -sf ../../tests/static/pre-commit.sh "$$(git rev-parse --git-path hooks)/pre-commit"

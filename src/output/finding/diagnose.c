@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see stat.h.
+// The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see output/stat/stat.h.
 #include "base/escape.h"
 #include "output/finding/findings.h"
 #include "output/report/line.h"

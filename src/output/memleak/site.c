@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of a site, see memleak_site.h.
+// What is known of a site, see site.h.
 #include "output/memleak/site.h"
 
 #include <errno.h>

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A step of a run: anything with `name`, run(), which returns its tests, and again(test)."""
+import time
+import traceback
+
+from runner.outcome import Part, failure
+
+
+def run_step(step):
+    """Its tests with the time that it took; a step that breaks off is one that failed."""
+    begin = time.monotonic()
+    try:
+        tests = step.run()
+    except Exception:  # pylint: disable=broad-except
+        tests = [failure(step.name, "all of it", traceback.format_exc(), "the step broke off")]
+    part = Part(step.name, tests, time.monotonic() - begin)
+    print(part.line(), flush=True)
+    return part
