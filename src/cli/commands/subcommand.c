@@ -1,9 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all commands of gpuprobe have in common, see subcommand.h.
+// Which commands gpuprobe has, and what they have in common, see subcommand.h.
 #include "cli/commands/subcommand.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+static const struct subcommand subcommands[] = {
+	{"dump", "what each thread is in, now, and what it waits for", dump_command__run},
+	{"trace", "every call as it happens, decoded", trace_command__run},
+	{"stat", "where the time of a run goes, by thread and call", stat_command__run},
+	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run},
+	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run},
+	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
+	{"check", "what of gpuprobe works on this machine, and what to do", check_command__run},
+	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},
+	{NULL, NULL, NULL},
+};
+
+void subcommand__print_all(FILE *out)
+{
+	fputs("\nOther commands (gpuprobe COMMAND --help tells their options):\n", out);
+	for (size_t i = 0; subcommands[i].word; i++)
+		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
+}
+
+static void say_unknown(const char *word, struct error *err)
+{
+	char words[128] = "";
+
+	for (size_t i = 0; subcommands[i].word; i++) {
+		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
+		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
+	}
+	error__set(err, -EINVAL, "no command '%.100s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
+		   word, words);
+}
+
+const struct subcommand *subcommand__find(const char *word, struct error *err)
+{
+	for (size_t i = 0; subcommands[i].word; i++)
+		if (!strcmp(word, subcommands[i].word))
+			return &subcommands[i];
+	say_unknown(word, err);
+	return NULL;
+}
 
 static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level, const char *format, va_list args)
 {

@@ -34,7 +34,10 @@ int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
 
-/* A line for each command but the monitor, for its help. */
+/* The command of that name but the monitor; NULL: there is none, and `err` says which there are. */
+const struct subcommand *subcommand__find(const char *word, struct error *err);
+
+/* A line for each of them, for the monitor's help. */
 void subcommand__print_all(FILE *out);
 
 /* "gpuprobe 0.1.0" on standard output, which every command prints for --version. */
