@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,23 +20,22 @@ def _kill_group(process):
 
 def capture(command, seconds, env=None):
     """
-    Runs it with these variables set besides. Returns (status, output); the status is None where it took too long, and
-    then all that it started in its process group is killed.
+    Runs it with these variables set besides. Returns (status, output); the status is None where it took too long. Then, or
+    when it has ended, all that it started in its process group and left there is killed: it is not waited for.
     """
-    process = subprocess.Popen([str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, errors="replace", process_group=0)
-    with process:
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen([str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
+                                   stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, process_group=0)
+        said = ""
         try:
-            output, _ = process.communicate(timeout=seconds)
-            return process.returncode, output
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
+            said = f"\nstopped after {seconds} s\n"
+        finally:
             _kill_group(process)
-            output, _ = process.communicate()
-            return None, f"{output}\nstopped after {seconds} s\n"
-        except BaseException:
-            _kill_group(process)
-            raise
+            process.wait()
+        output.seek(0)
+        return None if said else process.returncode, output.read().decode(errors="replace") + said
 
 
 def ending(status):

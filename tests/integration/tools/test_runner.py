@@ -8,10 +8,12 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from lib import paths  # noqa: E402
+from lib.probe import wait_until  # noqa: E402
 from runner import again  # noqa: E402
 from runner.commands import Command, parse  # noqa: E402
 from runner.integration import Integration  # noqa: E402
 from runner.outcome import FAILED, PASSED, Outcome, Part  # noqa: E402
+from runner.process import capture  # noqa: E402
 from runner.units import Units  # noqa: E402
 
 CONFTEST = """
@@ -206,3 +208,22 @@ def test_what_is_no_test_by_itself_is_tried_with_all(tmp_path):
     step = Command("step", ["sh", "-c", script], 60, ["sh", "-c", "test '{test}' = a && echo ok a; echo '0 passed, 0 failed'"])
     bad = next(test for test in step.run() if test.name == "boot of a kernel")
     assert step.again(bad).state == PASSED
+
+
+def ended(pid):
+    """Whether the process has ended; whoever is its parent now may not have asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def test_what_is_left_behind_is_not_waited_for(tmp_path):
+    """A test's program may have left a process that holds its output open: that one is killed."""
+    left = tmp_path / "left"
+    status, output = capture(["sh", "-c", f"sleep 600 & echo $! >{left}; echo all; exit 3"], 60)
+    assert (status, output) == (3, "all\n")
+    wait_until(lambda: ended(int(left.read_text())), "it is still there")
+    status, output = capture(["sh", "-c", f"sleep 600 & echo $! >{left}; echo some; wait"], 0.5)
+    assert (status, output) == (None, "some\n\nstopped after 0.5 s\n")
+    wait_until(lambda: ended(int(left.read_text())), "it is still there")

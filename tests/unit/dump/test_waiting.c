@@ -150,14 +150,22 @@ static void wait_forever(void)
 		pause();
 }
 
+/* The process ends with its parent, which may be gone by now. */
+static void end_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
 static pid_t start_grandchild(void)
 {
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	prctl(PR_SET_NAME, "grandchild"); /* which it inherits: it may be looked at as soon as it is there */
 	pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(parent);
 		wait_forever();
 	}
 	return pid;
@@ -190,8 +198,10 @@ static void wait_for_pidfd(void)
 
 static void clone_like_vfork(void)
 {
+	pid_t parent = getpid();
+
 	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(parent);
 		wait_forever();
 	}
 }
@@ -429,16 +439,23 @@ static int inside_fd; /* where the process in a pid namespace of its own tells t
 /* The first process of a namespace ends with the one that waits for it, and all others in there with it. */
 static void wait_in_namespace(void)
 {
+	int ready[2];
 	pid_t pid;
+	char byte;
 
-	if (unshare(CLONE_NEWPID))
+	if (unshare(CLONE_NEWPID) || pipe(ready))
 		_exit(1);
 	pid = fork();
 	if (pid == 0) {
+		/* Its parent, outside, is 0 to it, gone or not. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
 		wait_for_child();
 		_exit(1);
 	}
+	if (read(ready[0], &byte, 1) != 1)
+		_exit(1);
 	if (write(inside_fd, &pid, sizeof(pid)) != sizeof(pid))
 		_exit(1);
 	wait_forever();
