@@ -46,15 +46,19 @@ static __always_inline bool is_stopped(struct task_struct *task)
 	       BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]) & 1ul << (SIGSTOP - 1);
 }
 
-/* su and shells stop themselves when a child stops; who is stopped already is not so by our doing. */
-static __always_inline u16 stopped_above(struct task_struct *task)
+/*
+ * Which of the task at `address` and its ancestors are stopped: su and shells stop themselves when a child stops, and who is stopped
+ * already is not so by our doing. Global: the verifier goes through it once.
+ */
+__noinline u32 stopped_above(u64 address)
 {
-	u16 stopped = 0;
+	struct task_struct *task = (void *)address;
+	u32 stopped = 0;
 
 	for (int i = 0; i < STOPPED_ANCESTORS; i++) {
-		task = BPF_CORE_READ(task, real_parent);
 		if (is_stopped(task))
-			stopped |= (u16)(1 << i);
+			stopped |= 1u << i;
+		task = BPF_CORE_READ(task, real_parent);
 	}
 	return stopped;
 }
@@ -73,7 +77,7 @@ static __always_inline void hold_process(s32 pid, struct record_library *record)
 	record->stopped_above = 0;
 	if (!config.hold || BPF_CORE_READ(task, ptrace) || !can_be_let_go(task))
 		return;
-	record->stopped_above = stopped_above(task);
+	record->stopped_above = (u16)stopped_above((u64)BPF_CORE_READ(task, real_parent));
 	if (bpf_map_update_elem(&held, &pid, &yes, BPF_ANY))
 		return;
 	if (bpf_send_signal(SIGSTOP))
