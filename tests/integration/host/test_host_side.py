@@ -323,7 +323,7 @@ def native(request, tmp_path_factory):
     program = directory / "host_steps"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", request.param, "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
                     PROGRAMS / "host_steps.c", f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"], check=True)
-    lines = diagnose("--json", "--", *undisturbed(program, 5)).stdout.splitlines()
+    lines = diagnose("--json", "--", *undisturbed(program, 7)).stdout.splitlines()
     report = json.loads(next(line for line in lines if line.startswith('{"schema"')))
     words = next(line for line in lines if line.startswith("cpu ")).split()
     [process] = report["processes"]
