@@ -166,6 +166,14 @@ static double at_least_0(double share)
 	return share > 0 ? share : 0;
 }
 
+/* The GPU may be idle because the program was stopped, between two waits: that is not the program's doing. */
+static enum verdict_kind kind_but_for_stops(const struct verdict *verdict, double outside_waits)
+{
+	if (verdict->kind != VERDICT_HOST_BOUND || verdict->unfed < LEAST_IDLE || verdict->unfed - outside_waits >= LEAST_IDLE)
+		return verdict->kind;
+	return verdict->held >= LEAST_HELD ? VERDICT_GPU_BOUND : VERDICT_UNKNOWN;
+}
+
 /* A thread that is stopped inside a wait does not wait for the GPU. */
 static void take_stops(const struct host_reasons *reasons, struct verdict *verdict)
 {
@@ -174,6 +182,7 @@ static void take_stops(const struct host_reasons *reasons, struct verdict *verdi
 	verdict->stopped = (double)reasons->stopped_ns / (double)reasons->ns;
 	verdict->thread_held = at_least_0(verdict->thread_held - waiting);
 	verdict->held = at_least_0(verdict->held - waiting * verdict->threads);
+	verdict->kind = kind_but_for_stops(verdict, verdict->stopped - waiting);
 	if (verdict->stopped >= MOST_STOPPED)
 		verdict->kind = VERDICT_NO_WORK;
 	else if (verdict->kind == VERDICT_GPU_BOUND && verdict->held < LEAST_HELD && verdict->busy < LEAST_BUSY)

@@ -9,6 +9,7 @@
 
 #include "finding/verdict.h"
 #include "load_scene.h"
+#include "model/host.h"
 
 #define MANY 4096 /* launches, more than queues hold */
 
@@ -409,6 +410,32 @@ static void an_ended_process_is_judged_up_to_its_end(void **state)
 	assert_int_equal(verdict.from_ns, SCENE_BEGAN);
 }
 
+/* Of ten seconds, in five of which the GPU was proved idle and in three of which the program was stopped, in that class. */
+static enum verdict_kind kind_of_stopped(enum host_class class)
+{
+	struct host_place places[] = {{.activity = ACTIVITY_OTHER, .class = HOST_WAITS, .ns = 7 * NS_PER_S},
+				      {.activity = ACTIVITY_STOPPED, .class = class, .ns = 3 * NS_PER_S}};
+	struct host_thread thread = {.submits = true, .watched_ns = 10 * NS_PER_S, .places = places, .place_count = 2};
+	struct host_process host = {.threads = &thread, .thread_count = 1};
+	struct load_scene *scene = scene__new();
+	enum verdict_kind kind;
+
+	scene->process.host = &host;
+	kind = judge_stretch(scene, GPU_UNKNOWN_PERCENT, seconds(100, 0.5, 0.5)).kind;
+	scene->process.host = NULL;
+	scene__free(scene);
+	return kind;
+}
+
+/* Between two waits the GPU has nothing to do then, which is not the program's doing. */
+static void a_stopped_program_leaves_the_gpu_idle(void **state)
+{
+	(void)state;
+	assert_string_equal(verdict__word(kind_of_stopped(HOST_OUTSIDE)), verdict__word(VERDICT_GPU_BOUND));
+	/* Inside of a wait the GPU's work was done: idle it was at other times. */
+	assert_string_equal(verdict__word(kind_of_stopped(HOST_WAITS)), verdict__word(VERDICT_HOST_BOUND));
+}
+
 static void words_of_json(void **state)
 {
 	(void)state;
@@ -442,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_time_has_parts, begin, end),
 		cmocka_unit_test_setup_teardown(launches_that_were_held_up_are_no_doing, begin, end),
 		cmocka_unit_test_setup_teardown(the_latest_minute_counts, begin, end),
+		cmocka_unit_test(a_stopped_program_leaves_the_gpu_idle),
 		cmocka_unit_test(words_of_json),
 	};
 
