@@ -61,7 +61,7 @@ def unit_tests(files):
 
 def words(name):
     """The words of a file's name that tell files apart, without a plural's s."""
-    return {word.rstrip("s") for word in re.split(r"[_.]", name)} - COMMON
+    return {word.removesuffix("s") for word in re.split(r"[_.]", name)} - COMMON
 
 
 def integration_tests(files):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory pools, see pools.h; what is reckoned and how is told in bpf/memory/pool.bpf.h.
+// Memory pools, see pools.h; bpf/memory/pool.bpf.h says what is reckoned, and how.
 #include "collect/pools.h"
 
 #include <errno.h>

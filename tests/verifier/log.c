@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Preloaded into gpuprobe: asks the kernel for the verifier's log of each BPF program that is loaded, and keeps it as
- * DIRECTORY/PROGRAM.log, DIRECTORY being VERIFIER_LOGS. What is loaded is as usual: the same configuration, the same code.
+ * DIRECTORY/PROGRAM.log, DIRECTORY being VERIFIER_LOGS. gpuprobe loads the same code with the same configuration as always.
  * VERIFIER_LEVEL is the log's level [2: every instruction that is gone through].
  */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom, as JSON: see output/finding/verdict.h.
+// The verdict on a process as JSON, see output/finding/verdict.h.
 #include "finding/verdict.h"
 #include "output/finding/verdict.h"
 
