@@ -61,7 +61,7 @@ MUTANTS = [
     Mutant("shims", "bpf/call/shim.bpf.h", "\treturn process->calls_drivers;\n", "\treturn false;\n", "integration", "test_shims"),
     Mutant("shares", "bpf/process/share.bpf.h", "own < max / LITTLE;\n", "own > max;\n", "integration", "test_full_shares"),
     Mutant("confined", "bpf/process/confined.bpf.h", "\t\treturn is_counted;\n", "\t\treturn is_counted && row == 7;\n", "integration", "test_confined"),
-    Mutant("metrics", "src/output/metrics/exposition.c", "\t\tif (*s == '\\n') {\n", "\t\tif (*s == '\\r') {\n", "unit"),
+    Mutant("metrics", "src/output/metrics/exposition.c", "\tif (*s == '\\n') {\n", "\tif (*s == '\\r') {\n", "unit"),
     Mutant("exit status", "src/cli/session/command.c", "128 + WTERMSIG(raw)", "127 + WTERMSIG(raw)", "integration", "test_command"),
 ]
 
