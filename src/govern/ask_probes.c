@@ -40,8 +40,7 @@ static bool is_any_new(const struct model *model)
 		const struct process *process = &model->processes[i];
 		uint64_t first_ns = first_call(process);
 
-		if (first_ns && !process->ended &&
-		    model->now_ns < first_ns + (process->since_attach ? ASK_LATE_NS : ASK_START_NS))
+		if (first_ns && !process->ended && !process->since_attach && model->now_ns < first_ns + ASK_START_NS)
 			return true;
 	}
 	return false;

@@ -2,7 +2,7 @@
 /*
  * When the probes of what asks for errors (cudaGetLastError) are in. PyTorch asks after each launch: a probe there costs nearly
  * as much as the launch's. A program that has met no error has none to ask for: the probes go out once each process has made
- * calls for a while, and no call has failed. A failure brings them in again, for good. Errors that come while they are out are in no
+ * calls for a while, and no call has failed. A process that ran before has had its start. A failure brings them in again, for good. Errors that come while they are out are in no
  * finding: nobody knows whether the program asked for them.
  */
 #ifndef GOVERN_ASK_PROBES_H
@@ -13,8 +13,7 @@
 
 #include "model/model.h"
 
-#define ASK_START_NS (5 * NS_PER_S) /* a process's first calls are looked at for so long, where it is seen from its start, */
-#define ASK_LATE_NS NS_PER_S	    /* or else; libraries try what a GPU can at their start */
+#define ASK_START_NS (5 * NS_PER_S) /* the first calls of a process that is seen from its start: libraries try what a GPU can */
 
 struct ask_probes {
 	uint64_t failed_ns; /* the latest failure that was seen */

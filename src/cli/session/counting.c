@@ -359,12 +359,34 @@ static void see_process(pid_t pid, void *arg)
 	collector__see_process(counting->collector, pid);
 }
 
+/* What fails is tried at the next reading. */
+static int watch_asks(void *arg, bool in)
+{
+	struct counting *counting = arg;
+	struct error err;
+	int ret = session__watch_asks(counting->session, in, &err);
+
+	log__debug(counting->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
+												  "out");
+	return ret;
+}
+
+/* Who is given by number and has called before has had its start, see govern/ask_probes.h. */
+static void begin_without_asks(struct counting *counting)
+{
+	const struct targets *targets = counting->options.targets;
+
+	if (counting->options.asks && !counting->asks_stay && targets->pid_count && !targets->command)
+		counting->asks.out = !watch_asks(counting, false);
+}
+
 int counting__attach(struct counting *counting, struct error *err)
 {
 	int ret = 0;
 
 	if (counting->options.stacks.mode)
 		ret = watch__each_process(counting->options.targets, see_process, counting, err);
+	begin_without_asks(counting);
 	if (!ret)
 		ret = session__attach(counting->session, err);
 	if (ret)
@@ -485,18 +507,6 @@ bool counting__gathers(const struct counting *counting)
 bool counting__gather(struct counting *counting)
 {
 	return collector__gather(counting->collector) > 0;
-}
-
-/* What fails is tried at the next reading. */
-static int watch_asks(void *arg, bool in)
-{
-	struct counting *counting = arg;
-	struct error err;
-	int ret = session__watch_asks(counting->session, in, &err);
-
-	log__debug(counting->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
-												  "out");
-	return ret;
 }
 
 int counting__update(struct counting *counting, bool with_lists)

@@ -165,22 +165,23 @@ fail(); ask(); run(2)
 """
 
 
-def check_that_they_go(process, times):
+def check_what_is_judged(process):
     assert sum(error["count"] for error in process["errors"]) == 3
-    assert 50 <= process["account"]["asks_seen"] < times
     assert ignored_in(process) == {COPY: (1, 2)}
 
 
 def test_what_asks_is_left_alone_while_nothing_fails(gpuprobe, tmp_path):
-    ready, times = tmp_path / "ready", 400
+    ready, times = tmp_path / "ready", 150
     with Background(*script(ASKING.format(ready=str(ready), times=times))) as process:
         wait_for_file(ready)
         result = gpuprobe.run(base=DIAGNOSE, args=["-p", process.pid])
-    check_that_they_go(result.process_of(process.pid), times)
+    watched = result.process_of(process.pid)
+    check_what_is_judged(watched)
+    assert watched["account"]["asks_seen"] == 1  # the last
 
 
 def test_the_start_is_looked_at_longer(gpuprobe, tmp_path):
     times = 900
     result = gpuprobe.run(*script(ASKING.format(ready=str(tmp_path / "ready"), times=times)), base=DIAGNOSE)
-    check_that_they_go(result.process, times)
-    assert result.process["account"]["asks_seen"] >= 250
+    check_what_is_judged(result.process)
+    assert 250 <= result.process["account"]["asks_seen"] < times

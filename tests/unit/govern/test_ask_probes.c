@@ -85,8 +85,19 @@ static void who_was_there_before_has_had_its_start(void **state)
 	struct scene *scene = *state;
 
 	scene->processes[0].since_attach = true;
-	assert_true(is_in(scene, 0.9));
-	assert_false(is_in(scene, 1));
+	assert_false(is_in(scene, 0));
+}
+
+static void where_they_begin_out_a_failure_brings_them(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->processes[0].since_attach = true;
+	scene->probes.out = true;
+	scene->in = false;
+	assert_false(is_in(scene, 0));
+	call_fails(scene, 20);
+	assert_true(is_in(scene, 21));
 }
 
 static void before_the_first_call_they_stay(void **state)
@@ -163,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(they_go_after_the_start),
 		TEST(who_was_there_before_has_had_its_start),
+		TEST(where_they_begin_out_a_failure_brings_them),
 		TEST(before_the_first_call_they_stay),
 		TEST(a_failure_of_the_start_holds_them),
 		TEST(a_failure_brings_them_back_for_good),
