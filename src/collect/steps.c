@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/period.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/steps.h"
@@ -20,6 +21,7 @@
 #define WRONG_STEPS 16	/* more irregular steps than regular ones: it is the wrong anchor */
 #define LOST_ROUNDS 4	/* that the launches since the latest anchor would make: it has been lost */
 #define COPY_TRIES 16
+#define COPY_MOST_NS (60 * NS_PER_S) /* far more than a history takes to be copied */
 
 /* What is known of a record, from reading to reading. */
 struct record_state {
@@ -135,12 +137,18 @@ static void copy_history(const struct step_record *shared, uint64_t from, struct
 	history->from = oldest;
 }
 
-/* A stamp tells the lower bits of a time that is not after `now_ns`. */
+/*
+ * A stamp tells the lower bits of a time that is not long after `now_ns`, the latest that was known when the copy of the
+ * history began: the thread goes on meanwhile.
+ */
 static uint64_t time_of(uint32_t stamp, uint64_t now_ns)
 {
 	uint64_t now = now_ns >> STEP_STAMP_SHIFT, time = (now & ~(uint64_t)UINT32_MAX) | stamp;
 
-	if (time > now && time > UINT32_MAX)
+	/* The lower bits have begun anew since. */
+	if (time + UINT32_MAX < now + (COPY_MOST_NS >> STEP_STAMP_SHIFT))
+		time += (uint64_t)UINT32_MAX + 1;
+	if (time > now + (COPY_MOST_NS >> STEP_STAMP_SHIFT) && time > UINT32_MAX)
 		time -= (uint64_t)UINT32_MAX + 1;
 	return time << STEP_STAMP_SHIFT;
 }

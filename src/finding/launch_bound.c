@@ -9,6 +9,7 @@
  * the fastest, among which are those that found the queue empty at first.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static uint64_t waited_ns(const struct thread_account *thread)
 	return ns;
 }
 
-/* Launches back to back, those that were not watched as the others. */
+/* Launches back to back, those that were not watched as the others: all of the thread's time is the most that they can take. */
 struct chain {
 	double launches, ns, gap_ns;
 };
@@ -111,7 +112,8 @@ struct chain {
 static struct chain chain_of(const struct watched_thread *watched)
 {
 	const struct thread_account *thread = watched->thread;
-	double scale = thread_sums__launch_scale(watched);
+	double counted_ns = (double)(thread->chained.ns + thread->chained_gap_ns);
+	double scale = fmin(thread_sums__launch_scale(watched), fmax(1, (double)watched->ns / counted_ns));
 
 	return (struct chain){
 		.launches = scale * (double)thread->chained.calls,

@@ -24,19 +24,30 @@ static const struct step_thread *find_steps(const struct process *process, const
 	return NULL;
 }
 
+/* Where launches are sampled a part of the steps is seen: their launches are set against those that were seen then. */
+static double share_of(const struct process *process, const struct thread_account *thread, const struct step_phase *phase,
+		       size_t period)
+{
+	double part = (double)phase->ns, all = (double)(phase->latest_ns - phase->first_ns);
+
+	if (process__is_estimated(process, RATE_LAUNCH)) {
+		part = (double)phase->steps * (double)period;
+		all = (double)thread->launches;
+	}
+	return part < all ? part / all : 1;
+}
+
 void sequence__find(const struct process *process, const struct thread_account *thread, struct sequence *out)
 {
 	const struct step_thread *steps = find_steps(process, thread);
 	const struct step_phase *phase = steps && steps->phase_count ? &steps->phases[steps->current] : NULL;
-	uint64_t span_ns;
 
 	*out = (struct sequence){0};
 	if (!phase || !phase->steps || !steps->round_length)
 		return;
-	span_ns = phase->latest_ns - phase->first_ns;
 	out->period = steps->round_length;
 	out->handles = steps->round;
-	out->share = phase->ns < span_ns ? (double)phase->ns / (double)span_ns : 1;
+	out->share = share_of(process, thread, phase, out->period);
 }
 
 const char *sequence__kernel(const struct process *process, uint64_t handle)

@@ -11,7 +11,7 @@
 
 struct sequence {
 	size_t period;		 /* launches of one round; 0: nothing repeats, as far as is known */
-	double share;		 /* of the time since its first step: in its steps */
+	double share;		 /* of the time since its first step: in its steps; of the launches that were seen, where they are sampled */
 	const uint64_t *handles; /* of one round, in its order; where a round begins is a matter of choice. The process's */
 };
 

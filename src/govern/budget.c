@@ -3,6 +3,11 @@
 #include "govern/budget.h"
 
 #define MOST_OF_WALL 0.9 /* costs beyond are not believed: a rate would grow without bound */
+/*
+ * The same of what a probe takes of a loop that it counts, by which its rate is corrected: launches take 2 us and more, their probes
+ * 3 us at most, and what was calibrated may be too much for a loop that does nothing else.
+ */
+#define MOST_OF_LOOP 0.6
 
 double budget__of_wall(double overhead)
 {
@@ -53,5 +58,5 @@ void budget__shares(const double cost[RATE_FAMILIES], double allowed, double sha
 
 double budget__rate_without(double rate, double cost)
 {
-	return rate / (1 - (cost < MOST_OF_WALL ? cost : MOST_OF_WALL));
+	return rate / (1 - (cost < MOST_OF_LOOP ? cost : MOST_OF_LOOP));
 }

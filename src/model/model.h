@@ -355,6 +355,7 @@ struct process {
 struct sampling {
 	/* by how much of its time a thread may be slower, 0.05: 5 %; 0: by any, all probes are in */
 	double max_overhead;
+	bool by_default;	     /* nobody has asked for it */
 	double overhead;	     /* by how much the one that pays most is reckoned to be */
 	double share[RATE_FAMILIES]; /* of the time that the family's probes are in now; 1: all of it */
 	bool sampled[RATE_FAMILIES]; /* they ever were not */

@@ -137,6 +137,7 @@ static int set_up(struct account_run *run, struct error *err)
 		.host_rate = options->host ? options->host_rate : 0,
 		.getters = options->getters,
 		.max_overhead = options->max_overhead,
+		.overhead_by_default = options->overhead_by_default,
 		.sample_launches_alone = options->diagnose,
 		.limits = options->limits,
 		.top = 1,

@@ -14,6 +14,7 @@
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
 
+#define DIAGNOSE_OVERHEAD 0.03 /* docs/diagnosis.md has what it is in truth */
 #define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
 
 static const char stat_head[] =
@@ -87,9 +88,10 @@ static const char diagnose_stacks[] =
 	"                          the first and of one in N, a power of two [64]\n";
 
 static const char diagnose_overhead[] =
-	"  --max-overhead PERCENT  keep the probes' cost to about this: where they would\n"
+	"  --max-overhead PERCENT|off\n"
+	"                          keep the probes' cost to about this: where they would\n"
 	"                          slow a thread down by more, watch launches for a part\n"
-	"                          of the time and judge by that part\n";
+	"                          of the time and judge by that part [3]\n";
 
 static const char shared_tail[] =
 	"\n" COUNTING_HELP;
@@ -258,6 +260,7 @@ static int take_watched(struct account_command *options, int id, const char *tex
 	case OPT_API:
 		return arguments__api(text, &options->api, err);
 	case OPT_MAX_OVERHEAD:
+		options->overhead_by_default = false;
 		return arguments__overhead(text, &options->max_overhead, err);
 	case OPT_LIBRARY:
 		return targets__add_library(&options->targets, text, err);
@@ -324,6 +327,8 @@ int account_options__parse(struct account_command *options, bool diagnose, int a
 	*options = (struct account_command){
 		.diagnose = diagnose,
 		.host = diagnose,
+		.max_overhead = diagnose ? DIAGNOSE_OVERHEAD : 0,
+		.overhead_by_default = diagnose,
 		.host_rate = HOST_RATE,
 		.limits = COUNTING_LIMITS,
 		.output = {.top = 10},

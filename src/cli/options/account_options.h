@@ -41,6 +41,7 @@ struct account_command {
 	uint64_t window_ns;	 /* over which growth is judged */
 	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
 	double max_overhead;	 /* see struct counting_options */
+	bool overhead_by_default; /* the same */
 	bool host;		 /* threads that submit are followed; of diagnose alone */
 	unsigned int host_rate;	 /* samples a second */
 	bool getters;		 /* calls that only ask are probed as well */

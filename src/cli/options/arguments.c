@@ -42,12 +42,15 @@ int arguments__overhead(const char *text, double *fraction, struct error *err)
 	double percent;
 	char *end;
 
+	*fraction = 0;
+	if (!strcmp(text, "off"))
+		return 0;
 	errno = 0;
 	percent = strtod(text, &end);
 	if (*end == '%' && end != text)
 		end++;
 	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
-		return error__set(err, -EINVAL, "--max-overhead '%.100s': give percent from 0.1 to 100, such as 5", text);
+		return error__set(err, -EINVAL, "--max-overhead '%.100s': give percent from 0.1 to 100, such as 5, or off", text);
 	*fraction = percent / 100;
 	return 0;
 }

@@ -44,7 +44,7 @@ int arguments__number(const char *name, const char *text, unsigned long min, uns
 /* Seconds, 0 or from `min` up. */
 int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err);
 
-/* --max-overhead: "5" or "5%", from 0.1 to 100 percent; as a fraction. */
+/* --max-overhead: "5" or "5%", from 0.1 to 100 percent; as a fraction, 0 for "off". */
 int arguments__overhead(const char *text, double *fraction, struct error *err);
 
 /* "1.5ms" in nanoseconds: ns, us, ms or s. */
@@ -98,9 +98,11 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 			  struct error *err);
 
 #define MAX_OVERHEAD_HELP \
-	"  --max-overhead PERCENT  keep the probes' cost to about this: where they would\n" \
+	"  --max-overhead PERCENT|off\n" \
+	"                          keep the probes' cost to about this: where they would\n" \
 	"                          slow a thread down by more, watch launches, copies or\n" \
-	"                          waits for a part of the time and estimate (~) the rest\n"
+	"                          waits for a part of the time and estimate (~) the rest\n" \
+	"                          [off]\n"
 
 /* The end of a help text: the limits of struct counting_limits, and what every command has. */
 #define COUNTING_HELP \

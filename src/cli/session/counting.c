@@ -162,6 +162,11 @@ static int make_overhead(struct counting *counting, const struct object_options 
 	struct call_costs costs;
 	int ret = calibration__measure(object, features, counting->options.sample_launches_alone, &costs, err);
 
+	if (ret && counting->options.overhead_by_default) {
+		log__info(counting->log, "what probes cost is not held to a budget: %s", err->text);
+		counting->options.max_overhead = 0;
+		return 0;
+	}
 	if (ret)
 		return ret;
 	log__info(counting->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
@@ -171,6 +176,16 @@ static int make_overhead(struct counting *counting, const struct object_options 
 	return overhead__new(counting->options.max_overhead,
 			     counting->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES, &costs,
 			     counting->session, counting->skeleton, counting->log, &counting->overhead, err);
+}
+
+/* Where the links do not allow that, who did not ask for it has no budget. */
+static bool is_held_to_budget(struct counting *counting, enum link_kind links)
+{
+	struct counting_options *options = &counting->options;
+
+	if (links == LINKS_TRACEFS && options->overhead_by_default)
+		options->max_overhead = 0;
+	return options->max_overhead > 0;
 }
 
 static int load_object(struct counting *counting, struct session_probes *probes, uint32_t *launch_sample,
@@ -197,7 +212,6 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 		.min_wait_ns = options->stacks.min_wait_ns,
 		.stack_sample = options->stacks.sample,
 		.max_stacks = (uint32_t)options->stacks.max,
-		.rates = options->max_overhead > 0,
 	};
 	struct features features;
 	int ret;
@@ -205,6 +219,8 @@ static int load_object(struct counting *counting, struct session_probes *probes,
 	ret = features__probe(&features, err);
 	if (!ret)
 		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		object.rates = is_held_to_budget(counting, object.links);
 	if (!ret && !options->no_returns)
 		ret = return_probes__check(object.links, err);
 	if (!ret)
@@ -330,7 +346,6 @@ int counting__prepare(struct counting *counting, struct error *err)
 		.getters = options->getters,
 		.of_machine = !(options->targets->command || options->targets->pid_count),
 		.no_returns = options->no_returns,
-		.by_family = options->max_overhead > 0,
 	};
 	struct session_probes probes = {.selection = &selection, .programs = &counting->programs};
 	int ret = load_object(counting, &probes, &collect.launch_sample, err);
@@ -338,6 +353,7 @@ int counting__prepare(struct counting *counting, struct error *err)
 	if (ret)
 		return ret;
 	selection.launch_returns = collect.launch_sample > 0;
+	selection.by_family = options->max_overhead > 0;
 	if (counting->overhead)
 		collect.estimates = overhead__estimates(counting->overhead);
 	probes.exec = &counting->skeleton->links.process_exec;
@@ -497,6 +513,7 @@ static void refresh_counts(struct counting *counting)
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);
+	model->sampling.by_default = counting->options.overhead_by_default;
 }
 
 bool counting__gathers(const struct counting *counting)

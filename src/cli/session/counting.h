@@ -62,6 +62,7 @@ struct counting_options {
 	struct live_filter live_filter;
 	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With `account` */
 	double max_overhead;	    /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
+	bool overhead_by_default;   /* nobody has asked for it: without effect where it is not to be had */
 	bool sample_launches_alone; /* for that: copies and waits are watched all the time */
 };
 

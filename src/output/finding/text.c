@@ -233,6 +233,7 @@ static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 		fprintf(out, "%s%s", comma, finding_kinds[i].id);
 		comma = ", ";
 	}
+	fputs(" (they are with --max-overhead off)", out);
 }
 
 void findings_text__print_sampled(FILE *out, const struct finding_list *list)

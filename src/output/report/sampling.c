@@ -33,11 +33,19 @@ static bool shows_estimates(const struct model *model)
 	return false;
 }
 
+static bool was_any_sampled(const struct sampling *sampling)
+{
+	for (enum rate_family family = 0; family < RATE_EXACT; family++)
+		if (sampling->sampled[family])
+			return true;
+	return false;
+}
+
 void report_sampling__print(FILE *out, const struct model *model)
 {
 	const struct sampling *sampling = &model->sampling;
 
-	if (!sampling->max_overhead)
+	if (!sampling->max_overhead || (sampling->by_default && !was_any_sampled(sampling)))
 		return;
 	fputc('\n', out);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++)

@@ -34,10 +34,12 @@ static void print_number(FILE *out, double number)
 		fprintf(out, number < 10 ? "%.2f" : "%.1f", number);
 }
 
-static void print_steps(FILE *out, const struct step_summary *summary)
+/* `are_all`: launches were watched all the time, so that all of the steps were seen. */
+static void print_steps(FILE *out, const struct step_summary *summary, bool are_all)
 {
-	fprintf(out, "%s step%s of %s (", quantity__count(summary->phase->steps).text,
-		report_line__plural(summary->phase->steps), quantity__time((double)summary->usual_ns).text);
+	fprintf(out, "%s step%s%s of %s (", quantity__count(summary->phase->steps).text,
+		report_line__plural(summary->phase->steps), are_all ? "" : " seen,",
+		quantity__time((double)summary->usual_ns).text);
 	if (summary->usual_ns != summary->p50_ns)
 		fprintf(out, "on average; median %s, ", quantity__time((double)summary->p50_ns).text);
 	fprintf(out, "p99 %s), ", quantity__time((double)summary->p99_ns).text);
@@ -59,7 +61,7 @@ void report_steps__line(FILE *out, const struct process *process)
 
 	step_summary__draw(process, &summary);
 	if (summary.thread)
-		print_steps(out, &summary);
+		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH));
 	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
 		fputs("no steps: nothing that it submits repeats", out);
 	else

@@ -278,6 +278,15 @@ def test_short_run(gpuprobe):
     assert process["steps"]["launches"] == 10
 
 
+def test_steps_of_microseconds(gpuprobe):
+    """The thread goes on while its record is read, before the anchor is known: no step lasts longer than the program."""
+    result = gpuprobe.run(paths.workload("launch"), "--kernels", 2, "--seconds", 3, base=["stat", "--json"],
+                          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=5us"})
+    [process] = result.final["processes"]
+    assert process["steps"]["count"] > 10000
+    assert process["steps"]["total_ns"] <= process["steps"]["latest_ns"] - process["steps"]["first_ns"] < 10e9
+
+
 @pytest.mark.parametrize("command", ["stat", "diagnose"])
 def test_text(command):
     done = subprocess.run([paths.GPUPROBE, command, "--", paths.workload("steps"), "--steps", "60", "--cpu", "0.002"],

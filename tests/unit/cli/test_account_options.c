@@ -123,8 +123,17 @@ static void test_max_overhead(void **state)
 		snprintf(words, sizeof(words), "stat --max-overhead=%s", none[i]);
 		refuse(words, "give percent from 0.1 to 100");
 	}
+	accept(&line, "stat --max-overhead off");
+	assert_true(line.options.max_overhead == 0);
+	account_options__clear(&line.options);
+	accept(&line, "diagnose");
+	assert_true(line.options.max_overhead == 0.03 && line.options.overhead_by_default);
+	account_options__clear(&line.options);
+	accept(&line, "diagnose --max-overhead off");
+	assert_true(line.options.max_overhead == 0);
+	account_options__clear(&line.options);
 	accept(&line, "diagnose --max-overhead 5");
-	assert_true(line.options.max_overhead == 0.05);
+	assert_true(line.options.max_overhead == 0.05 && !line.options.overhead_by_default);
 	account_options__clear(&line.options);
 }
 

@@ -37,14 +37,19 @@ static void of_a_thread(void **state)
 static void with_other_things(void **state)
 {
 	const struct thread_account thread = {.tid = 7};
+	struct thread_account sampled = thread;
 	struct process process = {0};
 	struct sequence sequence;
 	struct step_thread *steps = repeats(&process, &thread, "abcd");
 
 	(void)state;
+	sampled.launches = 5 * (steps->phases[0].steps + 1);
 	step_phase__add(&steps->phases[0], BEGAN + 199 * NS_PER_MS, NS_PER_MS);
 	sequence__find(&process, &thread, &sequence);
 	assert_true(sequence.share > 0.504 && sequence.share < 0.506);
+	process.family_calls[RATE_LAUNCH].sampled = true;
+	sequence__find(&process, &sampled, &sequence);
+	assert_true(sequence.share == 0.8); /* of its launches; they are a part of those that it made */
 	steps->phases[0] = (struct step_phase){.anchor.launches = 4};
 	sequence__find(&process, &thread, &sequence);
 	assert_int_equal(sequence.period, 0);
