@@ -104,21 +104,22 @@ static uint64_t waited_ns(const struct thread_account *thread)
 	return ns;
 }
 
-/* Launches back to back, those that were not watched as the others: all of the thread's time is the most that they can take. */
+/* Launches back to back, those that were not watched as the others. */
 struct chain {
 	double launches, ns, gap_ns;
 };
 
+/* Those that were watched took longer, for their probes: all of them together take the thread's time at most. */
 static struct chain chain_of(const struct watched_thread *watched)
 {
 	const struct thread_account *thread = watched->thread;
 	double counted_ns = (double)(thread->chained.ns + thread->chained_gap_ns);
-	double scale = fmin(thread_sums__launch_scale(watched), fmax(1, (double)watched->ns / counted_ns));
+	double scale = thread_sums__launch_scale(watched), of_time = fmin(scale, fmax(1, (double)watched->ns / counted_ns));
 
 	return (struct chain){
 		.launches = scale * (double)thread->chained.calls,
-		.ns = scale * (double)thread->chained.ns,
-		.gap_ns = scale * (double)thread->chained_gap_ns,
+		.ns = of_time * (double)thread->chained.ns,
+		.gap_ns = of_time * (double)thread->chained_gap_ns,
 	};
 }
 

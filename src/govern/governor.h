@@ -64,6 +64,9 @@ struct governor *governor__new(double budget, unsigned int sampling, const struc
 			       const struct governor_hooks *hooks, const struct log *log);
 void governor__free(struct governor *governor);
 
+/* No warning where what is always watched costs more than the budget: nobody has asked for it. */
+void governor__allow_excess(struct governor *governor);
+
 /* To be called at the time that it returned last: acts, and returns the nanoseconds until the next call. */
 uint64_t governor__tick(struct governor *governor);
 

@@ -6,8 +6,8 @@ import subprocess
 
 def diagnose(machine, command):
     """The report, and what the program said as JSON."""
-    ran = subprocess.run([machine.gpuprobe, "diagnose", "--json", "--", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         text=True, timeout=200, check=False)
+    ran = subprocess.run([machine.gpuprobe, "diagnose", "--json", "--max-overhead", "off", "--", *command], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200, check=False)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     reports = [line for line in lines if "schema" in line]
     if ran.returncode or not reports:
@@ -56,5 +56,9 @@ def test_late_rank(machine, results):
                           ("waiting for others", True, late, []),
                           (verdict["kind"], verdict.get("in_collectives"), (verdict["waits_for"] or {}).get("pid"), findings))
         results.tell(f"rank {rank}: steps", {key: processes[pid]["steps"][key] for key in ("count", "p50_ns", "launches")})
-    results.check("late rank: missing-sync keeps silent about NCCL's teardown", [],
-                  [finding["pid"] for finding in report["findings"] if finding["id"] == "missing-sync"])
+    missing = [finding for finding in report["findings"] if finding["id"] == "missing-sync"]
+    results.check("late rank: missing-sync keeps silent about NCCL's teardown", [], [finding["pid"] for finding in missing])
+    for finding in missing:
+        frames = (finding["stack"] or {"frames": []})["frames"]
+        results.tell(f"missing-sync of {finding['pid']}, and where",
+                     (finding["evidence"], [(frame.get("object"), frame.get("function")) for frame in frames]))

@@ -14,7 +14,7 @@
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
 
-#define DIAGNOSE_OVERHEAD 0.03 /* docs/diagnosis.md has what it is in truth */
+#define DIAGNOSE_OVERHEAD 0.02		/* docs/diagnosis.md has what it is in truth */
 #define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
 
 static const char stat_head[] =
@@ -91,7 +91,7 @@ static const char diagnose_overhead[] =
 	"  --max-overhead PERCENT|off\n"
 	"                          keep the probes' cost to about this: where they would\n"
 	"                          slow a thread down by more, watch launches for a part\n"
-	"                          of the time and judge by that part [3]\n";
+	"                          of the time and judge by that part [2]\n";
 
 static const char shared_tail[] =
 	"\n" COUNTING_HELP;

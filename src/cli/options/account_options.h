@@ -36,16 +36,16 @@ struct account_command {
 	struct stack_choice stacks;
 	enum account_form form;
 	struct report_options output;
-	const char *file;	 /* to write to; NULL: standard output; argv's */
-	const char *idle_file;	 /* of idle times; NULL: none; argv's */
-	uint64_t window_ns;	 /* over which growth is judged */
-	int fail_on;		 /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
-	double max_overhead;	 /* see struct counting_options */
+	const char *file;	  /* to write to; NULL: standard output; argv's */
+	const char *idle_file;	  /* of idle times; NULL: none; argv's */
+	uint64_t window_ns;	  /* over which growth is judged */
+	int fail_on;		  /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
+	double max_overhead;	  /* see struct counting_options */
 	bool overhead_by_default; /* the same */
-	bool host;		 /* threads that submit are followed; of diagnose alone */
-	unsigned int host_rate;	 /* samples a second */
-	bool getters;		 /* calls that only ask are probed as well */
-	const char **thresholds; /* "ID=VALUE", argv's */
+	bool host;		  /* threads that submit are followed; of diagnose alone */
+	unsigned int host_rate;	  /* samples a second */
+	bool getters;		  /* calls that only ask are probed as well */
+	const char **thresholds;  /* "ID=VALUE", argv's */
 	size_t threshold_count;
 	const char *explain; /* an id, or "all"; argv's; NULL without */
 	bool list;

@@ -159,10 +159,15 @@ int counting__new(const struct counting_options *options, const struct log *log,
 static int make_overhead(struct counting *counting, const struct object_options *object,
 			 const struct features *features, struct error *err)
 {
+	const struct overhead_options options = {
+		.max = counting->options.max_overhead,
+		.by_default = counting->options.overhead_by_default,
+		.sampling = counting->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
+	};
 	struct call_costs costs;
 	int ret = calibration__measure(object, features, counting->options.sample_launches_alone, &costs, err);
 
-	if (ret && counting->options.overhead_by_default) {
+	if (ret && options.by_default) {
 		log__info(counting->log, "what probes cost is not held to a budget: %s", err->text);
 		counting->options.max_overhead = 0;
 		return 0;
@@ -173,9 +178,7 @@ static int make_overhead(struct counting *counting, const struct object_options 
 		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
 	if (counting->options.sample_launches_alone)
 		log__info(counting->log, "where a program's own work has the caches it costs %.1f times as much", costs.cold);
-	return overhead__new(counting->options.max_overhead,
-			     counting->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES, &costs,
-			     counting->session, counting->skeleton, counting->log, &counting->overhead, err);
+	return overhead__new(&options, &costs, counting->session, counting->skeleton, counting->log, &counting->overhead, err);
 }
 
 /* Where the links do not allow that, who did not ask for it has no budget. */
@@ -513,7 +516,6 @@ static void refresh_counts(struct counting *counting)
 	model->asked = *session__asked(counting->session);
 	if (counting->overhead)
 		overhead__tell(counting->overhead, &model->sampling);
-	model->sampling.by_default = counting->options.overhead_by_default;
 }
 
 bool counting__gathers(const struct counting *counting)

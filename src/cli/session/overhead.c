@@ -12,7 +12,7 @@
 #include "target/proc.h"
 
 struct overhead {
-	double max;
+	struct overhead_options options;
 	struct governor *governor;
 	struct rates *rates;
 	struct session *session;
@@ -71,7 +71,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	wait_for(overhead, governor__tick(overhead->governor));
 }
 
-int overhead__new(double max, unsigned int sampling, const struct call_costs *costs, struct session *session,
+int overhead__new(const struct overhead_options *options, const struct call_costs *costs, struct session *session,
 		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err)
 {
 	struct overhead *overhead = calloc(1, sizeof(*overhead));
@@ -80,13 +80,13 @@ int overhead__new(double max, unsigned int sampling, const struct call_costs *co
 
 	if (!overhead)
 		return error__set(err, -ENOMEM, "out of memory");
-	overhead->max = max;
+	overhead->options = *options;
 	overhead->session = session;
 	overhead->skeleton = skeleton;
 	overhead->log = log;
 	ret = rates__new(skeleton, &overhead->rates, err);
 	if (!ret) {
-		overhead->governor = governor__new(max, sampling, costs, &hooks, log);
+		overhead->governor = governor__new(options->max, options->sampling, costs, &hooks, log);
 		overhead->timer = evtimer_new(session__loop(session), on_timer, overhead);
 		if (!overhead->governor || !overhead->timer)
 			ret = error__set(err, -ENOMEM, "out of memory");
@@ -95,6 +95,8 @@ int overhead__new(double max, unsigned int sampling, const struct call_costs *co
 		overhead__free(overhead);
 		return ret;
 	}
+	if (options->by_default)
+		governor__allow_excess(overhead->governor);
 	*out = overhead;
 	return 0;
 }
@@ -167,7 +169,8 @@ struct estimate_source overhead__estimates(struct overhead *overhead)
 
 void overhead__tell(const struct overhead *overhead, struct sampling *sampling)
 {
-	sampling->max_overhead = overhead->max;
+	sampling->max_overhead = overhead->options.max;
+	sampling->by_default = overhead->options.by_default;
 	sampling->overhead = governor__overhead(overhead->governor);
 	for (int family = 0; family < RATE_FAMILIES; family++) {
 		sampling->share[family] = governor__share(overhead->governor, family);

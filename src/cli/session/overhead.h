@@ -16,11 +16,14 @@
 struct gpuprobe_bpf;
 struct overhead;
 
-/*
- * `max`: by how much a thread may be slower, 0.05: 5 %. `sampling` is as with governor__new. All that is referred to must outlive it;
- * the skeleton was loaded with object_options.rates. Returns 0 or a negative errno.
- */
-int overhead__new(double max, unsigned int sampling, const struct call_costs *costs, struct session *session,
+struct overhead_options {
+	double max;	       /* by how much a thread may be slower, 0.05: 5 % */
+	bool by_default;       /* nobody has asked for it */
+	unsigned int sampling; /* as with governor__new */
+};
+
+/* `options` and `costs` are copied, the others must outlive it; the skeleton was loaded with object_options.rates. 0 or a negative errno. */
+int overhead__new(const struct overhead_options *options, const struct call_costs *costs, struct session *session,
 		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err);
 void overhead__free(struct overhead *overhead);
 

@@ -30,7 +30,7 @@ CLOCK = "kernel=20us"
 
 
 def diagnose(*args, env=None):
-    done = subprocess.run([paths.GPUPROBE, "diagnose", *map(str, args)], text=True, capture_output=True, timeout=120, check=False,
+    done = subprocess.run([paths.GPUPROBE, "diagnose", "--max-overhead", "off", *map(str, args)], text=True, capture_output=True, timeout=120, check=False,
                           env=environment(CUDA_SIM_DIRECTORY=paths.SIM, CUDA_SIM_CLOCK=CLOCK, **(env or {})))
     assert done.returncode == 0, done.stderr
     return done

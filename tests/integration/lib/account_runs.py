@@ -11,7 +11,7 @@ from lib.truth import Truth
 from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
-DIAGNOSE = ["diagnose", "--json"]
+DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]  # all launches are counted, whatever they cost
 
 # Each scenario is a process of its own, which ends as a program does that was begun by itself.
 RUN = """

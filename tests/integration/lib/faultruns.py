@@ -23,7 +23,7 @@ COURSE = ("--window", "3s", "--interval", "0.2")
 
 def diagnose(*command, args=(), env=None):
     """The reports of `gpuprobe diagnose --json -- COMMAND`: the final one, and others where --interval asks for them."""
-    argv = [str(paths.GPUPROBE), "diagnose", "--json", *args, "--", *undisturbed(*command)]
+    argv = [str(paths.GPUPROBE), "diagnose", "--json", "--max-overhead", "off", *args, "--", *undisturbed(*command)]
     done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, f"{argv} ended with {done.returncode}: {done.stderr}"

@@ -127,7 +127,7 @@ static void test_max_overhead(void **state)
 	assert_true(line.options.max_overhead == 0);
 	account_options__clear(&line.options);
 	accept(&line, "diagnose");
-	assert_true(line.options.max_overhead == 0.03 && line.options.overhead_by_default);
+	assert_true(line.options.max_overhead == 0.02 && line.options.overhead_by_default);
 	account_options__clear(&line.options);
 	accept(&line, "diagnose --max-overhead off");
 	assert_true(line.options.max_overhead == 0);
