@@ -70,7 +70,8 @@ SOUND = [
     Program("graphs", "inference by CUDA graphs", "second", GPU_BOUND),
     Program("idle_server", "a server without requests", "first", IDLE, modules=("server.py",)),
     Program("busy_server", "a server with many requests", "second", GPU_BOUND, modules=("server.py",)),
-    Program("data_parallel", "data-parallel training on two GPUs", "second", GPU_BOUND, gpus=2),
+    Program("data_parallel", "data-parallel training on two GPUs", "second", GPU_BOUND, gpus=2,
+            environment={"NCCL_SOCKET_IFNAME": "lo"}),
     Program("jax_training", "training in JAX, compiled", "second", GPU_BOUND),
     Program("streams", "inference on several streams", "first", GPU_BOUND),
 ]

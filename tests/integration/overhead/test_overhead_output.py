@@ -202,6 +202,17 @@ def test_diagnose(gpuprobe):
     assert "not looked for, since it takes every call and calls are sampled: " in text
 
 
+def test_diagnose_keeps_to_a_budget_by_default(gpuprobe):
+    """Of a program that launches all the time. Who makes few calls has all of them counted, and no line about it."""
+    done = gpuprobe.run(*LAUNCHES, "--seconds", 4, base=["diagnose", "--json"], env=SLOW)
+    assert done.final["sampling"]["max_overhead"] == 0.02
+    assert done.final["processes"][0]["sampling"]["launch"]["missed"] > 0
+    done = gpuprobe.run(*LAUNCHES, "--seconds", 2, base=["diagnose", "--json"], env=SLOW, args=["--max-overhead", "off"])
+    assert "sampling" not in done.final and "sampling" not in done.final["processes"][0]
+    few = gpuprobe.run(paths.workload("steps"), "--steps", 60, "--cpu", "0.002", base=["diagnose"]).stdout
+    assert " steps of " in few and "sampled" not in few and "max-overhead" not in few
+
+
 def test_waits_after_launches(gpuprobe):
     """Each launch is waited for: a wait before which launches were not watched is not taken for one after none."""
     done = gpuprobe.run(paths.workload("faults"), "sync-after-every-launch", "--seconds", 4, base=["diagnose", "--json"],
