@@ -17,90 +17,45 @@
 
 #define PROGRAM "gpuprobe check"
 
-static const char help[] =
-	"Usage: gpuprobe check [OPTIONS]\n"
-	"\n"
-	"Says what of gpuprobe works on this machine: a line each for the kernel, what it\n"
-	"lets gpuprobe do, the probes, CUDA's libraries, GPUs and running CUDA processes,\n"
-	"with ok, degraded or missing, and what to do. It tries what gpuprobe does, for\n"
-	"moments; nothing of it stays. Works without privileges, as far as it goes.\n"
-	"\n"
-	"  -p, --pid PID           this process and its children, not all (repeatable)\n"
-	"  --libcudart-path FILE   look at this library too (repeatable)\n"
-	"  --libcuda-path FILE     the same\n"
-	"  --json                  one JSON object, instead of text\n"
-	"\n"
-	"  -v, --verbose           what the BPF library says (twice: and the kernel)\n"
-	"  -q, --quiet             only what is degraded or missing, and the sum\n"
-	"  -h, --help              this text\n"
-	"  -V, --version           the version\n"
-	"\n"
-	"Exit status: 0 where nothing is missing (degraded does not count), 1 where\n"
-	"something is, or the check itself failed, 2 for a mistake on the command line.\n";
-
-enum option_id {
-	OPT_LIBRARY = 256,
-	OPT_JSON
-};
-
-static const struct option long_options[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
-	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{NULL, 0, NULL, 0},
-};
-
 struct request {
 	struct targets targets;
 	struct cuda_files named;
 	enum log_level log_level;
-	bool json, help, version;
+	bool json;
 };
 
-static int take_option(struct request *request, int id, struct error *err)
-{
-	switch (id) {
-	case 'p':
-		return targets__add_pid(&request->targets, optarg, err);
-	case OPT_LIBRARY:
-		return targets__add_library(&request->targets, optarg, err);
-	case OPT_JSON:
-		request->json = true;
-		return 0;
-	case 'h':
-		request->help = true;
-		return 0;
-	case 'V':
-		request->version = true;
-		return 0;
-	}
-	arguments__take_log_level(id, &request->log_level);
-	return 0;
-}
+#define FIELD(member) .offset = offsetof(struct request, member)
 
-/* Whether something is told of gpuprobe, and nothing looked at. */
-static bool tells(const struct request *request)
-{
-	return request->help || request->version;
-}
+static const struct option_row rows[] = {
+	{"pid", 'p', "PID", "this process and its children, not all (repeatable)", arguments__take_pid, FIELD(targets)},
+	{.rows = library_rows, FIELD(targets)},
+	{"json", 0, NULL, "one JSON object, instead of text", option__flag, FIELD(json)},
+	{.help = ""},
+	{"verbose", 'v', NULL, "what the BPF library says (twice: and the kernel)", option__verbose, FIELD(log_level)},
+	{"quiet", 'q', NULL, "only what is degraded or missing, and the sum", option__quiet, FIELD(log_level)},
+	{.rows = help_rows},
+	{0},
+};
+
+static const struct option_table table = {
+	.program = PROGRAM,
+	.head = "Usage: gpuprobe check [OPTIONS]\n"
+		"\n"
+		"Says what of gpuprobe works on this machine: a line each for the kernel, what it\n"
+		"lets gpuprobe do, the probes, CUDA's libraries, GPUs and running CUDA processes,\n"
+		"with ok, degraded or missing, and what to do. It tries what gpuprobe does, for\n"
+		"moments; nothing of it stays. Works without privileges, as far as it goes.\n"
+		"\n",
+	.rows = rows,
+	.tail = "\nExit status: 0 where nothing is missing (degraded does not count), 1 where\n"
+		"something is, or the check itself failed, 2 for a mistake on the command line.\n",
+};
 
 static int parse(struct request *request, int argc, char **argv, struct error *err)
 {
-	int id, ret = 0;
+	int ret = option_table__parse(&table, request, argc, argv, err);
 
-	opterr = 0;
-	optind = 0; /* another argv than the last: begin anew */
-	while (!ret && !tells(request) && (id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {
-		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, long_options, PROGRAM, err);
-		ret = take_option(request, id, err);
-	}
-	if (!ret && !tells(request) && optind < argc)
+	if (!ret && optind < argc)
 		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
 	return ret;
 }
@@ -175,17 +130,8 @@ int check_command__run(int argc, char **argv, int *status, struct error *err)
 	struct request request = {.log_level = LOG_WARN};
 	int ret = parse(&request, argc, argv, err);
 
-	if (ret) {
-		*status = EXIT_USAGE;
-	} else if (request.help) {
-		fputs(help, stdout);
-		*status = 0;
-	} else if (request.version) {
-		subcommand__print_version();
-		*status = 0;
-	} else {
+	if (!subcommand__is_done(ret, &table, status))
 		ret = check(&request, status, err);
-	}
 	targets__clear(&request.targets);
 	cuda_files__clear(&request.named);
 	return ret;

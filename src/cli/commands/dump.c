@@ -126,20 +126,12 @@ int dump_command__run(int argc, char **argv, int *status, struct error *err)
 	struct log log;
 	int ret = dump_options__parse(&options, argc, argv, err);
 
-	if (ret == DUMP_OPTIONS_RUN) {
+	if (!subcommand__is_done(ret, &dump_options, status)) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run_dump(&options, &log, err);
 		if (!ret)
 			*status = 0;
-	} else if (ret < 0) {
-		*status = EXIT_USAGE;
-	} else {
-		*status = 0;
-		if (ret == DUMP_OPTIONS_HELP)
-			dump_options__print_help(stdout);
-		else
-			subcommand__print_version();
 	}
 	dump_options__clear(&options);
 	return ret;

@@ -153,18 +153,10 @@ int memleak_command__run(int argc, char **argv, int *status, struct error *err)
 	struct log log;
 	int ret = memleak_options__parse(&options, argc, argv, err);
 
-	if (ret == MEMLEAK_RUN) {
+	if (!subcommand__is_done(ret, &memleak_option_table, status)) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run(&options, &log, status, err);
-	} else if (ret == MEMLEAK_HELP) {
-		*status = 0;
-		memleak_options__print_help(stdout);
-	} else if (ret == MEMLEAK_VERSION) {
-		*status = 0;
-		subcommand__print_version();
-	} else {
-		*status = EXIT_USAGE;
 	}
 	memleak_options__clear(&options);
 	return ret;

@@ -285,21 +285,13 @@ int monitor_command__run(int argc, char **argv, int *status, struct error *err)
 	struct log log;
 	int ret = options__parse(&options, argc, argv, err);
 
-	if (ret == OPTIONS_RUN) {
+	if (!subcommand__is_done(ret, &monitor_options, status)) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run(&options, &log, status, err);
-	} else if (ret < 0) {
-		*status = EXIT_USAGE;
-	} else {
-		*status = 0;
-		if (ret == OPTIONS_HELP) {
-			options__print_help(stdout);
-			subcommand__print_all(stdout);
-		} else {
-			subcommand__print_version();
-		}
 	}
+	if (ret == OPTIONS_HELP)
+		subcommand__print_all(stdout);
 	options__clear(&options);
 	return ret;
 }

@@ -47,6 +47,18 @@ const struct subcommand *subcommand__find(const char *word, struct error *err)
 	return NULL;
 }
 
+bool subcommand__is_done(int parsed, const struct option_table *table, int *status)
+{
+	if (parsed == OPTIONS_RUN)
+		return false;
+	*status = parsed < 0 ? EXIT_USAGE : 0;
+	if (parsed == OPTIONS_HELP)
+		option_table__print_help(table, stdout);
+	else if (parsed == OPTIONS_VERSION)
+		subcommand__print_version();
+	return true;
+}
+
 static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;

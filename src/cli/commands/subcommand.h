@@ -3,10 +3,12 @@
 #ifndef CLI_SUBCOMMAND_H
 #define CLI_SUBCOMMAND_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/options/option_table.h"
 
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
@@ -42,6 +44,12 @@ void subcommand__print_all(FILE *out);
 
 /* "gpuprobe 0.1.0" on standard output, which every command prints for --version. */
 void subcommand__print_version(void);
+
+/*
+ * Whether nothing is left to do once the command line was parsed, with that result: it is wrong, or asks for the help text or the
+ * version, which are printed. Sets *status then.
+ */
+bool subcommand__is_done(int parsed, const struct option_table *table, int *status);
 
 /* libbpf's own messages: all with -vv, its warnings with -v, else none. */
 void subcommand__set_bpf_log(enum log_level level);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/session/counting.h"
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
 		      struct error *err)
@@ -327,3 +328,61 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 				  word, program, why);
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }
+
+/* --- rows that commands have in common --- */
+
+const char *const api_words[] = {
+	[API_AUTO] = "auto",
+	[API_DRIVER] = "driver",
+	[API_RUNTIME] = "runtime",
+	[API_BOTH] = "both",
+};
+
+int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	return targets__add_pid(field, text, err);
+}
+
+static int take_library(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	return targets__add_library(field, text, err);
+}
+
+int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__capacity(option_row__name(row).text, text, (unsigned long)row->max, field, err);
+}
+
+int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	return arguments__overhead(text, field, err);
+}
+
+int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	return arguments__window(text, field, err);
+}
+
+const struct option_row library_rows[] = {
+	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library, .offset = 0},
+	{"libcuda-path", 0, "FILE", "the same", take_library, .offset = 0},
+	{0},
+};
+
+#define CAPACITY_ROW(name, member, most, help) \
+	{ \
+		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct counting_limits, member), .max = most \
+	}
+
+const struct option_row capacity_rows[] = {
+	{.help = CAPACITIES},
+	CAPACITY_ROW("max-processes", max_processes, MAX_PROCESSES, "processes at a time [4096]"),
+	CAPACITY_ROW("max-allocations", max_allocations, MAX_ENTRIES, "live allocations [1048576]"),
+	CAPACITY_ROW("max-kernels", max_kernels, MAX_ENTRIES, "kernel handles [65536]"),
+	CAPACITY_ROW("max-inflight", max_inflight, MAX_ENTRIES, "streams with asynchronous copies [16384]"),
+	{0},
+};

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/options/option_table.h"
 #include "probe/selection.h"
 
 /* What is to be watched. The texts are argv's. */
@@ -96,6 +97,19 @@ bool arguments__take_log_level(int id, enum log_level *level);
 /* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
 			  struct error *err);
+
+/* --- rows that commands have in common --- */
+
+#define CAPACITIES "Capacities (what does not fit is counted as lost and shown):"
+
+extern const struct option_row library_rows[];	/* of a struct targets: --libcudart-path and --libcuda-path */
+extern const struct option_row capacity_rows[]; /* of a struct counting_limits */
+extern const char *const api_words[4];		/* of an enum api_mode */
+
+int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct targets */
+int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err); /* uint32_t, up to max */
+int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err); /* double, a share */
+int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err);   /* uint64_t */
 
 #define MAX_OVERHEAD_HELP \
 	"  --max-overhead PERCENT|off\n" \

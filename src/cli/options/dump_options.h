@@ -20,19 +20,13 @@ struct dump_options {
 	enum log_level log_level;
 };
 
-enum dump_options_result {
-	DUMP_OPTIONS_RUN = 0,
-	DUMP_OPTIONS_HELP,    /* -h: dump_options__print_help to stdout, exit 0 */
-	DUMP_OPTIONS_VERSION, /* -V */
-};
+extern const struct option_table dump_options;
 
 /*
- * Parses the command line. Returns an enum dump_options_result, or -EINVAL (-ENOMEM) with a line for a person in `err`
+ * Parses the command line. Returns an enum option_result, or -EINVAL (-ENOMEM) with a line for a person in `err`
  * (exit status 2). dump_options__clear releases it in every case.
  */
 int dump_options__parse(struct dump_options *options, int argc, char **argv, struct error *err);
 void dump_options__clear(struct dump_options *options);
-
-void dump_options__print_help(FILE *out);
 
 #endif

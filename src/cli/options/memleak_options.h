@@ -29,20 +29,13 @@ struct memleak_command {
 	enum log_level log_level;
 };
 
-enum memleak_options_result {
-	MEMLEAK_RUN = 0,
-	MEMLEAK_HELP,	 /* -h: memleak_options__print_help to stdout, exit 0 */
-	MEMLEAK_VERSION, /* -V */
-};
+extern const struct option_table memleak_option_table;
 
 /*
- * Parses the command line; argv[0] is "memleak". Returns an enum
- * memleak_options_result, or -EINVAL with a line for a person in `err` (exit
- * status 2). memleak_options__clear releases it in any case.
+ * Parses the command line; argv[0] is "memleak". Returns an enum option_result, or -EINVAL with a line
+ * for a person in `err` (exit status 2). memleak_options__clear releases it in any case.
  */
 int memleak_options__parse(struct memleak_command *options, int argc, char **argv, struct error *err);
 void memleak_options__clear(struct memleak_command *options);
-
-void memleak_options__print_help(FILE *out);
 
 #endif

@@ -3,7 +3,6 @@
 #include "cli/options/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,110 +11,13 @@
 
 #define DEFAULT_ADDRESS "0.0.0.0:9000"
 
-static const char help[] =
-	"Usage: gpuprobe [OPTIONS] [-- COMMAND [ARG...]]\n"
-	"\n"
-	"Watches the CUDA calls of running programs from outside, with eBPF uprobes:\n"
-	"the whole machine, the processes of -p, or COMMAND and its descendants.\n"
-	"\n"
-	"What to watch (none of the three: all):\n"
-	"  --memleak               memory: live allocations, frees, failures, leaks\n"
-	"  --cudatrace             kernel launches by process and kernel\n"
-	"  --bandwidth-util        copies: bytes, time and bandwidth by kind\n"
-	"  -p, --pid PID           only this process and its children (repeatable); ends\n"
-	"                          when all of them have\n"
-	"  --api auto|driver|runtime|both\n"
-	"                          layers to probe [auto: the driver for everything, of\n"
-	"                          the runtime allocation and free]\n"
-	"  --check-launches        look at the result of each launch (else one in 256)\n" MAX_OVERHEAD_HELP
-	"  --verdict               keep the account that diagnose keeps: it proves who\n"
-	"                          waits for whom, the GPU or the program\n"
-	"  --no-return-probes      watch calls as they begin: no results, no times\n"
-	"  --libcudart-path FILE   probe this library too (repeatable)\n"
-	"  --libcuda-path FILE     the same\n"
-	"\n"
-	"What to show:\n"
-	"  --display-interval S    seconds between reports; 0: only the final one [5]\n"
-	"  --duration S            stop after S seconds\n"
-	"  --top N                 longest lists shown; 0: everything [20]\n"
-	"  --full-names            whole demangled kernel names\n"
-	"  --json                  one JSON object a report instead of text\n"
-	"  --threshold ID=VALUE    when it is a finding, or ID.NAME=VALUE (repeatable);\n"
-	"                          gpuprobe diagnose --list has all of them\n"
-	"  --metrics-addr A:P      OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]\n"
-	"  --metrics-kernels N     kernels of a process with a series of their own [100]\n"
-	"\n"
-	"Call stacks (none are taken unless asked for):\n" STACK_MODE_HELP
-		STACK_CALL_HELP
-	"\n" COUNTING_HELP;
-
-enum option_id {
-	OPT_MEMLEAK = 256,
-	OPT_CUDATRACE,
-	OPT_BANDWIDTH,
-	OPT_METRICS_ADDR,
-	OPT_METRICS_KERNELS,
-	OPT_DISPLAY_INTERVAL,
-	OPT_DURATION,
-	OPT_API,
-	OPT_CHECK_LAUNCHES,
-	OPT_MAX_PROCESSES,
-	OPT_MAX_ALLOCATIONS,
-	OPT_MAX_KERNELS,
-	OPT_MAX_INFLIGHT,
-	OPT_MAX_OVERHEAD,
-	OPT_NO_RETURNS,
-	OPT_VERDICT,
-	OPT_LIBRARY,
-	OPT_TOP,
-	OPT_FULL_NAMES,
-	OPT_JSON,
-	OPT_THRESHOLD,
-};
-
-static const struct option long_options[] = {
-	{"memleak", no_argument, NULL, OPT_MEMLEAK},
-	{"cudatrace", no_argument, NULL, OPT_CUDATRACE},
-	{"bandwidth-util", no_argument, NULL, OPT_BANDWIDTH},
-	{"metrics-addr", required_argument, NULL, OPT_METRICS_ADDR},
-	{"metrics-kernels", required_argument, NULL, OPT_METRICS_KERNELS},
-	{"display-interval", required_argument, NULL, OPT_DISPLAY_INTERVAL},
-	{"duration", required_argument, NULL, OPT_DURATION},
-	{"pid", required_argument, NULL, 'p'},
-	{"api", required_argument, NULL, OPT_API},
-	{"check-launches", no_argument, NULL, OPT_CHECK_LAUNCHES},
-	{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES},
-	{"max-allocations", required_argument, NULL, OPT_MAX_ALLOCATIONS},
-	{"max-kernels", required_argument, NULL, OPT_MAX_KERNELS},
-	{"max-inflight", required_argument, NULL, OPT_MAX_INFLIGHT},
-	{"max-overhead", required_argument, NULL, OPT_MAX_OVERHEAD},
-	{"no-return-probes", no_argument, NULL, OPT_NO_RETURNS},
-	{"verdict", no_argument, NULL, OPT_VERDICT},
-	{"libcudart-path", required_argument, NULL, OPT_LIBRARY},
-	{"libcuda-path", required_argument, NULL, OPT_LIBRARY},
-	{"top", required_argument, NULL, OPT_TOP},
-	{"full-names", no_argument, NULL, OPT_FULL_NAMES},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"threshold", required_argument, NULL, OPT_THRESHOLD},
-	STACK_MODE_OPTIONS,
-	STACK_CALL_OPTIONS,
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{NULL, 0, NULL, 0},
-};
-
-void options__print_help(FILE *out)
+static int take_address(const struct option_row *row, void *field, const char *text, struct error *err)
 {
-	fputs(help, out);
-}
-
-static int take_address(struct options *options, const char *text, struct error *err)
-{
+	struct options *options = field;
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
 	int ret;
 
+	(void)row;
 	options->metrics_address_given = true;
 	options->metrics_address = NULL;
 	if (!strcmp(text, "none"))
@@ -125,78 +27,73 @@ static int take_address(struct options *options, const char *text, struct error 
 	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
 }
 
-static int take_value(struct options *options, int id, const char *text, struct error *err)
+static int take_threshold(const struct option_row *row, void *field, const char *text, struct error *err)
 {
-	unsigned long number;
-	int ret;
+	struct options *options = field;
 
-	switch (id) {
-	case OPT_METRICS_ADDR:
-		return take_address(options, text, err);
-	case OPT_METRICS_KERNELS:
-		ret = arguments__number("--metrics-kernels", text, 0, 1000000, &number, err);
-		options->metrics_kernels = (unsigned int)number;
-		return ret;
-	case OPT_TOP:
-		ret = arguments__number("--top", text, 0, 1000000, &number, err);
-		options->top = (unsigned int)number;
-		return ret;
-	case OPT_DISPLAY_INTERVAL:
-		return arguments__seconds("--display-interval", text, 0.01, &options->display_interval, err);
-	case OPT_DURATION:
-		return arguments__seconds("--duration", text, 0.001, &options->duration, err);
-	case OPT_MAX_PROCESSES:
-		return arguments__capacity("--max-processes", text, MAX_PROCESSES, &options->limits.max_processes, err);
-	case OPT_MAX_ALLOCATIONS:
-		return arguments__capacity("--max-allocations", text, MAX_ENTRIES, &options->limits.max_allocations, err);
-	case OPT_MAX_KERNELS:
-		return arguments__capacity("--max-kernels", text, MAX_ENTRIES, &options->limits.max_kernels, err);
-	case OPT_MAX_INFLIGHT:
-		return arguments__capacity("--max-inflight", text, MAX_ENTRIES, &options->limits.max_inflight, err);
-	case OPT_API:
-		return arguments__api(text, &options->api, err);
-	case OPT_MAX_OVERHEAD:
-		return arguments__overhead(text, &options->max_overhead, err);
-	case OPT_THRESHOLD:
-		return arguments__append(&options->thresholds, &options->threshold_count, text, err);
-	case OPT_LIBRARY:
-		return targets__add_library(&options->targets, text, err);
-	case 'p':
-		return targets__add_pid(&options->targets, text, err);
-	}
-	return stack_choice__take(&options->stacks, id, text, err);
+	(void)row;
+	return arguments__append(&options->thresholds, &options->threshold_count, text, err);
 }
 
-static bool take_flag(struct options *options, int id)
-{
-	switch (id) {
-	case OPT_MEMLEAK:
-		options->sections |= SECTION_MEMORY;
-		return true;
-	case OPT_CUDATRACE:
-		options->sections |= SECTION_LAUNCH;
-		return true;
-	case OPT_BANDWIDTH:
-		options->sections |= SECTION_COPY;
-		return true;
-	case OPT_CHECK_LAUNCHES:
-		options->check_launches = true;
-		return true;
-	case OPT_NO_RETURNS:
-		options->no_returns = true;
-		return true;
-	case OPT_VERDICT:
-		options->verdict = true;
-		return true;
-	case OPT_FULL_NAMES:
-		options->full_names = true;
-		return true;
-	case OPT_JSON:
-		options->json = true;
-		return true;
-	}
-	return false;
-}
+#define FIELD(member) .offset = offsetof(struct options, member)
+
+static const struct option_row rows[] = {
+	{.help = "What to watch (none of the three: all):"},
+	{"memleak", 0, NULL, "memory: live allocations, frees, failures, leaks", option__bits, FIELD(sections), .min = SECTION_MEMORY},
+	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits, FIELD(sections), .min = SECTION_LAUNCH},
+	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits, FIELD(sections), .min = SECTION_COPY},
+	{"pid", 'p', "PID",
+	 "only this process and its children (repeatable); ends\n"
+	 "when all of them have",
+	 arguments__take_pid, FIELD(targets)},
+	{"api", 0, "auto|driver|runtime|both",
+	 "layers to probe [auto: the driver for everything, of\n"
+	 "the runtime allocation and free]",
+	 option__word, FIELD(api), WORDS(api_words)},
+	{"check-launches", 0, NULL, "look at the result of each launch (else one in 256)", option__flag, FIELD(check_launches)},
+	{"max-overhead", 0, "PERCENT|off",
+	 "keep the probes' cost to about this: where they would\n"
+	 "slow a thread down by more, watch launches, copies or\n"
+	 "waits for a part of the time and estimate (~) the rest\n"
+	 "[off]",
+	 arguments__take_overhead, FIELD(max_overhead)},
+	{"verdict", 0, NULL,
+	 "keep the account that diagnose keeps: it proves who\n"
+	 "waits for whom, the GPU or the program",
+	 option__flag, FIELD(verdict)},
+	{"no-return-probes", 0, NULL, "watch calls as they begin: no results, no times", option__flag, FIELD(no_returns)},
+	{.rows = library_rows, FIELD(targets)},
+	{.help = "What to show:"},
+	{"display-interval", 0, "S", "seconds between reports; 0: only the final one [5]", option__seconds, FIELD(display_interval),
+	 .min = 0.01},
+	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
+	{"top", 0, "N", "longest lists shown; 0: everything [20]", option__unsigned, FIELD(top), .max = 1000000},
+	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
+	{"json", 0, NULL, "one JSON object a report instead of text", option__flag, FIELD(json)},
+	{"threshold", 0, "ID=VALUE",
+	 "when it is a finding, or ID.NAME=VALUE (repeatable);\n"
+	 "gpuprobe diagnose --list has all of them",
+	 take_threshold, .offset = 0},
+	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]", take_address, .offset = 0},
+	{"metrics-kernels", 0, "N", "kernels of a process with a series of their own [100]", option__unsigned, FIELD(metrics_kernels),
+	 .max = 1000000},
+	{.help = "Call stacks (none are taken unless asked for):"},
+	{.rows = stack_rows, FIELD(stacks)},
+	{.rows = stack_call_rows, FIELD(stacks)},
+	{.rows = capacity_rows, FIELD(limits)},
+	{.help = ""},
+	{.rows = log_rows, FIELD(log_level)},
+	{0},
+};
+
+const struct option_table monitor_options = {
+	.program = "gpuprobe",
+	.head = "Usage: gpuprobe [OPTIONS] [-- COMMAND [ARG...]]\n"
+		"\n"
+		"Watches the CUDA calls of running programs from outside, with eBPF uprobes:\n"
+		"the whole machine, the processes of -p, or COMMAND and its descendants.\n",
+	.rows = rows,
+};
 
 /* An account takes all calls, and their returns. */
 static int check_verdict(const struct options *options, struct error *err)
@@ -220,7 +117,7 @@ static int check_returns(const struct options *options, struct error *err)
 
 int options__parse(struct options *options, int argc, char **argv, struct error *err)
 {
-	int id, ret;
+	int ret;
 
 	*options = (struct options){
 		.metrics_address = DEFAULT_ADDRESS,
@@ -231,23 +128,9 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 		.log_level = LOG_WARN,
 	};
 	stack_choice__init(&options->stacks, STACK_OFF);
-	opterr = 0;
-	/* "+": what follows COMMAND is COMMAND's; ":": a missing value is told apart. */
-	while ((id = getopt_long(argc, argv, "+:p:vqhV", long_options, NULL)) != -1) {
-		if (id == 'h')
-			return OPTIONS_HELP;
-		if (id == 'V')
-			return OPTIONS_VERSION;
-		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, long_options, "gpuprobe", err);
-		if (arguments__take_log_level(id, &options->log_level))
-			continue;
-		if (take_flag(options, id))
-			continue;
-		ret = take_value(options, id, optarg, err);
-		if (ret)
-			return ret;
-	}
+	ret = option_table__parse(&monitor_options, options, argc, argv, err);
+	if (ret)
+		return ret;
 	options->chosen = options->sections;
 	if (!options->sections)
 		options->sections = SECTION_ALL;

@@ -38,19 +38,13 @@ struct options {
 	enum log_level log_level;
 };
 
-enum options_result {
-	OPTIONS_RUN = 0,
-	OPTIONS_HELP,	 /* -h: options__print_help to stdout, exit 0 */
-	OPTIONS_VERSION, /* -V */
-};
+extern const struct option_table monitor_options;
 
 /*
- * Parses the command line. Returns an enum options_result, or -EINVAL with a
+ * Parses the command line. Returns an enum option_result, or -EINVAL with a
  * line for a person in `err` (exit status 2). options__clear releases it.
  */
 int options__parse(struct options *options, int argc, char **argv, struct error *err);
 void options__clear(struct options *options);
-
-void options__print_help(FILE *out);
 
 #endif

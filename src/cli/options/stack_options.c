@@ -113,3 +113,45 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err)
 		ret = stack_choice__refuse(choice, id, "--stack off", err);
 	return ret;
 }
+
+/* --- rows --- */
+
+int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return stack_choice__take(field, (int)row->min, text, err);
+}
+
+const struct option_row stack_storage_rows[] = {
+	{"stack-size", 0, "8|16|32", "KiB of stack copied for dwarf and auto [16]", stack_choice__take_row, .min = OPT_STACK_SIZE},
+	{"stack-storage-size", 0, "N", "distinct stacks kept [16384]", stack_choice__take_row, .min = OPT_STACK_STORAGE_SIZE},
+	{0},
+};
+
+const struct option_row stack_rows[] = {
+	{"stack", 0, "fp|dwarf|auto|off",
+	 "how stacks are taken: by frame pointers, by copies\n"
+	 "to unwind, by copies where frame pointers lead\n"
+	 "nowhere, or not at all [off]",
+	 stack_choice__take_row, .min = OPT_STACK},
+	{.rows = stack_storage_rows},
+	{0},
+};
+
+const struct option_row stack_needed_rows[] = {
+	{"stack", 0, "fp|dwarf|auto",
+	 "how stacks are taken: by frame pointers, by copies\n"
+	 "to unwind, by copies where frame pointers lead\n"
+	 "nowhere [fp]",
+	 stack_choice__take_row, .min = OPT_STACK},
+	{.rows = stack_storage_rows},
+	{0},
+};
+
+const struct option_row stack_call_rows[] = {
+	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]", stack_choice__take_row, .min = OPT_MIN_WAIT},
+	{"stack-sample", 0, "N",
+	 "of a kernel's launches from one place, the stack of\n"
+	 "the first and of one in N, a power of two [64]",
+	 stack_choice__take_row, .min = OPT_STACK_SAMPLE},
+	{0},
+};

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "cli/options/option_table.h"
 #include "gpuprobe/stack.h"
 
 struct stack_choice {
@@ -65,6 +66,16 @@ enum stack_option_id {
 
 /* Said once where that happens with frame pointers alone. */
 #define STACKS_BREAK_OFF "some stacks break off: try --stack auto"
+
+/* Rows of a struct stack_choice, for commands that take none unless asked to, and that show nothing without. */
+extern const struct option_row stack_rows[];
+extern const struct option_row stack_needed_rows[];
+/* Of both: --stack-size and --stack-storage-size; and what is of waits and launches. */
+extern const struct option_row stack_storage_rows[];
+extern const struct option_row stack_call_rows[];
+
+/* A row's own; its `min` is an enum stack_option_id. */
+int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err);
 
 /* Stacks as they are by default, in this mode; `needed` where that is not STACK_OFF. */
 void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);

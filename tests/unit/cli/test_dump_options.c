@@ -117,7 +117,7 @@ static void test_help_and_version(void **state)
 	static const struct {
 		const char *text;
 		int expected;
-	} lines[] = {{"-h", DUMP_OPTIONS_HELP}, {"--help -x", DUMP_OPTIONS_HELP}, {"-p 1 -V", DUMP_OPTIONS_VERSION}};
+	} lines[] = {{"-h", OPTIONS_HELP}, {"--help -x", OPTIONS_HELP}, {"-p 1 -V", OPTIONS_VERSION}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
@@ -137,7 +137,7 @@ static void test_the_help_has_every_option(void **state)
 	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
 	(void)state;
-	dump_options__print_help(out);
+	option_table__print_help(&dump_options, out);
 	fclose(out);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		assert_non_null(strstr(text, words[i]));

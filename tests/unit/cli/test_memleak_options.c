@@ -78,7 +78,7 @@ static void test_interval(void **state)
 	assert_int_equal(line.options.count, 3);
 	/* Options before, between and after; COMMAND's stay its own. */
 	parse(&line, "-T 3 2 7 -z 1K --json -- sleep -a 5 6");
-	assert_int_equal(line.ret, MEMLEAK_RUN);
+	assert_int_equal(line.ret, OPTIONS_RUN);
 	assert_true(line.options.interval == 2);
 	assert_int_equal(line.options.count, 7);
 	assert_int_equal(line.options.output.top, 3);
@@ -93,7 +93,7 @@ static void test_interval(void **state)
 	assert_string_equal(line.options.targets.command[0], "5");
 	memleak_options__clear(&line.options);
 	parse(&line, "2 --help");
-	assert_int_equal(line.ret, MEMLEAK_HELP);
+	assert_int_equal(line.ret, OPTIONS_HELP);
 	memleak_options__clear(&line.options);
 	refuse("x", "INTERVAL 'x'");
 	refuse("0", "INTERVAL '0'");

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parses command lines by tables of options, see option_table.h.
+#include "cli/options/option_table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options/arguments.h"
+
+#define MOST_OPTIONS 64 /* of a command */
+#define FIRST_ID 256	/* of getopt_long's: beyond any letter */
+#define TEXT_COLUMN 26	/* of the help text */
+
+/* An option with where its field is. */
+struct placed_row {
+	const struct option_row *row;
+	size_t offset;
+};
+
+/* The table as getopt_long wants it. */
+struct flat_table {
+	struct placed_row rows[MOST_OPTIONS];
+	size_t row_count;
+	struct option options[MOST_OPTIONS + 1];
+	size_t option_count;
+	char letters[2 * MOST_OPTIONS + 3];
+};
+
+static bool is_end(const struct option_row *row)
+{
+	return !row->name && !row->letter && !row->help && !row->rows;
+}
+
+static bool is_optional(const struct option_row *row)
+{
+	return row->value && row->value[0] == '[';
+}
+
+static int argument_of(const struct option_row *row)
+{
+	if (!row->value)
+		return no_argument;
+	return is_optional(row) ? optional_argument : required_argument;
+}
+
+static void add_letter(struct flat_table *flat, const struct option_row *row)
+{
+	size_t length = strlen(flat->letters);
+
+	flat->letters[length++] = row->letter;
+	if (row->value)
+		flat->letters[length] = ':';
+}
+
+static void add_option(struct flat_table *flat, const struct option_row *row, size_t offset)
+{
+	if (row->name)
+		flat->options[flat->option_count++] =
+			(struct option){row->name, argument_of(row), NULL, FIRST_ID + (int)flat->row_count};
+	if (row->letter)
+		add_letter(flat, row);
+	flat->rows[flat->row_count++] = (struct placed_row){row, offset};
+}
+
+static void flatten(struct flat_table *flat, const struct option_row *rows, size_t offset)
+{
+	for (const struct option_row *row = rows; !is_end(row); row++) {
+		if (row->rows)
+			flatten(flat, row->rows, offset + row->offset);
+		if (row->take && flat->row_count < MOST_OPTIONS)
+			add_option(flat, row, offset + row->offset);
+	}
+}
+
+static const struct placed_row *find_row(const struct flat_table *flat, int id)
+{
+	if (id >= FIRST_ID)
+		return &flat->rows[id - FIRST_ID];
+	for (size_t i = 0; i < flat->row_count; i++)
+		if (flat->rows[i].row->letter == id)
+			return &flat->rows[i];
+	return NULL;
+}
+
+/* The value may stand in the next word: no word but an option's value can stand there. */
+static const char *value_of(const struct option_row *row, int argc, char **argv)
+{
+	if (!optarg && is_optional(row) && optind < argc && *argv[optind] != '-')
+		return argv[optind++];
+	return optarg;
+}
+
+static int parse(const struct option_table *table, const struct flat_table *flat, void *options, int argc, char **argv,
+		 struct error *err)
+{
+	int id, ret = 0;
+
+	/* What follows COMMAND is COMMAND's. */
+	while (!ret && (id = getopt_long(argc, argv, flat->letters, flat->options, NULL)) != -1) {
+		const struct placed_row *placed = id == '?' || id == ':' ? NULL : find_row(flat, id);
+
+		if (!placed)
+			return arguments__bad_option(id, argc, argv, flat->options, table->program, err);
+		ret = placed->row->take(placed->row, (char *)options + placed->offset, value_of(placed->row, argc, argv), err);
+	}
+	return ret;
+}
+
+int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
+{
+	/* "+": options end at the first other word; ":": a missing value is told apart. */
+	struct flat_table flat = {.letters = "+:"};
+
+	opterr = 0;
+	flatten(&flat, table->rows, 0);
+	return parse(table, &flat, options, argc, argv, err);
+}
+
+int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
+{
+	optind = 0; /* another argv than the last: getopt_long begins anew */
+	return option_table__parse_on(table, options, argc, argv, err);
+}
+
+static void each_row(const struct option_row *rows, void (*each)(const struct option_row *row, void *arg), void *arg)
+{
+	for (const struct option_row *row = rows; !is_end(row); row++) {
+		if (row->rows)
+			each_row(row->rows, each, arg);
+		else if (row->take)
+			each(row, arg);
+	}
+}
+
+void option_table__each(const struct option_table *table, void (*each)(const struct option_row *row, void *arg), void *arg)
+{
+	each_row(table->rows, each, arg);
+}
+
+/* --- the help text --- */
+
+static int print_option(const struct option_row *row, FILE *out)
+{
+	int length = fprintf(out, "  ");
+
+	if (row->letter)
+		length += fprintf(out, "-%c%s", row->letter, row->name ? ", " : "");
+	if (row->name)
+		length += fprintf(out, "--%s", row->name);
+	if (row->value)
+		length += fprintf(out, " %s", row->value);
+	return length;
+}
+
+static void print_row(const struct option_row *row, FILE *out)
+{
+	const char *line = row->help;
+	int column = print_option(row, out);
+
+	if (column > TEXT_COLUMN - 2) {
+		fputc('\n', out);
+		column = 0;
+	}
+	while (line) {
+		const char *end = strchr(line, '\n');
+
+		fprintf(out, "%*s%.*s\n", TEXT_COLUMN - column, "", (int)(end ? (size_t)(end - line) : strlen(line)), line);
+		line = end ? end + 1 : NULL;
+		column = 0;
+	}
+}
+
+static void print_rows(const struct option_row *rows, FILE *out)
+{
+	for (const struct option_row *row = rows; !is_end(row); row++) {
+		if (row->rows)
+			print_rows(row->rows, out);
+		else if (row->help && !row->name && !row->letter)
+			fprintf(out, "%s%s\n", *row->help ? "\n" : "", row->help);
+		else if (row->help)
+			print_row(row, out);
+	}
+}
+
+void option_table__print_help(const struct option_table *table, FILE *out)
+{
+	fputs(table->head, out);
+	print_rows(table->rows, out);
+	if (table->tail)
+		fputs(table->tail, out);
+}
+
+/* --- values --- */
+
+struct option_name option_row__name(const struct option_row *row)
+{
+	struct option_name name;
+
+	if (row->letter && row->name)
+		snprintf(name.text, sizeof(name.text), "-%c, --%s", row->letter, row->name);
+	else if (row->name)
+		snprintf(name.text, sizeof(name.text), "--%s", row->name);
+	else
+		snprintf(name.text, sizeof(name.text), "-%c", row->letter);
+	return name;
+}
+
+int option__flag(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	(void)text;
+	(void)err;
+	*(bool *)field = true;
+	return 0;
+}
+
+int option__bits(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)text;
+	(void)err;
+	*(unsigned int *)field |= (unsigned int)row->min;
+	return 0;
+}
+
+static int number_of(const struct option_row *row, const char *text, unsigned long *number, struct error *err)
+{
+	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, (unsigned long)row->max, number, err);
+}
+
+int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	unsigned long number = 0;
+	int ret = number_of(row, text, &number, err);
+
+	*(unsigned int *)field = (unsigned int)number;
+	return ret;
+}
+
+int option__u64(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	unsigned long number = 0;
+	int ret = number_of(row, text, &number, err);
+
+	*(uint64_t *)field = number;
+	return ret;
+}
+
+int option__byte(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	unsigned long number = 0;
+	int ret = number_of(row, text, &number, err);
+
+	*(uint8_t *)field = (uint8_t)number;
+	return ret;
+}
+
+int option__size(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__size(option_row__name(row).text, text, (uint64_t)row->min, (uint64_t)row->max, field, err);
+}
+
+int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__seconds(option_row__name(row).text, text, row->min, field, err);
+}
+
+int option__duration(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	int ret = option__seconds(row, field, text, err);
+
+	if (!ret && *(double *)field <= 0)
+		return error__set(err, -EINVAL, "%s '%.100s': give more than 0 seconds", option_row__name(row).text, text);
+	return ret;
+}
+
+int option__time(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__time(option_row__name(row).text, text, field, err);
+}
+
+int option__word(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	size_t which = 0;
+	int ret = arguments__word(option_row__name(row).text, text, row->words, row->word_count, &which, err);
+
+	*(unsigned int *)field = (unsigned int)which;
+	return ret;
+}
+
+int option__text(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	(void)err;
+	*(const char **)field = text;
+	return 0;
+}
+
+int option__once(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__once(option_row__name(row).text, field, text, err);
+}
+
+int option__file(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	return arguments__file(option_row__name(row).text, field, text, err);
+}
+
+/* --- what every command has --- */
+
+int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	enum log_level *level = field;
+
+	(void)row;
+	(void)text;
+	(void)err;
+	*level = *level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
+	return 0;
+}
+
+int option__quiet(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	(void)text;
+	(void)err;
+	*(enum log_level *)field = LOG_QUIET;
+	return 0;
+}
+
+/* Nothing after it is looked at. */
+static int take_result(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)field;
+	(void)text;
+	(void)err;
+	return (int)row->min;
+}
+
+const struct option_row help_rows[] = {
+	{"help", 'h', NULL, "this text", take_result, .min = OPTIONS_HELP},
+	{"version", 'V', NULL, "the version", take_result, .min = OPTIONS_VERSION},
+	{0},
+};
+
+const struct option_row log_rows[] = {
+	{"verbose", 'v', NULL, "say more on stderr (twice: even more)", option__verbose, .offset = 0},
+	{"quiet", 'q', NULL, "no warnings", option__quiet, .offset = 0},
+	{.rows = help_rows},
+	{0},
+};
