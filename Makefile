@@ -36,7 +36,7 @@ SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: check-deps $(BUILD)/gpuprobe sim
+all: check-deps $(BUILD)/gpuprobe $(BUILD)/completions/gpuprobe.bash sim
 
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
@@ -104,6 +104,16 @@ $(BUILD)/libgpuprobe.a: $(LIB_OBJ)
 $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# --- completions of shells, from the tables of options ---
+
+$(BUILD)/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/libgpuprobe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/completions/gpuprobe.bash: $(BUILD)/completions/bash
+	$< > $@.new
+	@mv $@.new $@
+
 # --- using it ---
 
 demo:
@@ -113,6 +123,7 @@ demo:
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
+	install -D -m 644 $(BUILD)/completions/gpuprobe.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard man/*.8)
 
 clean:

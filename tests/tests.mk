@@ -51,15 +51,10 @@ unit-tests: $(UNIT_TESTS)
 
 # What a test needs besides the library; what is already in there is left out by the linker.
 $(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_place: $(API_OBJS)
-$(BUILD)/tests/test_trace_options: $(BUILD)/obj/cli/options/trace_options.o $(BUILD)/obj/cli/options/stack_options.o \
-	$(BUILD)/obj/cli/options/arguments.o $(BUILD)/obj/cli/options/option_table.o
-$(BUILD)/tests/test_memleak_options: $(BUILD)/obj/cli/options/memleak_options.o $(BUILD)/obj/cli/options/stack_options.o \
-	$(BUILD)/obj/cli/options/arguments.o $(BUILD)/obj/cli/options/option_table.o
-$(BUILD)/tests/test_account_options: $(BUILD)/obj/cli/options/account_options.o $(BUILD)/obj/cli/options/stack_options.o \
-	$(BUILD)/obj/cli/options/arguments.o $(BUILD)/obj/cli/options/option_table.o
-$(BUILD)/tests/test_dump_options: $(BUILD)/obj/cli/options/dump_options.o $(BUILD)/obj/cli/options/arguments.o \
-	$(BUILD)/obj/cli/options/option_table.o
-$(BUILD)/tests/test_option_table: $(BUILD)/obj/cli/options/option_table.o $(BUILD)/obj/cli/options/arguments.o
+OPTION_OBJS := $(patsubst %,$(BUILD)/obj/cli/options/%.o,arguments option_table stack_options)
+$(patsubst %,$(BUILD)/tests/test_%_options,account dump memleak trace): $(BUILD)/tests/test_%: \
+	$(BUILD)/obj/cli/options/%.o $(OPTION_OBJS)
+$(BUILD)/tests/test_option_table: $(OPTION_OBJS)
 $(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/commands/gaps.o
 $(BUILD)/tests/test_target_pids: $(BUILD)/obj/cli/session/target_pids.o
 $(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/session/earlier.o

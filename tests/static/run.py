@@ -29,7 +29,7 @@ sys.dont_write_bytecode = True
 from unchanged import Job, Stamps  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-C_FOLDERS = ("src", "api", "tests/unit", "sim", "bench", "examples")
+C_FOLDERS = ("src", "api", "completions", "tests/unit", "sim", "bench", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 # Of warnings that only clang has.
@@ -62,7 +62,7 @@ class Flags:
         self.states = states
 
     def of(self, path):
-        if path.startswith("src/") or path.startswith("api/"):
+        if path.startswith(("src/", "api/", "completions/")):
             return self.flags
         if path.startswith("tests/unit/bpf/"):
             return ["-Itests/unit/bpf/native", *self.flags, "-Ibpf", "-Itests/unit", "-Wno-format-nonliteral"]
@@ -145,8 +145,8 @@ def cppcheck_jobs(flags):
     command = ["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1", "--library=posix,gnu",
                "--enable=warning,performance,portability", "--suppressions-list=tests/static/cppcheck.txt",
                "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
-               "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api"]
-    return [Job(command, files=sources("src", "api", "include", "tests/static", suffixes=(".c", ".h")))]
+               "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api", "completions"]
+    return [Job(command, files=sources("src", "api", "completions", "include", "tests/static", suffixes=(".c", ".h")))]
 
 
 def shell_jobs(flags):
@@ -167,7 +167,7 @@ def man_jobs(flags):
 
 
 def format_jobs(flags):
-    files = sources("src", "api", "bpf", "include", "sim", "bench", "examples", "tests", suffixes=(".c", ".h"))
+    files = sources("src", "api", "completions", "bpf", "include", "sim", "bench", "examples", "tests", suffixes=(".c", ".h"))
     parts = [files[at:at + 20] for at in range(0, len(files), 20)]
     return [Job(["clang-format", "--dry-run", "--Werror", *part], files=part) for part in parts]
 

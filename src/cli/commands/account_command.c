@@ -116,7 +116,7 @@ static int make_findings(struct account_run *run, struct error *err)
 	run->findings = findings__new(&options);
 	if (!run->findings)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = findings__set_thresholds(run->findings, run->options->thresholds, run->options->threshold_count, err);
+	ret = findings__set_thresholds(run->findings, run->options->thresholds.texts, run->options->thresholds.count, err);
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
@@ -248,22 +248,17 @@ static int start(bool diagnose, int argc, char **argv, int *status, struct error
 	struct log log;
 	int ret = account_options__parse(&options, diagnose, argc, argv, err);
 
-	if (ret == ACCOUNT_RUN && (options.explain || options.list)) {
+	if (subcommand__is_done(ret, diagnose ? &diagnose_options : &stat_options, status))
+		goto out;
+	if (options.explain || options.list) {
 		*status = 0;
 		tell(&options);
-	} else if (ret == ACCOUNT_RUN) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run_command(&options, &log, status, err);
-	} else if (ret == ACCOUNT_HELP) {
-		*status = 0;
-		account_options__print_help(stdout, diagnose);
-	} else if (ret == ACCOUNT_VERSION) {
-		*status = 0;
-		subcommand__print_version();
-	} else {
-		*status = EXIT_USAGE;
+		goto out;
 	}
+	log.level = options.log_level;
+	subcommand__set_bpf_log(log.level);
+	ret = run_command(&options, &log, status, err);
+out:
 	account_options__clear(&options);
 	return ret;
 }

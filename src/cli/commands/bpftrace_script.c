@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "cli/options/arguments.h"
+#include "cli/options/option_table.h"
 #include "target/cuda_files.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/unknown_names.h"
@@ -25,28 +27,10 @@
 #define STANDARD_LIBCUDA "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
 #define STANDARD_LIBCUDART "/usr/local/cuda/lib64/libcudart.so"
 
-static const char help[] =
-	"Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
-	"\n"
-	"Prints a script for bpftrace that shows CUDA calls as they return, with the\n"
-	"paths of this machine's libraries and those functions that they have.\n"
-	"\n"
-	"  -e, --events LIST       families and functions, as gpuprobe trace takes them\n"
-	"                          (repeatable) [25 functions of both layers: allocating,\n"
-	"                          copying, launching, streams, events, devices]\n"
-	"  --api LAYER             runtime, driver or both [both]\n"
-	"  --libcudart-path FILE   this runtime, not those that are found (repeatable)\n"
-	"  --libcuda-path FILE     this driver, not those that are found (repeatable)\n"
-	"  --standard-paths        look at no library: the usual paths, and all functions\n"
-	"                          that are chosen\n"
-	"  -h, --help              this text\n"
-	"  -V, --version           the version\n";
-
 struct request {
-	const char **events;
-	size_t event_count;
+	struct option_list events;
 	enum api_mode api;
-	bool standard, help, version;
+	bool standard;
 	unsigned int named; /* LAYER_BIT() of the layers whose libraries were named */
 	struct trace_selection *selection;
 	struct trace_functions *functions;
@@ -55,103 +39,76 @@ struct request {
 	size_t site_count, site_capacity;
 };
 
-enum option_id {
-	OPT_API = 256,
-	OPT_LIBCUDART,
-	OPT_LIBCUDA,
-	OPT_STANDARD
-};
-
-static const struct option long_options[] = {
-	{"events", required_argument, NULL, 'e'},
-	{"api", required_argument, NULL, OPT_API},
-	{"libcudart-path", required_argument, NULL, OPT_LIBCUDART},
-	{"libcuda-path", required_argument, NULL, OPT_LIBCUDA},
-	{"standard-paths", no_argument, NULL, OPT_STANDARD},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{NULL, 0, NULL, 0},
-};
-
-static int take_api(struct request *request, const char *text, struct error *err)
+/* Its row's `min` is an enum layer. */
+static int take_library(const struct option_row *row, void *field, const char *path, struct error *err)
 {
-	static const char *const words[] = {"runtime", "driver", "both"};
-	static const enum api_mode modes[] = {API_RUNTIME, API_DRIVER, API_BOTH};
-	size_t which = 0;
-	int ret = arguments__word("--api", text, words, 3, &which, err);
-
-	if (!ret)
-		request->api = modes[which];
-	return ret;
-}
-
-static int take_library(struct request *request, enum layer layer, const char *path, struct error *err)
-{
+	struct request *request = field;
 	int ret = arguments__library(path, err);
 
-	request->named |= LAYER_BIT(layer);
+	request->named |= LAYER_BIT((enum layer)row->min);
 	if (!ret)
 		ret = cuda_files__add(&request->files, path, err);
 	return ret ? arguments__library_error(ret, err) : 0;
 }
 
-static int take_option(struct request *request, int id, struct error *err)
+#define FIELD(member) .offset = offsetof(struct request, member)
+
+static const struct option_row option_rows[] = {
+	{"events", 'e', "LIST",
+	 "families and functions, as gpuprobe trace takes them\n"
+	 "(repeatable) [25 functions of both layers: allocating,\n"
+	 "copying, launching, streams, events, devices]",
+	 option__list, FIELD(events)},
+	{"api", 0, "LAYER", "runtime, driver or both [both]", arguments__take_layers, FIELD(api)},
+	{"libcudart-path", 0, "FILE", "this runtime, not those that are found (repeatable)", take_library, .min = LAYER_RUNTIME},
+	{"libcuda-path", 0, "FILE", "this driver, not those that are found (repeatable)", take_library, .min = LAYER_DRIVER},
+	{"standard-paths", 0, NULL,
+	 "look at no library: the usual paths, and all functions\n"
+	 "that are chosen",
+	 option__flag, FIELD(standard)},
+	{.rows = help_rows},
+	{0},
+};
+
+const struct option_table bpftrace_script_options = {
+	.program = "gpuprobe bpftrace-script",
+	.head = "Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
+		"\n"
+		"Prints a script for bpftrace that shows CUDA calls as they return, with the\n"
+		"paths of this machine's libraries and those functions that they have.\n"
+		"\n",
+	.rows = option_rows,
+};
+
+static int select_functions(struct request *request, struct error *err)
 {
-	switch (id) {
-	case 'e':
-		return arguments__append(&request->events, &request->event_count, optarg, err);
-	case OPT_API:
-		return take_api(request, optarg, err);
-	case OPT_LIBCUDART:
-		return take_library(request, LAYER_RUNTIME, optarg, err);
-	case OPT_LIBCUDA:
-		return take_library(request, LAYER_DRIVER, optarg, err);
-	case OPT_STANDARD:
-		request->standard = true;
-		return 0;
-	case 'V':
-		request->version = true;
-		return 0;
-	default:
-		request->help = true;
-		return 0;
-	}
+	int ret = 0;
+
+	request->selection = trace_selection__new(request->api);
+	request->functions = trace_functions__new(false);
+	if (!request->selection || !request->functions)
+		return error__set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; !ret && i < request->events.count; i++)
+		ret = trace_selection__add(request->selection, request->events.texts[i], err);
+	if (!ret && !request->events.count)
+		ret = trace_selection__add(request->selection, DEFAULT_SELECTION, err);
+	if (!ret)
+		ret = trace_selection__check(request->selection, err);
+	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
-/* Whether something is told of gpuprobe, and no script printed. */
-static bool tells(const struct request *request)
+/* Returns an enum option_result, or a negative errno with a line for a person. */
+static int parse(struct request *request, int argc, char **argv, struct error *err)
 {
-	return request->help || request->version;
-}
+	int ret = option_table__parse(&bpftrace_script_options, request, argc, argv, err);
 
-static int parse(struct request *request, int argc, char **argv, int *status, struct error *err)
-{
-	int id, ret = 0;
-
-	*status = EXIT_USAGE;
-	opterr = 0;
-	while (!ret && !tells(request) && (id = getopt_long(argc, argv, "+:e:hV", long_options, NULL)) != -1) {
-		if (id == ':' || id == '?')
-			return arguments__bad_option(id, argc, argv, long_options, "gpuprobe bpftrace-script", err);
-		ret = take_option(request, id, err);
-	}
-	if (ret || tells(request))
+	if (ret)
 		return ret;
 	if (optind < argc)
 		return error__set(err, -EINVAL, "unexpected '%.100s': see gpuprobe bpftrace-script --help", argv[optind]);
 	if (request->standard && request->named)
 		return error__set(err, -EINVAL, "--standard-paths and a path do not go together: choose one");
-	request->selection = trace_selection__new(request->api);
-	request->functions = trace_functions__new(false);
-	if (!request->selection || !request->functions)
-		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; !ret && i < request->event_count; i++)
-		ret = trace_selection__add(request->selection, request->events[i], err);
-	if (!ret && !request->event_count)
-		ret = trace_selection__add(request->selection, DEFAULT_SELECTION, err);
-	if (!ret)
-		ret = trace_selection__check(request->selection, err);
-	return ret ? error__prefix(err, ret, "-e") : 0;
+	return select_functions(request, err);
 }
 
 static int add_site(struct request *request, size_t row, const char *path)
@@ -264,7 +221,7 @@ static const char *note_of(const struct request *request)
 static void clear(struct request *request)
 {
 	free(request->sites);
-	free(request->events);
+	free(request->events.texts);
 	trace_selection__free(request->selection);
 	trace_functions__free(request->functions);
 	cuda_files__clear(&request->files);
@@ -289,19 +246,12 @@ static int print(struct request *request, struct error *err)
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct request request = {.api = API_BOTH};
-	int ret = parse(&request, argc, argv, status, err);
+	int ret = parse(&request, argc, argv, err);
 
-	if (!ret) {
-		*status = EXIT_FAILED;
-		if (request.help)
-			fputs(help, stdout);
-		else if (request.version)
-			subcommand__print_version();
-		else
-			ret = print(&request, err);
+	if (!subcommand__is_done(ret, &bpftrace_script_options, status)) {
+		ret = print(&request, err);
+		*status = ret ? EXIT_FAILED : 0;
 	}
-	if (!ret)
-		*status = 0;
 	clear(&request);
-	return ret;
+	return ret < 0 ? ret : 0;
 }

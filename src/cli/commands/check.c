@@ -37,7 +37,7 @@ static const struct option_row rows[] = {
 	{0},
 };
 
-static const struct option_table table = {
+const struct option_table check_command_options = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe check [OPTIONS]\n"
 		"\n"
@@ -53,7 +53,7 @@ static const struct option_table table = {
 
 static int parse(struct request *request, int argc, char **argv, struct error *err)
 {
-	int ret = option_table__parse(&table, request, argc, argv, err);
+	int ret = option_table__parse(&check_command_options, request, argc, argv, err);
 
 	if (!ret && optind < argc)
 		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
@@ -130,7 +130,7 @@ int check_command__run(int argc, char **argv, int *status, struct error *err)
 	struct request request = {.log_level = LOG_WARN};
 	int ret = parse(&request, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &table, status))
+	if (!subcommand__is_done(ret, &check_command_options, status))
 		ret = check(&request, status, err);
 	targets__clear(&request.targets);
 	cuda_files__clear(&request.named);

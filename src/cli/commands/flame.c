@@ -166,18 +166,10 @@ int flame_command__run(int argc, char **argv, int *status, struct error *err)
 	struct log log;
 	int ret = flame_options__parse(&options, argc, argv, err);
 
-	if (ret == FLAME_OPTIONS_RUN) {
+	if (!subcommand__is_done(ret, &flame_options, status)) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run(&options, &log, status, err);
-	} else if (ret < 0) {
-		*status = EXIT_USAGE;
-	} else {
-		*status = 0;
-		if (ret == FLAME_OPTIONS_HELP)
-			flame_options__print_help(stdout);
-		else
-			subcommand__print_version();
 	}
 	flame_options__clear(&options);
 	return ret;

@@ -54,8 +54,8 @@ static int make_findings(struct monitor *monitor, struct error *err)
 	monitor->findings = findings__new(&options);
 	if (!monitor->findings)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = findings__set_thresholds(monitor->findings, monitor->options->thresholds,
-				       monitor->options->threshold_count, err);
+	ret = findings__set_thresholds(monitor->findings, monitor->options->thresholds.texts,
+				       monitor->options->thresholds.count, err);
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 

@@ -7,17 +7,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options/account_options.h"
+#include "cli/options/dump_options.h"
+#include "cli/options/flame_options.h"
+#include "cli/options/memleak_options.h"
+#include "cli/options/options.h"
+#include "cli/options/trace_options.h"
+
 static const struct subcommand subcommands[] = {
-	{"dump", "what each thread is in, now, and what it waits for", dump_command__run},
-	{"trace", "every call as it happens, decoded", trace_command__run},
-	{"stat", "where the time of a run goes, by thread and call", stat_command__run},
-	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run},
-	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run},
-	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run},
-	{"check", "what of gpuprobe works on this machine, and what to do", check_command__run},
-	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run},
-	{NULL, NULL, NULL},
+	{"dump", "what each thread is in, now, and what it waits for", dump_command__run, &dump_options},
+	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
+	{"stat", "where the time of a run goes, by thread and call", stat_command__run, &stat_options},
+	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run, &diagnose_options},
+	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run, &memleak_option_table},
+	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run, &flame_options},
+	{"check", "what of gpuprobe works on this machine, and what to do", check_command__run, &check_command_options},
+	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run, &bpftrace_script_options},
+	{NULL, NULL, NULL, NULL},
 };
+
+static const struct subcommand monitor = {"", "the monitor", monitor_command__run, &monitor_options};
+
+void subcommand__each(void (*each)(const struct subcommand *subcommand, void *arg), void *arg)
+{
+	each(&monitor, arg);
+	for (size_t i = 0; subcommands[i].word; i++)
+		each(&subcommands[i], arg);
+}
 
 void subcommand__print_all(FILE *out)
 {

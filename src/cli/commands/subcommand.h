@@ -24,6 +24,7 @@ struct subcommand {
 	 * EXIT_FAILED beforehand.
 	 */
 	int (*run)(int argc, char **argv, int *status, struct error *err);
+	const struct option_table *options;
 };
 
 int monitor_command__run(int argc, char **argv, int *status, struct error *err);
@@ -35,6 +36,12 @@ int flame_command__run(int argc, char **argv, int *status, struct error *err);
 int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
+
+/* Of those that have no header of their own. */
+extern const struct option_table bpftrace_script_options, check_command_options;
+
+/* Calls `each` for every command, the monitor, whose word is empty, included. */
+void subcommand__each(void (*each)(const struct subcommand *subcommand, void *arg), void *arg);
 
 /* The command of that name but the monitor; NULL: there is none, and `err` says which there are. */
 const struct subcommand *subcommand__find(const char *word, struct error *err);

@@ -406,22 +406,14 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 	struct log log;
 	int ret = trace_options__parse(&options, argc, argv, err);
 
-	if (ret == TRACE_OPTIONS_RUN) {
+	if (!subcommand__is_done(ret, &trace_option_table, status)) {
 		log.level = options.log_level;
 		subcommand__set_bpf_log(log.level);
 		ret = run(&options, &log, status, err);
-	} else if (ret < 0) {
-		*status = EXIT_USAGE;
-	} else {
-		*status = 0;
-		if (ret == TRACE_OPTIONS_HELP)
-			trace_options__print_help(stdout);
-		else if (ret == TRACE_OPTIONS_VERSION)
-			subcommand__print_version();
-		else if (ret == TRACE_OPTIONS_LIST)
-			list_functions(options.selection);
-		else
-			trace_output__print_json_schema(stdout);
+	} else if (ret == TRACE_OPTIONS_LIST) {
+		list_functions(options.selection);
+	} else if (ret == TRACE_OPTIONS_SCHEMA) {
+		trace_output__print_json_schema(stdout);
 	}
 	trace_options__clear(&options);
 	return ret;

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -36,36 +35,29 @@ struct account_command {
 	struct stack_choice stacks;
 	enum account_form form;
 	struct report_options output;
-	const char *file;	  /* to write to; NULL: standard output; argv's */
-	const char *idle_file;	  /* of idle times; NULL: none; argv's */
-	uint64_t window_ns;	  /* over which growth is judged */
-	int fail_on;		  /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
-	double max_overhead;	  /* see struct counting_options */
-	bool overhead_by_default; /* the same */
-	bool host;		  /* threads that submit are followed; of diagnose alone */
-	unsigned int host_rate;	  /* samples a second */
-	bool getters;		  /* calls that only ask are probed as well */
-	const char **thresholds;  /* "ID=VALUE", argv's */
-	size_t threshold_count;
-	const char *explain; /* an id, or "all"; argv's; NULL without */
+	const char *file;	       /* to write to; NULL: standard output; argv's */
+	const char *idle_file;	       /* of idle times; NULL: none; argv's */
+	uint64_t window_ns;	       /* over which growth is judged */
+	int fail_on;		       /* enum finding_severity: findings at least so bad fail the run; NO_FAIL: none does */
+	double max_overhead;	       /* see struct counting_options */
+	bool overhead_by_default;      /* the same */
+	bool host;		       /* threads that submit are followed; of diagnose alone */
+	unsigned int host_rate;	       /* samples a second */
+	bool getters;		       /* calls that only ask are probed as well */
+	struct option_list thresholds; /* "ID=VALUE", argv's */
+	const char *explain;	       /* an id, or "all"; argv's; NULL without */
 	bool list;
 	enum log_level log_level;
 };
 
-enum account_options_result {
-	ACCOUNT_RUN = 0,
-	ACCOUNT_HELP,	 /* -h: account_options__print_help to stdout, exit 0 */
-	ACCOUNT_VERSION, /* -V */
-};
+extern const struct option_table stat_options, diagnose_options;
 
 /*
  * Parses the command line; argv[0] is "stat" or "diagnose". Returns an enum
- * account_options_result, or -EINVAL with a line for a person in `err` (exit
- * status 2). account_options__clear releases it in any case.
+ * option_result, or -EINVAL with a line for a person in `err` (exit status 2).
+ * account_options__clear releases it in any case.
  */
 int account_options__parse(struct account_command *options, bool diagnose, int argc, char **argv, struct error *err);
 void account_options__clear(struct account_command *options);
-
-void account_options__print_help(FILE *out, bool diagnose);
 
 #endif

@@ -152,21 +152,6 @@ int arguments__word(const char *name, const char *text, const char *const *words
 	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
 }
 
-int arguments__api(const char *text, enum api_mode *api, struct error *err)
-{
-	static const char *const words[] = {
-		[API_AUTO] = "auto",
-		[API_DRIVER] = "driver",
-		[API_RUNTIME] = "runtime",
-		[API_BOTH] = "both",
-	};
-	size_t which = 0;
-	int ret = arguments__word("--api", text, words, sizeof(words) / sizeof(*words), &which, err);
-
-	*api = (enum api_mode)which;
-	return ret;
-}
-
 int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err)
 {
 	unsigned long number;
@@ -263,15 +248,6 @@ void targets__clear(struct targets *targets)
 	*targets = (struct targets){0};
 }
 
-bool arguments__take_log_level(int id, enum log_level *level)
-{
-	if (id == 'v')
-		*level = *level < LOG_INFO ? LOG_INFO : LOG_DEBUG;
-	else if (id == 'q')
-		*level = LOG_QUIET;
-	return id == 'v' || id == 'q';
-}
-
 /* Of a long option's word: whether it is the beginning of one's name. */
 static bool begins_name(const char *word, const struct option *options)
 {
@@ -350,6 +326,17 @@ static int take_library(const struct option_row *row, void *field, const char *t
 	return targets__add_library(field, text, err);
 }
 
+int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	static const char *const words[] = {"runtime", "driver", "both"};
+	static const enum api_mode modes[] = {API_RUNTIME, API_DRIVER, API_BOTH};
+	size_t which = 0;
+	int ret = arguments__word(option_row__name(row).text, text, words, sizeof(words) / sizeof(*words), &which, err);
+
+	*(enum api_mode *)field = modes[which];
+	return ret;
+}
+
 int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	return arguments__capacity(option_row__name(row).text, text, (unsigned long)row->max, field, err);
@@ -373,9 +360,19 @@ const struct option_row library_rows[] = {
 	{0},
 };
 
+const struct option_row overhead_rows[] = {
+	{"max-overhead", 0, "PERCENT|off",
+	 "keep the probes' cost to about this: where they would\n"
+	 "slow a thread down by more, watch launches, copies or\n"
+	 "waits for a part of the time and estimate (~) the rest\n"
+	 "[off]",
+	 arguments__take_overhead, .offset = 0},
+	{0},
+};
+
 #define CAPACITY_ROW(name, member, most, help) \
 	{ \
-		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct counting_limits, member), .max = most \
+		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct counting_limits, member), .max = (most) \
 	}
 
 const struct option_row capacity_rows[] = {

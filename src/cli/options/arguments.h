@@ -65,9 +65,6 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
 		    struct error *err);
 
-/* --api: the layers that are probed. */
-int arguments__api(const char *text, enum api_mode *api, struct error *err);
-
 /* What BPF maps can be made for, and no kernel would have the memory for more; a process has 64 entries of some maps. */
 #define MAX_ENTRIES (1ul << 26)
 #define MAX_PROCESSES (1ul << 16)
@@ -91,9 +88,6 @@ int arguments__library_error(int ret, struct error *err);
 /* Appends a pointer to an array that grows. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
 
-/* -v and -q: whether `id` was one of them. */
-bool arguments__take_log_level(int id, enum log_level *level);
-
 /* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
 			  struct error *err);
@@ -103,32 +97,14 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 #define CAPACITIES "Capacities (what does not fit is counted as lost and shown):"
 
 extern const struct option_row library_rows[];	/* of a struct targets: --libcudart-path and --libcuda-path */
+extern const struct option_row overhead_rows[]; /* of a double, a share: --max-overhead where all families may be sampled */
 extern const struct option_row capacity_rows[]; /* of a struct counting_limits */
 extern const char *const api_words[4];		/* of an enum api_mode */
 
 int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct targets */
+int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err);   /* enum api_mode, not API_AUTO */
 int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err); /* uint32_t, up to max */
 int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err); /* double, a share */
 int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err);   /* uint64_t */
-
-#define MAX_OVERHEAD_HELP \
-	"  --max-overhead PERCENT|off\n" \
-	"                          keep the probes' cost to about this: where they would\n" \
-	"                          slow a thread down by more, watch launches, copies or\n" \
-	"                          waits for a part of the time and estimate (~) the rest\n" \
-	"                          [off]\n"
-
-/* The end of a help text: the limits of struct counting_limits, and what every command has. */
-#define COUNTING_HELP \
-	"Capacities (what does not fit is counted as lost and shown):\n" \
-	"  --max-processes N       processes at a time [4096]\n" \
-	"  --max-allocations N     live allocations [1048576]\n" \
-	"  --max-kernels N         kernel handles [65536]\n" \
-	"  --max-inflight N        streams with asynchronous copies [16384]\n" \
-	"\n" \
-	"  -v, --verbose           say more on stderr (twice: even more)\n" \
-	"  -q, --quiet             no warnings\n" \
-	"  -h, --help              this text\n" \
-	"  -V, --version           the version\n"
 
 #endif

@@ -4,7 +4,6 @@
 #define CLI_FLAME_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -13,7 +12,8 @@
 #include "output/flame/graph.h"
 
 enum flame_form {
-	FLAME_FOLDED = 0,
+	FLAME_UNSAID = 0, /* while the command line is parsed */
+	FLAME_FOLDED,
 	FLAME_SVG,
 	FLAME_SPEEDSCOPE
 };
@@ -30,20 +30,13 @@ struct flame_options {
 	enum log_level log_level;
 };
 
-enum flame_options_result {
-	FLAME_OPTIONS_RUN = 0,
-	FLAME_OPTIONS_HELP,    /* -h: flame_options__print_help to stdout, exit 0 */
-	FLAME_OPTIONS_VERSION, /* -V */
-};
+extern const struct option_table flame_options;
 
 /*
- * Parses the command line. Returns an enum flame_options_result, or -EINVAL
- * with a line for a person in `err` (exit status 2). flame_options__clear
- * releases it.
+ * Parses the command line. Returns an enum option_result, or -EINVAL with a
+ * line for a person in `err` (exit status 2). flame_options__clear releases it.
  */
 int flame_options__parse(struct flame_options *options, int argc, char **argv, struct error *err);
 void flame_options__clear(struct flame_options *options);
-
-void flame_options__print_help(FILE *out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +56,32 @@ static void add_letter(struct flat_table *flat, const struct option_row *row)
 		flat->letters[length] = ':';
 }
 
+static bool do_the_same(const struct placed_row *one, const struct placed_row *other)
+{
+	return one->row->take == other->row->take && one->offset == other->offset && one->row->min == other->row->min &&
+	       one->row->max == other->row->max && one->row->words == other->row->words;
+}
+
+/* Two names of one option have one id: getopt_long takes what both begin with. */
+static int id_of_name(const struct flat_table *flat, const struct placed_row *placed)
+{
+	const struct placed_row *before = flat->row_count ? &flat->rows[flat->row_count - 1] : NULL;
+
+	if (before && before->row->name && do_the_same(before, placed))
+		return flat->options[flat->option_count - 1].val;
+	return FIRST_ID + (int)flat->row_count;
+}
+
 static void add_option(struct flat_table *flat, const struct option_row *row, size_t offset)
 {
+	const struct placed_row placed = {row, offset};
+	int id = id_of_name(flat, &placed);
+
 	if (row->name)
-		flat->options[flat->option_count++] =
-			(struct option){row->name, argument_of(row), NULL, FIRST_ID + (int)flat->row_count};
+		flat->options[flat->option_count++] = (struct option){row->name, argument_of(row), NULL, id};
 	if (row->letter)
 		add_letter(flat, row);
-	flat->rows[flat->row_count++] = (struct placed_row){row, offset};
+	flat->rows[flat->row_count++] = placed;
 }
 
 static void flatten(struct flat_table *flat, const struct option_row *rows, size_t offset)
@@ -78,7 +97,7 @@ static void flatten(struct flat_table *flat, const struct option_row *rows, size
 static const struct placed_row *find_row(const struct flat_table *flat, int id)
 {
 	if (id >= FIRST_ID)
-		return &flat->rows[id - FIRST_ID];
+		return (size_t)(id - FIRST_ID) < flat->row_count ? &flat->rows[id - FIRST_ID] : NULL;
 	for (size_t i = 0; i < flat->row_count; i++)
 		if (flat->rows[i].row->letter == id)
 			return &flat->rows[i];
@@ -217,6 +236,15 @@ int option__flag(const struct option_row *row, void *field, const char *text, st
 	return 0;
 }
 
+int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)row;
+	(void)text;
+	(void)err;
+	*(uint8_t *)field = 1;
+	return 0;
+}
+
 int option__bits(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	(void)text;
@@ -227,7 +255,10 @@ int option__bits(const struct option_row *row, void *field, const char *text, st
 
 static int number_of(const struct option_row *row, const char *text, unsigned long *number, struct error *err)
 {
-	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, (unsigned long)row->max, number, err);
+	/* As a double it is one more. */
+	unsigned long max = row->max >= (double)LONG_MAX ? LONG_MAX : (unsigned long)row->max;
+
+	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, max, number, err);
 }
 
 int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -308,6 +339,22 @@ int option__file(const struct option_row *row, void *field, const char *text, st
 	return arguments__file(option_row__name(row).text, field, text, err);
 }
 
+int option__list(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct option_list *list = field;
+
+	(void)row;
+	return arguments__append(&list->texts, &list->count, text, err);
+}
+
+int option__result(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	(void)field;
+	(void)text;
+	(void)err;
+	return (int)row->min;
+}
+
 /* --- what every command has --- */
 
 int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -330,18 +377,9 @@ int option__quiet(const struct option_row *row, void *field, const char *text, s
 	return 0;
 }
 
-/* Nothing after it is looked at. */
-static int take_result(const struct option_row *row, void *field, const char *text, struct error *err)
-{
-	(void)field;
-	(void)text;
-	(void)err;
-	return (int)row->min;
-}
-
 const struct option_row help_rows[] = {
-	{"help", 'h', NULL, "this text", take_result, .min = OPTIONS_HELP},
-	{"version", 'V', NULL, "the version", take_result, .min = OPTIONS_VERSION},
+	{"help", 'h', NULL, "this text", option__result, .min = OPTIONS_HELP},
+	{"version", 'V', NULL, "the version", option__result, .min = OPTIONS_VERSION},
 	{0},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The options of a command as a table. Parsing, the help text and the completions of shells come from it; man pages are
- * written by hand (tests/integration/commands/test_man_pages.py compares the names).
+ * written by hand (tests/integration/tools/test_man_options.py compares the names).
  */
 #ifndef CLI_OPTION_TABLE_H
 #define CLI_OPTION_TABLE_H
@@ -14,12 +14,16 @@
 
 struct option_row;
 
-/* Takes a value into the row's field; `text` is NULL without one. 0, or a negative errno with a line for a person. */
+/*
+ * Takes a value into the row's field; `text` is NULL without one. 0; a negative errno with a line for a person; or what
+ * option_table__parse is to return at once.
+ */
 typedef int (*option_take)(const struct option_row *row, void *field, const char *text, struct error *err);
 
 /*
  * An option, a heading of the help text (`help` alone), a line of it (`take` is NULL), or other rows for a part of the command's
- * structure (`rows`).
+ * structure (`rows`). Options that follow each other and differ in name and help alone are one with two names: what both names
+ * begin with stands for it.
  */
 struct option_row {
 	const char *name;  /* the long one, without "--"; NULL: it has a letter alone */
@@ -49,7 +53,7 @@ enum option_result {
 
 /*
  * Takes the options at the beginning of argv into `options`, up to the first other word, where optind stands then. Returns an
- * enum option_result, -EINVAL with a line for a person, or -ENOMEM.
+ * enum option_result (or one of the command's own, see option__result), -EINVAL with a line for a person, or -ENOMEM.
  */
 int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err);
 
@@ -70,22 +74,33 @@ struct option_name option_row__name(const struct option_row *row);
 
 /* --- values, by the type of the field --- */
 
-int option__flag(const struct option_row *row, void *field, const char *text, struct error *err);     /* bool: true */
-int option__bits(const struct option_row *row, void *field, const char *text, struct error *err);     /* unsigned int: |= min */
-int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err); /* unsigned int, uint32_t */
-int option__u64(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint64_t, size_t */
-int option__byte(const struct option_row *row, void *field, const char *text, struct error *err);     /* uint8_t */
-int option__size(const struct option_row *row, void *field, const char *text, struct error *err);     /* uint64_t, bytes */
-int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err);  /* double: 0, or from min on */
-int option__duration(const struct option_row *row, void *field, const char *text, struct error *err); /* double: from min on */
-int option__time(const struct option_row *row, void *field, const char *text, struct error *err);     /* uint64_t, nanoseconds */
-int option__word(const struct option_row *row, void *field, const char *text, struct error *err);     /* an enum */
-int option__text(const struct option_row *row, void *field, const char *text, struct error *err);     /* const char *: argv's */
-int option__once(const struct option_row *row, void *field, const char *text, struct error *err);     /* the same, no second one */
-int option__file(const struct option_row *row, void *field, const char *text, struct error *err);     /* the same, not empty */
+/* What a repeatable option was given: argv's texts, in a list that is to be freed. */
+struct option_list {
+	const char **texts;
+	size_t count;
+};
+
+int option__flag(const struct option_row *row, void *field, const char *text, struct error *err);      /* bool: true */
+int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err); /* uint8_t: 1 */
+int option__bits(const struct option_row *row, void *field, const char *text, struct error *err);      /* unsigned int: |= min */
+int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err);  /* unsigned int, uint32_t */
+int option__u64(const struct option_row *row, void *field, const char *text, struct error *err);       /* uint64_t, size_t */
+int option__byte(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint8_t */
+int option__size(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint64_t, bytes */
+int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err);   /* double: 0, or from min on */
+int option__duration(const struct option_row *row, void *field, const char *text, struct error *err);  /* double: from min on */
+int option__time(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint64_t, nanoseconds */
+int option__word(const struct option_row *row, void *field, const char *text, struct error *err);      /* an enum */
+int option__text(const struct option_row *row, void *field, const char *text, struct error *err);      /* const char *: argv's */
+int option__once(const struct option_row *row, void *field, const char *text, struct error *err);      /* the same, no second one */
+int option__file(const struct option_row *row, void *field, const char *text, struct error *err);      /* the same, not empty */
+int option__list(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct option_list */
 
 int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err); /* enum log_level */
 int option__quiet(const struct option_row *row, void *field, const char *text, struct error *err);   /* enum log_level */
+
+/* Ends the command line: option_table__parse returns min, an enum option_result or one of the command's own beyond these. */
+int option__result(const struct option_row *row, void *field, const char *text, struct error *err);
 
 #define WORDS(list) .words = (list), .word_count = sizeof(list) / sizeof((list)[0])
 

@@ -27,14 +27,6 @@ static int take_address(const struct option_row *row, void *field, const char *t
 	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
 }
 
-static int take_threshold(const struct option_row *row, void *field, const char *text, struct error *err)
-{
-	struct options *options = field;
-
-	(void)row;
-	return arguments__append(&options->thresholds, &options->threshold_count, text, err);
-}
-
 #define FIELD(member) .offset = offsetof(struct options, member)
 
 static const struct option_row rows[] = {
@@ -51,12 +43,7 @@ static const struct option_row rows[] = {
 	 "the runtime allocation and free]",
 	 option__word, FIELD(api), WORDS(api_words)},
 	{"check-launches", 0, NULL, "look at the result of each launch (else one in 256)", option__flag, FIELD(check_launches)},
-	{"max-overhead", 0, "PERCENT|off",
-	 "keep the probes' cost to about this: where they would\n"
-	 "slow a thread down by more, watch launches, copies or\n"
-	 "waits for a part of the time and estimate (~) the rest\n"
-	 "[off]",
-	 arguments__take_overhead, FIELD(max_overhead)},
+	{.rows = overhead_rows, FIELD(max_overhead)},
 	{"verdict", 0, NULL,
 	 "keep the account that diagnose keeps: it proves who\n"
 	 "waits for whom, the GPU or the program",
@@ -73,7 +60,7 @@ static const struct option_row rows[] = {
 	{"threshold", 0, "ID=VALUE",
 	 "when it is a finding, or ID.NAME=VALUE (repeatable);\n"
 	 "gpuprobe diagnose --list has all of them",
-	 take_threshold, .offset = 0},
+	 option__list, FIELD(thresholds)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]", take_address, .offset = 0},
 	{"metrics-kernels", 0, "N", "kernels of a process with a series of their own [100]", option__unsigned, FIELD(metrics_kernels),
 	 .max = 1000000},
@@ -147,5 +134,5 @@ int options__parse(struct options *options, int argc, char **argv, struct error 
 void options__clear(struct options *options)
 {
 	targets__clear(&options->targets);
-	free(options->thresholds);
+	free(options->thresholds.texts);
 }

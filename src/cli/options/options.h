@@ -33,8 +33,7 @@ struct options {
 	unsigned int top;
 	bool full_names;
 	bool json;
-	const char **thresholds; /* of findings: "ID=VALUE", argv's */
-	size_t threshold_count;
+	struct option_list thresholds; /* of findings: "ID=VALUE", argv's */
 	enum log_level log_level;
 };
 

@@ -147,11 +147,16 @@ const struct option_row stack_needed_rows[] = {
 	{0},
 };
 
-const struct option_row stack_call_rows[] = {
-	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]", stack_choice__take_row, .min = OPT_MIN_WAIT},
+const struct option_row stack_sample_rows[] = {
 	{"stack-sample", 0, "N",
 	 "of a kernel's launches from one place, the stack of\n"
 	 "the first and of one in N, a power of two [64]",
 	 stack_choice__take_row, .min = OPT_STACK_SAMPLE},
+	{0},
+};
+
+const struct option_row stack_call_rows[] = {
+	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]", stack_choice__take_row, .min = OPT_MIN_WAIT},
+	{.rows = stack_sample_rows},
 	{0},
 };

@@ -25,44 +25,13 @@ struct stack_choice {
 	const char *given[5]; /* by enum stack_option_id, from OPT_STACK on: the option, where it was */
 };
 
-/* For the tables of getopt_long; these numbers are no command's own. */
 enum stack_option_id {
-	OPT_STACK = 1024,
+	OPT_STACK = 0,
 	OPT_STACK_SIZE,
 	OPT_STACK_STORAGE_SIZE,
 	OPT_MIN_WAIT,
 	OPT_STACK_SAMPLE,
 };
-
-/* clang-format off */
-#define STACK_MODE_OPTIONS \
-	{"stack", required_argument, NULL, OPT_STACK}, {"stack-size", required_argument, NULL, OPT_STACK_SIZE}, \
-	{"stack-storage-size", required_argument, NULL, OPT_STACK_STORAGE_SIZE}
-#define STACK_CALL_OPTIONS \
-	{"min-wait", required_argument, NULL, OPT_MIN_WAIT}, {"stack-sample", required_argument, NULL, OPT_STACK_SAMPLE}
-/* clang-format on */
-
-#define STACK_STORAGE_HELP \
-	"  --stack-size 8|16|32    KiB of stack copied for dwarf and auto [16]\n" \
-	"  --stack-storage-size N  distinct stacks kept [16384]\n"
-
-/* How they are told of in a help text. */
-#define STACK_MODE_HELP \
-	"  --stack fp|dwarf|auto|off\n" \
-	"                          how stacks are taken: by frame pointers, by copies\n" \
-	"                          to unwind, by copies where frame pointers lead\n" \
-	"                          nowhere, or not at all [off]\n" STACK_STORAGE_HELP
-
-/* Of a command that shows nothing without stacks. */
-#define STACK_MODE_NEEDED_HELP \
-	"  --stack fp|dwarf|auto   how stacks are taken: by frame pointers, by copies\n" \
-	"                          to unwind, by copies where frame pointers lead\n" \
-	"                          nowhere [fp]\n" STACK_STORAGE_HELP
-
-#define STACK_CALL_HELP \
-	"  --min-wait TIME         take stacks of waits this long (ns, us, ms, s) [1ms]\n" \
-	"  --stack-sample N        of a kernel's launches from one place, the stack of\n" \
-	"                          the first and of one in N, a power of two [64]\n"
 
 /* Said once where that happens with frame pointers alone. */
 #define STACKS_BREAK_OFF "some stacks break off: try --stack auto"
@@ -70,9 +39,10 @@ enum stack_option_id {
 /* Rows of a struct stack_choice, for commands that take none unless asked to, and that show nothing without. */
 extern const struct option_row stack_rows[];
 extern const struct option_row stack_needed_rows[];
-/* Of both: --stack-size and --stack-storage-size; and what is of waits and launches. */
+/* Of both: --stack-size and --stack-storage-size; what is of waits and launches, and of that what is of launches. */
 extern const struct option_row stack_storage_rows[];
 extern const struct option_row stack_call_rows[];
+extern const struct option_row stack_sample_rows[];
 
 /* A row's own; its `min` is an enum stack_option_id. */
 int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err);

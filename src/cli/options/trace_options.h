@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
+#include "cli/options/option_table.h"
 #include "cli/options/stack_options.h"
 #include "output/trace/output.h"
 #include "trace/selection.h"
@@ -35,24 +35,20 @@ struct trace_options {
 };
 
 enum trace_options_result {
-	TRACE_OPTIONS_RUN = 0,
-	TRACE_OPTIONS_HELP,    /* -h: trace_options__print_help to stdout, exit 0 */
-	TRACE_OPTIONS_VERSION, /* -V */
-	TRACE_OPTIONS_SCHEMA,  /* --json-schema */
-	TRACE_OPTIONS_LIST,    /* --list-functions: of the selection */
+	TRACE_OPTIONS_SCHEMA = OPTIONS_VERSION + 1, /* --json-schema */
+	TRACE_OPTIONS_LIST,			    /* --list-functions: of the selection */
 };
 
+extern const struct option_table trace_option_table;
+
 /*
- * Parses the command line; argv[0] is "trace". Returns an enum
- * trace_options_result, or a negative errno with a line for a person in `err`
- * (exit status 2). trace_options__clear releases it in any case.
+ * Parses the command line; argv[0] is "trace". Returns an enum option_result or trace_options_result, or a negative errno with a
+ * line for a person in `err` (exit status 2). trace_options__clear releases it in any case.
  */
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err);
 void trace_options__clear(struct trace_options *options);
 
 /* Whether the column is among those that were chosen by -o. */
 bool trace_options__shows(const struct trace_options *options, enum trace_column column);
-
-void trace_options__print_help(FILE *out);
 
 #endif

@@ -42,7 +42,7 @@ def test_help_has_80_columns(command):
 
 @pytest.mark.parametrize("args, told", [
     (["flame", "--by", "bytes", "--by", "launches"], "--by bytes and --by launches do not go together: choose one"),
-    (["flame", "--by", "bytes", "-o", "a.svg", "-o", "b.svg"], "-o a.svg and -o b.svg do not go together"),
+    (["flame", "--by", "bytes", "-o", "a.svg", "-o", "b.svg"], "-o, --output a.svg and -o, --output b.svg do not go together"),
     (["trace", "-O", "one", "-O", "other"], "-O one and -O other do not go together"),
     (["trace", "--comm", "one", "--comm", "other"], "--comm one and --comm other do not go together"),
     (["trace", "--uid", "0", "--uid", "1000"], "--uid 0 and --uid 1000 do not go together"),

@@ -93,8 +93,8 @@ static void test_values(void **state)
 		      "--max-kernels 7 --api both --json --output file -- ls -l");
 	assert_string_equal(line.options.file, "file");
 	assert_int_equal(line.options.stacks.mode, STACK_OFF);
-	assert_int_equal(line.options.threshold_count, 2);
-	assert_string_equal(line.options.thresholds[1], "alloc-churn.pairs=3");
+	assert_int_equal(line.options.thresholds.count, 2);
+	assert_string_equal(line.options.thresholds.texts[1], "alloc-churn.pairs=3");
 	assert_int_equal(line.options.fail_on, SEVERITY_CRITICAL);
 	assert_int_equal(line.options.limits.max_kernels, 7);
 	assert_int_equal(line.options.api, API_BOTH);
@@ -218,7 +218,7 @@ static void test_help(void **state)
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
 
-		account_options__print_help(out, diagnose);
+		option_table__print_help(diagnose ? &diagnose_options : &stat_options, out);
 		fclose(out);
 		for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++)
 			assert_non_null(strstr(text, both[i]));
@@ -229,7 +229,7 @@ static void test_help(void **state)
 		free(text);
 	}
 	parse(&line, "stat -h");
-	assert_int_equal(line.ret, ACCOUNT_HELP);
+	assert_int_equal(line.ret, OPTIONS_HELP);
 	account_options__clear(&line.options);
 }
 

@@ -277,6 +277,10 @@ static void test_targets(void **state)
 	assert_int_equal(line.options.targets.library_count, 2);
 	assert_string_equal(line.options.targets.libraries[1], "b");
 	trace_options__clear(&line.options);
+	/* The beginning of two names that do the same. */
+	accept(&line, "--libcuda a --lib b");
+	assert_int_equal(line.options.targets.library_count, 2);
+	trace_options__clear(&line.options);
 	accept(&line, "-c -- train.py -c --bogus");
 	assert_string_equal(line.options.targets.command[0], "train.py");
 	assert_string_equal(line.options.targets.command[2], "--bogus");
@@ -310,10 +314,10 @@ static void test_what_only_prints(void **state)
 {
 	static const struct {
 		const char *words;
-		enum trace_options_result result;
+		int result;
 	} cases[] = {
-		{"-h", TRACE_OPTIONS_HELP},
-		{"-c --help", TRACE_OPTIONS_HELP},
+		{"-h", OPTIONS_HELP},
+		{"-c --help", OPTIONS_HELP},
 		{"--json-schema", TRACE_OPTIONS_SCHEMA},
 		{"--list-functions -e sync", TRACE_OPTIONS_LIST},
 	};
@@ -341,7 +345,7 @@ static void test_help_has_every_option(void **state)
 
 	(void)state;
 	assert_non_null(out);
-	trace_options__print_help(out);
+	option_table__print_help(&trace_option_table, out);
 	assert_int_equal(fclose(out), 0);
 	for (size_t i = 0; i < COUNT(words); i++)
 		assert_non_null(strstr(text, words[i]));

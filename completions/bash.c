@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Writes the completions of bash, at build time, from the tables of options that gpuprobe parses by: which words go after each
+ * command, and what each option's value can be.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands/subcommand.h"
+#include "cli/options/option_table.h"
+
+/* $command: gpuprobe's, empty for the monitor; $word: what is begun; $before: the word before it. */
+static const char head[] =
+	"# bash completion for gpuprobe, written by its build from the tables of its options\n"
+	"_gpuprobe()\n"
+	"{\n"
+	"\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= i\n"
+	"\n"
+	"\tCOMPREPLY=()\n"
+	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"\t\t\tif ((i + 1 == COMP_CWORD)); then\n"
+	"\t\t\t\tCOMPREPLY=($(compgen -c -- \"$word\"))\n"
+	"\t\t\telse\n"
+	"\t\t\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n"
+	"\t\t\tfi\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
+	"\tdone\n"
+	"\t# \"--api=driver\" is three words\n"
+	"\tif [[ $word == = ]]; then\n"
+	"\t\tword=\n"
+	"\telif [[ $before == = ]]; then\n"
+	"\t\tbefore=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"\tfi\n";
+
+static const char tail[] =
+	"}\n"
+	"complete -o filenames -F _gpuprobe gpuprobe\n";
+
+static void write_words(const struct subcommand *subcommand, void *arg)
+{
+	(void)arg;
+	if (*subcommand->word)
+		printf("%s ", subcommand->word);
+}
+
+static void write_pattern(const char *command, const struct option_row *row)
+{
+	printf("\t");
+	if (row->name)
+		printf("%s:--%s", command, row->name);
+	if (row->letter)
+		printf("%s%s:-%c", row->name ? "|" : "", command, row->letter);
+	printf(") ");
+}
+
+/* But for those that only stand for a value: PERCENT. */
+static void write_value_words(const char *value)
+{
+	char words[128], *rest = words, *word;
+
+	snprintf(words, sizeof(words), "%s", value);
+	while ((word = strsep(&rest, "[]|")))
+		if (*word && !isupper((unsigned char)*word))
+			printf("%s ", word);
+}
+
+/* The words that bash has for it; NULL: what the value can be is not known. */
+static const char *words_of(const char *value)
+{
+	static const struct {
+		const char *value, *words;
+	} known[] = {
+		{"FILE", "-f"},
+		{"PATH", "-d"},
+		{"PID", "-W \"$(cd /proc && echo [0-9]*)\""},
+		{"USER", "-u"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(value, known[i].value))
+			return known[i].words;
+	return NULL;
+}
+
+static void write_value(const struct option_row *row, void *arg)
+{
+	const char *words = row->value ? words_of(row->value) : NULL;
+
+	if (!row->value)
+		return;
+	write_pattern(arg, row);
+	if (strchr(row->value, '|')) {
+		printf("COMPREPLY=($(compgen -W '");
+		write_value_words(row->value);
+		printf("' -- \"$word\")); ");
+	} else if (words) {
+		printf("COMPREPLY=($(compgen %s -- \"$word\")); ", words);
+	}
+	printf("return ;;\n");
+}
+
+static void write_values(const struct subcommand *subcommand, void *arg)
+{
+	char word[32];
+
+	(void)arg;
+	snprintf(word, sizeof(word), "%s", subcommand->word);
+	option_table__each(subcommand->options, write_value, word);
+}
+
+static void write_name(const struct option_row *row, void *arg)
+{
+	(void)arg;
+	if (row->name)
+		printf("--%s ", row->name);
+	else
+		printf("-%c ", row->letter);
+}
+
+static void write_names(const struct subcommand *subcommand, void *arg)
+{
+	(void)arg;
+	printf("\t'%s') words='", subcommand->word);
+	option_table__each(subcommand->options, write_name, NULL);
+	printf("--' ;;\n");
+}
+
+int main(void)
+{
+	fputs(head, stdout);
+	printf("\tlocal commands='");
+	subcommand__each(write_words, NULL);
+	printf("' words\n\t[[ \" $commands \" == *\" ${COMP_WORDS[1]} \"* ]] && ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
+	       "\tcase $command:$before in\n");
+	subcommand__each(write_values, NULL);
+	printf("\tesac\n\tcase $command in\n");
+	subcommand__each(write_names, NULL);
+	printf("\tesac\n\t((COMP_CWORD == 1)) && words=\"$commands $words\"\n"
+	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n");
+	fputs(tail, stdout);
+	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}
