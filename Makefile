@@ -106,11 +106,12 @@ $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 
 # --- completions of shells, from the tables of options ---
 
-$(BUILD)/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/libgpuprobe.a
+$(BUILD)/obj/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/completions/gpuprobe.bash: $(BUILD)/completions/bash
+$(BUILD)/completions/gpuprobe.bash: $(BUILD)/obj/completions/bash
+	@mkdir -p $(@D)
 	$< > $@.new
 	@mv $@.new $@
 

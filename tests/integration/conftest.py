@@ -31,6 +31,7 @@ def copy_build():
     shutil.copy(os.environ.get("GPUPROBE_PROGRAM", build / "gpuprobe"), copy)
     shutil.copytree(build / "sim", copy / "sim")
     shutil.copytree(build / "bpf", copy / "bpf")
+    shutil.copytree(build / "completions", copy / "completions")
     os.environ["CUDA_SIM_MACHINE"] = copy.name
     os.environ["GPUPROBE_BUILD"] = str(copy)
     os.environ["GPUPROBE_PROGRAM"] = str(copy / "gpuprobe")

@@ -428,6 +428,7 @@ def test_a_program_that_is_stopped(share, kind, nothing_left):
         program.kill()
     verdict = report["processes"][0]["verdict"]
     assert (verdict["kind"], verdict.get("for_requests")) == (kind, False if kind == "no work" else None)
-    assert verdict["stopped"] == pytest.approx(share * seconds / (verdict["window_ns"] / 1e9), abs=0.1)
+    # Of what its threads were seen to do, which on a busy machine begins up to the whole run before the verdict's window.
+    assert share - 0.1 <= verdict["stopped"] <= share * seconds / (verdict["window_ns"] / 1e9) + 0.1
     assert verdict["held_by_gpu"] < 1.05 - verdict["stopped"]
     assert report["findings"] == []

@@ -299,11 +299,11 @@ static void stat_marks_estimates(void **state)
 		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms 1011.7 MiB/s  H2D sync, pageable\n",
 		"the wait that covered 2 of ~3\n",
 		"           60     4 KiB - 8 KiB    |",
-		"no findings\n\nnot looked for, since it takes every call and calls are sampled: small-copies, idle-gaps\n",
+		"no findings\n\nnot looked for, since it takes every call and calls are sampled: small-copies, idle-gaps (they are\n  with --max-overhead off)\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n",
 		NULL,
 	};
-	static const char *const diagnosed[] = {"calls are sampled: small-copies, idle-gaps\n", NULL};
+	static const char *const diagnosed[] = {"calls are sampled: small-copies, idle-gaps (they are\n  with --max-overhead off)\n", NULL};
 	struct scene scene;
 
 	(void)state;
