@@ -5,7 +5,7 @@ is scraped each second. Are all counted, what does gpuprobe hold meanwhile and t
 
 usage: honest.py BUILD SECONDS
 
-Prints the figures as a row of docs/reliability.md. Exits with 1 if a launch is missing or nobody says that it was lost.
+Prints the figures as a row of docs/engineering/reliability.md. Exits with 1 if a launch is missing or nobody says that it was lost.
 """
 import collections
 import http.client

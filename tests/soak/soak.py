@@ -33,7 +33,7 @@ MONITOR = ["--json", "--top", "0", "--display-interval", "1", "--stack", "auto",
 # No launches: it keeps 65,536 names of kernels, which takes longer to fill up than a soak lasts.
 TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-storage-size", "256", "--format", "tsv",
           "-O", "/dev/null"]
-# One in a thousand processes that die in calls has this loss, though each of its numbers is right: see docs/reliability.md.
+# One in a thousand processes that die in calls has this loss, though each of its numbers is right: see docs/engineering/reliability.md.
 BEARABLE = {"inflight_busy"}
 BYTES_A_PROCESS = 100 # of the heap in use, at most
 RESIDENT_GROWTH = 1.3 # what ended lately is kept for two minutes, and how much that is depends on the machine

@@ -11,7 +11,7 @@ from lib.script import PROGRAMS
 
 # Where libbpf's own look at the kernel fails it does without, and the verifier then takes long to refuse.
 SECONDS = 120
-# Libraries that end the program by themselves, or crash, where an allocation of theirs fails (docs/reliability.md).
+# Libraries that end the program by themselves, or crash, where an allocation of theirs fails (docs/engineering/reliability.md).
 OTHERS = ("/libdw", "/libseccomp")
 
 

@@ -369,7 +369,7 @@ static int open_memory(pid_t pid, int flags)
 
 static char place[] = "as it was";
 
-/* What docs/reliability.md says: neither the capabilities nor the filter keep user 0 from root's own files. */
+/* What docs/engineering/reliability.md says: neither the capabilities nor the filter keep user 0 from root's own files. */
 static void try_memory(void)
 {
 	struct error err = {""};
