@@ -11,8 +11,8 @@
  *   open_calls        calls in progress
  *   switch            calls whose return is not followed, since their thread switches stacks
  *   stack, take_stack, call_site   where calls are made, if that is asked for
- *   account, account_call   where time goes, if that is asked for
- *   account_contention   calls that last since another thread holds the driver
+ *   account, account/call   where time goes, if that is asked for
+ *   account/contention   calls that last since another thread holds the driver
  *   place             a thread's own counters and account
  *   rate              how many calls threads make, if that is asked for
  *   steps, step_call  what threads submit over and over, if that is asked for

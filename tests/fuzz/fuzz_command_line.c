@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/options/account_options.h"
+#include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
 #include "cli/options/options.h"
@@ -98,6 +99,15 @@ static int run(int (*command)(int argc, char **argv, int *status, struct error *
 	return ret;
 }
 
+static int parse_dump(int argc, char **argv, struct error *err)
+{
+	struct dump_options options;
+	int ret = dump_options__parse(&options, argc, argv, err);
+
+	dump_options__clear(&options);
+	return ret;
+}
+
 static int parse_check(int argc, char **argv, struct error *err)
 {
 	return run(check_command__run, argc, argv, err);
@@ -125,7 +135,7 @@ static int parse_values(int argc, char **argv, struct error *err)
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
 	parse_monitor, parse_trace, parse_stat, parse_diagnose, parse_memleak, parse_flame, parse_values,
-	parse_check, parse_bpftrace_script};
+	parse_check, parse_bpftrace_script, parse_dump};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -134,5 +134,5 @@ int check_command__run(int argc, char **argv, int *status, struct error *err)
 		ret = check(&request, status, err);
 	targets__clear(&request.targets);
 	cuda_files__clear(&request.named);
-	return ret;
+	return ret < 0 ? ret : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The options of a command as a table. Parsing, the help text and the completions of shells come from it; man pages are
- * written by hand (tests/integration/tools/test_man_options.py compares the names).
+ * written by hand (tests/integration/commands/test_man_pages.py compares the names).
  */
 #ifndef CLI_OPTION_TABLE_H
 #define CLI_OPTION_TABLE_H
