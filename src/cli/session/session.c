@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <inttypes.h>
+#include <linux/membarrier.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -37,6 +39,7 @@
 #include "probe/holds.h"
 #include "target/proc.h"
 
+#define PROGRAM_US 20000 /* far more than a BPF program takes, where there is no such barrier */
 #define REFUSALS_NAMED 8 /* of the whole machine there is one line */
 #define TIMERS 128	 /* at a time; connections have half of them */
 #define UNUSED_S 30	 /* so that a program that is started again and again is seen from its start */
@@ -645,6 +648,13 @@ static void end_link(struct bpf_link **link)
 	*link = NULL;
 }
 
+/* Those that run on other CPUs while their links end: they may stop their process after that. The barrier waits for RCU's readers. */
+static void wait_for_running_programs(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(PROGRAM_US);
+}
+
 void session__detach(struct session *session)
 {
 	if (session->attacher)
@@ -657,7 +667,8 @@ void session__detach(struct session *session)
 	if (!session->command || !session->probes.programs)
 		return;
 	end_link(session->probes.exec);
-	end_link(session->probes.mapping); /* and nothing is stopped any more */
+	end_link(session->probes.mapping);
+	wait_for_running_programs(); /* and nothing is stopped any more */
 	command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
 }
 
