@@ -37,7 +37,7 @@ int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
 
-/* Of those that have no header of their own. */
+/* The tables of commands without a header of their own. */
 extern const struct option_table bpftrace_script_options, check_command_options;
 
 /* Calls `each` for every command, the monitor, whose word is empty, included. */

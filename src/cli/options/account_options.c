@@ -42,7 +42,7 @@ static int take_host(const struct option_row *row, void *field, const char *text
 	return ret;
 }
 
-/* The row is of the whole structure. What was asked for is not the default. */
+/* The row is of the whole structure. A value on the command line is not the default. */
 static int take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	struct account_command *options = field;

@@ -390,7 +390,7 @@ static int watch_asks(void *arg, bool in)
 	return ret;
 }
 
-/* Who is given by number and has called before has had its start, see govern/ask_probes.h. */
+/* A process of -p may have had its start, see govern/ask_probes.h; one that has not brings the probes in by its first call. */
 static void begin_without_asks(struct counting *counting)
 {
 	const struct targets *targets = counting->options.targets;

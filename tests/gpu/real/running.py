@@ -5,6 +5,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,7 +16,12 @@ MOST_SECONDS = 600  # of a steady loop, should nobody end it
 
 
 class Failed(Exception):
-    """This run gave nothing; the others go on."""
+    """This run gave nothing; the others go on. Of what a program said, what went wrong and its last line; no folders."""
+
+    def __init__(self, text):
+        lines = text.splitlines() or [""]
+        said = [lines[0].partition(": ")[0], lines[-1]] if len(lines) > 1 else lines
+        super().__init__(re.sub(r"(?:/[\w.@+-]+)+/", "", ": ".join(said)))
 
 
 def tail(path, size=1500):

@@ -18,6 +18,7 @@ import corpus  # noqa: E402
 import page  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
+import running  # noqa: E402
 import truth  # noqa: E402
 
 NOW = "2026-11-26T12:00:00+00:00"
@@ -34,6 +35,13 @@ def test_the_list():
         program.name for program in corpus.ALL.values() if program.half == "second" or program.name == "pageable"]
     with pytest.raises(ValueError):
         corpus.chosen(["no_such_program"])
+
+
+def test_a_failure_names_no_folder():
+    """Results are published: they have the last line of what a program said, and nothing of where it ran."""
+    said = 'some ended with 1: Traceback\n  File "/home/me/tests/some.py", line 7\nOSError: no /srv/some data/weights.bin'
+    assert str(running.Failed(said)) == "some ended with 1: OSError: no some data/weights.bin"
+    assert str(running.Failed("some did not end: /usr/lib/x.so: gone")) == "some did not end: x.so: gone"
 
 
 @pytest.mark.parametrize("name", corpus.ALL)
