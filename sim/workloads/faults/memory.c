@@ -107,11 +107,11 @@ const struct fault memory_faults[] = {
 	{ "alloc-churn", alloc_churn, "64 MiB allocated and freed each step; fixed: once", false,
 	  .environment = "CUDA_SIM_LATENCY=cuMemAlloc_v2=412us,cuMemFree_v2=23us" },
 	{ "leak-growing", leak_growing, "1 MiB kept of each step; fixed: of the latest four", false,
-	  .options = "--window 3s --interval 0.2",
+	  .options = "--window 3s --interval 0.2 --threshold host-bound.window=60s",
 	  .arguments = "--seconds 5" },
 	{ "leak-at-exit", leak_at_exit, "one result in ten is never freed; fixed: all are", false, NULL, NULL, NULL },
 	{ "fragmentation", fragmentation, "a pool keeps 1 GiB and uses 32 MiB; fixed: it is trimmed", false,
-	  .options = "--window 3s --interval 0.2",
+	  .options = "--window 3s --interval 0.2 --threshold host-bound.window=60s",
 	  .arguments = "--seconds 4" },
 	{ 0 },
 };
