@@ -7,7 +7,7 @@
 
 HOSTCC ?= $(CC)
 
-API_OBJS := $(addprefix $(BUILD)/api/,check.o place.o row.o table.o words.o write.o)
+API_OBJS := $(addprefix $(BUILD)/api/,check.o arg_location.o row.o table.o words.o write.o)
 API_GENERATED := $(BUILD)/gen/api_tables.c
 
 $(BUILD)/api/%.o: api/%.c

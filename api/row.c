@@ -217,12 +217,12 @@ static int parse_argument(struct table_argument *argument, const struct row *row
 		return row__fail(row, "argument %s is not NAME PLACE TYPE", name);
 	if (!row__is_identifier(name))
 		return row__fail(row, "\"%s\" is not the name of an argument", name);
-	if (place__parse(place, &argument->place))
+	if (arg_location__parse(place, &argument->place))
 		return row__fail(row, "unknown place %s of argument %s", place, name);
 	size = is_type(type) ? type__size(type) : -1;
 	if (size < 0)
 		return row__fail(row, "unknown type \"%s\" of argument %s", type, name);
-	if (!place__fits(&argument->place, size))
+	if (!arg_location__fits(&argument->place, size))
 		return row__fail(row, "argument %s of %d bytes cannot be at %s", name, size, place);
 	argument->size = (uint8_t)size;
 	argument->name = strdup(name);
@@ -240,7 +240,7 @@ static int check_last_argument(const struct table_function *function, const stru
 		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): one without a name has ended the reading. */
 		if (strcmp(a->name, last->name) == 0)
 			return row__fail(row, "two arguments are called %s", a->name);
-		if (place__overlap(&a->place, &last->place))
+		if (arg_location__overlap(&a->place, &last->place))
 			return row__fail(row, "arguments %s and %s are at the same place", a->name,
 					 last->name);
 	}
@@ -322,7 +322,7 @@ static int set_role(struct table_function *function, const struct row *row, enum
  * and gridy (blocky) none; so a gridx of 64 bits carries y in its upper half.
  */
 static int set_dim3(struct table_function *function, const struct row *row, enum role x,
-		    const struct place *place)
+		    const struct arg_location *place)
 {
 	enum role z = x == ROLE_GRIDX ? ROLE_GRIDZ : ROLE_BLOCKZ;
 	int rc = set_role(function, row, x, place->first);
@@ -345,7 +345,7 @@ static int parse_role(struct table_function *function, const struct row *row, ch
 		return row__fail(row, "role %s names no argument: %s", word, name);
 	if ((role == ROLE_GRIDX || role == ROLE_BLOCKX) && strcmp(argument->type, "dim3") == 0)
 		return set_dim3(function, row, (enum role)role, &argument->place);
-	place = place__encode(&argument->place, argument->size);
+	place = arg_location__encode(&argument->place, argument->size);
 	if (place == PLACE_NONE)
 		return row__fail(row, "role %s names %s, which is in no single place", word, name);
 	if (role == ROLE_OUT && type__pointee_size(argument->type) == 4)

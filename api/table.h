@@ -17,14 +17,14 @@
 #include "gpuprobe/function.h"
 #include "gpuprobe/trace.h"
 #include "api/api.h"
-#include "place.h"
+#include "arg_location.h"
 
 #define MAX_ARGUMENTS 24
 
 struct table_argument {
 	char *name;
 	char *type;
-	struct place place;
+	struct arg_location place;
 	uint8_t size;
 	uint8_t passing; /* enum api_passing */
 };

@@ -18,7 +18,7 @@ static void write_arguments(const struct table *table, FILE *out)
 		for (j = 0; j < table->functions[i].argument_count; j++) {
 			a = &table->functions[i].arguments[j];
 			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u, 0x%02x, %u },\n", a->name, a->type,
-				place__encode(&a->place, a->size), a->size, a->place.first, a->passing);
+				arg_location__encode(&a->place, a->size), a->size, a->place.first, a->passing);
 		}
 	}
 	fputs("\t{ 0 },\n};\n\n", out);

@@ -11,9 +11,9 @@
  *   open_calls        calls in progress
  *   switch            calls whose return is not followed, since their thread switches stacks
  *   stack, take_stack, call_site   where calls are made, if that is asked for
- *   account, account/call   where time goes, if that is asked for
- *   account/contention   calls that last since another thread holds the driver
- *   place             a thread's own counters and account
+ *   profile, profile/call   where time goes, if that is asked for
+ *   profile/contention   calls that last since another thread holds the driver
+ *   place             a thread's own counters and profile
  *   rate              how many calls threads make, if that is asked for
  *   steps, step_call  what threads submit over and over, if that is asked for
  *   memory, launch, copy, wait, context, module   the families of the API
@@ -26,9 +26,9 @@
 #include "process/process.bpf.h"
 
 #include "call/abandon.bpf.h"
-#include "account/call.bpf.h"
-#include "account/contention.bpf.h"
-#include "account/work.bpf.h"
+#include "profile/call.bpf.h"
+#include "profile/contention.bpf.h"
+#include "profile/work.bpf.h"
 #include "launch/capture_call.bpf.h"
 #include "object/context.bpf.h"
 #include "copy/copy.bpf.h"
@@ -41,7 +41,7 @@
 #include "memory/memory.bpf.h"
 #include "launch/module.bpf.h"
 #include "object/object.bpf.h"
-#include "call/place.bpf.h"
+#include "call/counter_slot.bpf.h"
 #include "call/rate.bpf.h"
 #include "steps/step_call.bpf.h"
 #include "stack/take_stack.bpf.h"
@@ -72,7 +72,7 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 	function = function_at(call->row);
 	if (!function)
 		return 0;
-	if (config.account && may_submit(call->operation))
+	if (config.profile && may_submit(call->operation))
 		lose_sight(thread->slot);
 	switch (call->operation) {
 	case OP_FREE:
@@ -120,7 +120,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 	if (config.rates)
 		count_rate(thread, function->operation);
 	if (!thread->place)
-		open_place(thread);
+		open_counter_slot(thread);
 	follows = may_follow(thread, site, sp);
 	if (follows && thread->depth)
 		abandon_gone_calls(thread, sp, true);
@@ -130,7 +130,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return launch_enter(ctx, function, thread, site, follows);
 	if (several_drivers)
 		note_driver_of(thread, site);
-	if (config.account && function->operation == OP_ASK && function->kind == ASK_ERROR)
+	if (config.profile && function->operation == OP_ASK && function->kind == ASK_ERROR)
 		return follows ? ask_enter(thread) : 1;
 	call = follows ? call_enter(thread, ctx, site, function->operation) :
 			 call_enter_unfollowed(thread, ctx, site, function->operation);
@@ -138,7 +138,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		lose_sight_too_deep(thread);
 		return 1;
 	}
-	if (!call->unfollowed && config.account)
+	if (!call->unfollowed && config.profile)
 		work_enter(ctx, function, thread, call);
 	if (call->unfollowed && !tells_by_arguments(function->operation)) {
 		count_unfollowed(thread, call);
@@ -154,7 +154,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 	case OP_COPY:
 	case OP_SET:
 		copy_enter(ctx, function, thread, call);
-		if (config.account)
+		if (config.profile)
 			repeat_enter(ctx, function, thread, call);
 		break;
 	case OP_WAIT:
@@ -295,13 +295,13 @@ static __always_inline void leave(struct pt_regs *ctx)
 	leave_family(thread, call, result);
 	if (config.steps)
 		step_leave(thread, call, result);
-	if (!config.account)
+	if (!config.profile)
 		return;
-	account_leave(thread, call, result);
+	profile_leave(thread, call, result);
 	wants = work_leave(thread, call, result);
-	account_memory(thread->slot, call, result);
+	profile_memory(thread->slot, call, result);
 	if (wants)
-		keep_account_stack(ctx, thread, call, wants);
+		keep_profile_stack(ctx, thread, call, wants);
 	if (call->end_ns - call->start_ns >= CONTENTION_NS)
 		note_long_call(ctx, thread, call);
 }

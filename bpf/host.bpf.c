@@ -40,31 +40,31 @@ static __always_inline void add_to_site(const struct host_site_key *key, u64 ns,
 }
 
 /* A sleep that stands for others, too. */
-static __always_inline void charge_site(const struct followed *who, const struct host_account *account, u8 kind, u64 ns)
+static __always_inline void charge_site(const struct followed *who, const struct host_profile *profile, u8 kind, u64 ns)
 {
 	const struct host_site_key key = {
-		.stack = account->stack,
+		.stack = profile->stack,
 		.thread = who->thread,
 		.generation = who->generation,
 		.kind = kind,
-		.class = account->class,
-		.call = kind == ACTIVITY_OTHER ? account->call : 0,
+		.class = profile->class,
+		.call = kind == ACTIVITY_OTHER ? profile->call : 0,
 	};
 
-	add_to_site(&key, ns * account->weight, account->weight);
+	add_to_site(&key, ns * profile->weight, profile->weight);
 }
 
 /* A thread that wants the interpreter's lock sleeps for 5 ms at a time, and is woken at the last time alone. */
-static __always_inline void charge_waker(const struct followed *who, struct host_account *account, u64 ns)
+static __always_inline void charge_waker(const struct followed *who, struct host_profile *profile, u64 ns)
 {
-	const struct host_pair_key key = {who->thread, who->generation, account->waker_kernel_tid, account->kind};
+	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid, profile->kind};
 	struct host_waker *waker;
 
-	if (account->unended_kind == account->kind)
-		ns += account->unended_ns;
-	account->unended_kind = account->kind;
-	account->unended_ns = account->waker_kernel_tid ? 0 : ns;
-	if (!account->waker_kernel_tid)
+	if (profile->unended_kind == profile->kind)
+		ns += profile->unended_ns;
+	profile->unended_kind = profile->kind;
+	profile->unended_ns = profile->waker_kernel_tid ? 0 : ns;
+	if (!profile->waker_kernel_tid)
 		return;
 	waker = bpf_map_lookup_elem(&host_wakers, &key);
 	if (!waker)
@@ -86,10 +86,10 @@ static __always_inline void name_file(struct host_file *file, struct task_struct
 	bpf_probe_read_kernel_str(file->folder, sizeof(file->folder), BPF_CORE_READ(dentry, d_parent, d_name.name));
 }
 
-static __always_inline void charge_file(const struct followed *who, const struct host_account *account,
+static __always_inline void charge_file(const struct followed *who, const struct host_profile *profile,
 					struct task_struct *task, u64 ns)
 {
-	const struct host_pair_key key = {who->thread, who->generation, account->fd, account->kind};
+	const struct host_pair_key key = {who->thread, who->generation, profile->fd, profile->kind};
 	struct host_file *file = bpf_map_lookup_elem(&host_files, &key), fresh = {};
 
 	if (!file && bpf_map_update_elem(&host_files, &key, &fresh, BPF_NOEXIST)) {
@@ -102,8 +102,8 @@ static __always_inline void charge_file(const struct followed *who, const struct
 		return;
 	file->ns += ns;
 	file->count++;
-	if (account->kind == ACTIVITY_DISK)
-		name_file(file, task, account->fd);
+	if (profile->kind == ACTIVITY_DISK)
+		name_file(file, task, profile->fd);
 }
 
 static __always_inline bool is_ready(u8 kind)
@@ -142,43 +142,43 @@ static __always_inline void charge_rival(const struct followed *who, u32 kernel_
 }
 
 /* Charges whoever took the CPU. A thread of the kernel may have it for a moment before another does; `before` had it in the end. */
-static __always_inline void charge_rivals(const struct followed *who, const struct host_account *account,
+static __always_inline void charge_rivals(const struct followed *who, const struct host_profile *profile,
 					  struct task_struct *before, u64 now_ns, u64 until_ns)
 {
-	u64 ns = account->kind == ACTIVITY_READY ? until_ns - account->since_ns : now_ns - until_ns;
-	u32 first = account->kind == ACTIVITY_READY ? account->rival_kernel_pid : 0;
+	u64 ns = profile->kind == ACTIVITY_READY ? until_ns - profile->since_ns : now_ns - until_ns;
+	u32 first = profile->kind == ACTIVITY_READY ? profile->rival_kernel_pid : 0;
 
 	if (ns)
 		charge_rival(who, first ? first : meet_rival(who, before), ns);
 }
 
 /* The barriers have the verifier know of the index what is known here. */
-static __always_inline void add(struct host_account *account, u8 kind, u8 class, u64 ns)
+static __always_inline void add(struct host_profile *profile, u8 kind, u8 class, u64 ns)
 {
 	u32 cell = kind * HOST_CLASSES + class;
 
 	barrier_var(cell);
 	if (cell < HOST_ACTIVITIES * HOST_CLASSES)
-		(&account->ns[0][0])[cell] += ns;
+		(&profile->ns[0][0])[cell] += ns;
 }
 
-static __always_inline void count_time(struct host_account *account, u8 kind)
+static __always_inline void count_time(struct host_profile *profile, u8 kind)
 {
 	u32 number = kind;
 
 	barrier_var(number);
 	if (number < HOST_ACTIVITIES)
-		account->times[number]++;
+		profile->times[number]++;
 }
 
 /* --- switches --- */
 
 /* One thread hands over to the other and waits for what that one does: the backward pass of a training, say. */
-static __always_inline u8 kind_of_ended(const struct host_account *account)
+static __always_inline u8 kind_of_ended(const struct host_profile *profile)
 {
-	bool waited = account->kind == ACTIVITY_LOCK || account->kind == ACTIVITY_QUEUE || account->kind == ACTIVITY_OTHER;
+	bool waited = profile->kind == ACTIVITY_LOCK || profile->kind == ACTIVITY_QUEUE || profile->kind == ACTIVITY_OTHER;
 
-	return waited && account->class == HOST_OUTSIDE && account->woken_by_team ? ACTIVITY_TEAM : account->kind;
+	return waited && profile->class == HOST_OUTSIDE && profile->woken_by_team ? ACTIVITY_TEAM : profile->kind;
 }
 
 /* For a function that is not static tasks are numbers. */
@@ -190,93 +190,93 @@ struct coming {
 /*
  * The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. Not static: verified once, by itself.
  */
-__noinline int end_sleep(const struct coming *coming, struct host_account *account, u64 now_ns)
+__noinline int end_sleep(const struct coming *coming, struct host_profile *profile, u64 now_ns)
 {
 	const struct followed *who;
 	u64 until_ns = now_ns, ns;
 	u8 kind;
 
-	if (!coming || !account)
+	if (!coming || !profile)
 		return 0;
 	who = &coming->who;
-	kind = kind_of_ended(account);
-	if (account->woken_ns && !is_ready(account->kind))
-		until_ns = account->woken_ns;
-	if (until_ns < account->since_ns)
-		until_ns = account->since_ns;
-	ns = until_ns - account->since_ns;
-	add(account, kind, account->class, ns);
-	count_time(account, kind);
+	kind = kind_of_ended(profile);
+	if (profile->woken_ns && !is_ready(profile->kind))
+		until_ns = profile->woken_ns;
+	if (until_ns < profile->since_ns)
+		until_ns = profile->since_ns;
+	ns = until_ns - profile->since_ns;
+	add(profile, kind, profile->class, ns);
+	count_time(profile, kind);
 	if (now_ns > until_ns)
-		add(account, ACTIVITY_READY, account->class, now_ns - until_ns);
-	charge_rivals(who, account, (struct task_struct *)coming->before, now_ns, until_ns);
-	if (account->stack)
-		charge_site(who, account, kind, ns);
-	if (account->stack && now_ns - until_ns >= READY_MIN_NS)
-		charge_site(who, account, ACTIVITY_READY, now_ns - until_ns);
+		add(profile, ACTIVITY_READY, profile->class, now_ns - until_ns);
+	charge_rivals(who, profile, (struct task_struct *)coming->before, now_ns, until_ns);
+	if (profile->stack)
+		charge_site(who, profile, kind, ns);
+	if (profile->stack && now_ns - until_ns >= READY_MIN_NS)
+		charge_site(who, profile, ACTIVITY_READY, now_ns - until_ns);
 	if (has_waker(kind))
-		charge_waker(who, account, ns);
-	if (account->fd != NO_FD && ns >= FILE_MIN_NS)
-		charge_file(who, account, (struct task_struct *)coming->task, ns);
+		charge_waker(who, profile, ns);
+	if (profile->fd != NO_FD && ns >= FILE_MIN_NS)
+		charge_file(who, profile, (struct task_struct *)coming->task, ns);
 	return 0;
 }
 
 static __always_inline void take_cpu(struct task_struct *task, struct task_struct *before)
 {
 	struct coming coming = {.task = (u64)task, .before = (u64)before};
-	struct host_account *account = account_of(task, &coming.who);
+	struct host_profile *profile = profile_of(task, &coming.who);
 	u64 now_ns;
 
-	if (!account)
+	if (!profile)
 		return;
 	now_ns = now();
-	account->version++;
-	if (account->kind != ACTIVITY_CPU)
-		end_sleep(&coming, account, now_ns);
+	profile->version++;
+	if (profile->kind != ACTIVITY_CPU)
+		end_sleep(&coming, profile, now_ns);
 	else /* it was gone, unseen, as it began to be followed */
-		add(account, ACTIVITY_OTHER, HOST_OUTSIDE, now_ns - account->since_ns);
-	account->kind = ACTIVITY_CPU;
-	account->class = HOST_OUTSIDE;
-	account->since_ns = now_ns;
-	account->woken_ns = 0;
-	account->waker_kernel_tid = 0;
-	account->stack = 0;
-	account->version++;
+		add(profile, ACTIVITY_OTHER, HOST_OUTSIDE, now_ns - profile->since_ns);
+	profile->kind = ACTIVITY_CPU;
+	profile->class = HOST_OUTSIDE;
+	profile->since_ns = now_ns;
+	profile->woken_ns = 0;
+	profile->waker_kernel_tid = 0;
+	profile->stack = 0;
+	profile->version++;
 }
 
 static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct task_struct *next, bool ready, u32 state)
 {
 	struct followed who;
-	struct host_account *account = account_of(task, &who);
+	struct host_profile *profile = profile_of(task, &who);
 	const struct pt_regs *regs;
 	u64 now_ns;
 	u8 kind;
 
-	if (!account)
+	if (!profile)
 		return;
 	now_ns = now();
 	regs = (const void *)bpf_task_pt_regs(task);
-	account->version++;
+	profile->version++;
 	/* Another kind where it came to the CPU unseen, as it began to be followed. */
-	add(account, account->kind, account->class, now_ns - account->since_ns);
-	account->since_ns = now_ns;
-	account->woken_ns = 0;
-	account->waker_kernel_tid = 0;
-	account->woken_by_team = 0;
-	account->stack = 0;
-	account->kind = kind_of(task, ready, state, regs, account);
-	account->class = class_of(task, regs->sp);
+	add(profile, profile->kind, profile->class, now_ns - profile->since_ns);
+	profile->since_ns = now_ns;
+	profile->woken_ns = 0;
+	profile->waker_kernel_tid = 0;
+	profile->woken_by_team = 0;
+	profile->stack = 0;
+	profile->kind = kind_of(task, ready, state, regs, profile);
+	profile->class = class_of(task, regs->sp);
 	/* Read again it may be any for the verifier, which would go through the rest for each kind. */
 	barrier();
-	kind = account->kind;
-	account->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
+	kind = profile->kind;
+	profile->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
 	if (state & STATE_DEAD)
-		account->ended_ns = now_ns;
-	account->version++;
-	if (state & STATE_DEAD || !config.stack_mode || kind == ACTIVITY_STOPPED || !wants_stack(account, now_ns))
+		profile->ended_ns = now_ns;
+	profile->version++;
+	if (state & STATE_DEAD || !config.stack_mode || kind == ACTIVITY_STOPPED || !wants_stack(profile, now_ns))
 		return;
-	account->stack = own_stack(ctx, task, regs, account);
-	note_cost(account, now() - now_ns);
+	profile->stack = own_stack(ctx, task, regs, profile);
+	note_cost(profile, now() - now_ns);
 }
 
 /* preempt, prev, next and since Linux 5.18 the state of prev. */
@@ -296,9 +296,9 @@ int host_switch(u64 *ctx)
 
 /* --- wakings --- */
 
-static __always_inline void meet_waker(const struct followed *who, const struct host_account *account)
+static __always_inline void meet_waker(const struct followed *who, const struct host_profile *profile)
 {
-	const struct host_pair_key key = {who->thread, who->generation, account->waker_kernel_tid, account->kind};
+	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid, profile->kind};
 	struct task_struct *waker = bpf_get_current_task_btf(), *leader = BPF_CORE_READ(waker, group_leader);
 	struct host_waker fresh = {};
 
@@ -330,30 +330,30 @@ static __always_inline bool is_waker(struct task_struct *current, u8 kind)
 static __always_inline bool is_of_team(struct task_struct *current, s32 pid)
 {
 	struct followed who;
-	const struct host_account *account = account_of(current, &who);
+	const struct host_profile *profile = profile_of(current, &who);
 
-	return account && account->submits && account->pid == pid;
+	return profile && profile->submits && profile->pid == pid;
 }
 
 SEC("tp_btf/sched_waking")
 int host_waking(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0], *current;
-	struct host_account *account;
+	struct host_profile *profile;
 	struct followed who;
 
 	if (!is_known(task))
 		return 0;
-	account = account_of(task, &who);
-	if (!account || account->kind == ACTIVITY_CPU || account->woken_ns)
+	profile = profile_of(task, &who);
+	if (!profile || profile->kind == ACTIVITY_CPU || profile->woken_ns)
 		return 0;
-	account->woken_ns = now();
+	profile->woken_ns = now();
 	current = bpf_get_current_task_btf();
-	if (!has_waker(account->kind) || current == task || !is_waker(current, account->kind))
+	if (!has_waker(profile->kind) || current == task || !is_waker(current, profile->kind))
 		return 0;
-	account->waker_kernel_tid = BPF_CORE_READ(current, pid);
-	account->woken_by_team = account->submits && is_of_team(current, account->pid);
-	meet_waker(&who, account);
+	profile->waker_kernel_tid = BPF_CORE_READ(current, pid);
+	profile->woken_by_team = profile->submits && is_of_team(current, profile->pid);
+	meet_waker(&who, profile);
 	return 0;
 }
 
@@ -365,18 +365,18 @@ int host_sample(void *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct host_site_key key = {.kind = ACTIVITY_CPU};
 	const struct pt_regs *regs;
-	struct host_account *account;
+	struct host_profile *profile;
 	struct followed who;
 
-	account = account_of(task, &who);
-	if (!account)
+	profile = profile_of(task, &who);
+	if (!profile)
 		return 0;
 	regs = (const void *)bpf_task_pt_regs(task);
 	key.thread = who.thread;
 	key.generation = who.generation;
 	key.class = class_of(task, regs->sp);
-	account->samples[key.class & (HOST_CLASSES - 1)]++;
-	key.stack = own_stack(ctx, task, regs, account);
+	profile->samples[key.class & (HOST_CLASSES - 1)]++;
+	key.stack = own_stack(ctx, task, regs, profile);
 	add_to_site(&key, 0, 1);
 	return 0;
 }
@@ -387,40 +387,40 @@ int host_sample(void *ctx)
 static __always_inline void follow(struct task_struct *task, const struct host_wanted *wanted)
 {
 	struct followed *own = bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct host_account *account = bpf_map_lookup_elem(&host_accounts, &wanted->thread);
+	struct host_profile *profile = bpf_map_lookup_elem(&host_accounts, &wanted->thread);
 	const struct pt_regs *regs;
 	u32 state;
 
-	if (!own || !account)
+	if (!own || !profile)
 		return;
 	if (config.stack_mode)
 		scratch_of(task, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	own->thread = wanted->thread;
 	own->generation = wanted->generation;
 	regs = (const void *)bpf_task_pt_regs(task);
-	account->since_ns = now();
-	account->window_ns = account->since_ns;
-	account->one_in = 1;
+	profile->since_ns = now();
+	profile->window_ns = profile->since_ns;
+	profile->one_in = 1;
 	state = BPF_CORE_READ(task, __state);
 	if (BPF_CORE_READ(task, on_cpu)) {
-		account->kind = ACTIVITY_CPU;
-		account->class = HOST_OUTSIDE;
+		profile->kind = ACTIVITY_CPU;
+		profile->class = HOST_OUTSIDE;
 	} else {
-		account->kind = kind_of(task, !state, state, regs, account);
-		account->class = class_of(task, regs->sp);
+		profile->kind = kind_of(task, !state, state, regs, profile);
+		profile->class = class_of(task, regs->sp);
 	}
-	account->began_ns = account->since_ns;
+	profile->began_ns = profile->since_ns;
 }
 
 /* NULL: the thread has none, or its calls are not accounted for. */
-static __always_inline const struct thread_account *calls_of(const struct thread *thread)
+static __always_inline const struct thread_profile *calls_of(const struct thread *thread)
 {
 	u32 number = thread->place - 1;
 
 	return thread->place ? bpf_map_lookup_elem(&thread_accounts, &number) : NULL;
 }
 
-static __always_inline void tell_submitter(struct seq_file *out, struct task_struct *task, u64 first_ns)
+static __always_inline void report_submitter(struct seq_file *out, struct task_struct *task, u64 first_ns)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct host_submitter submitter = {
@@ -442,8 +442,8 @@ int host_threads(struct bpf_iter__task *ctx)
 	const struct host_wanted *wanted;
 	struct task_struct *task = ctx->task;
 	const struct thread *thread;
-	const struct thread_account *calls;
-	const struct host_account *account;
+	const struct thread_profile *calls;
+	const struct host_profile *profile;
 	struct followed who;
 	u32 tid;
 
@@ -457,15 +457,15 @@ int host_threads(struct bpf_iter__task *ctx)
 		bpf_map_delete_elem(&host_wanted, &tid);
 		return 0;
 	}
-	account = account_of(task, &who);
-	if (account && account->submits)
+	profile = profile_of(task, &who);
+	if (profile && profile->submits)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!thread || thread->state != THREAD_WATCHED)
 		return 0;
 	calls = calls_of(thread);
 	if (calls && calls->submits)
-		tell_submitter(ctx->meta->seq, task, calls->first_ns);
+		report_submitter(ctx->meta->seq, task, calls->first_ns);
 	return 0;
 }
 

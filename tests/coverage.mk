@@ -12,7 +12,7 @@ coverage: all test-programs coverage-build
 	@deploy/packages.sh install test-full
 	@tests/coverage.py $(BUILD) $(COVERAGE)
 
-# Counts are added up atomically: threads and the processes of src/base/unkilled.c share them.
+# Counts are added up atomically: threads and the processes of src/base/sigkill_safe.c share them.
 coverage-build: check-deps $(COVERAGE)/exit.o
 	@$(MAKE) --no-print-directory BUILD=$(COVERAGE) WARNINGS=-w CFLAGS='-O0 -g' \
 		HARDENING='-fPIE --coverage -fprofile-update=atomic' \

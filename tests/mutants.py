@@ -50,7 +50,7 @@ MUTANTS = [
            "\t__sync_fetch_and_add(count, key.kernels > 1 ? 2 : 1);\n", "integration", "graphs"),
     Mutant("errors", "bpf/call/call.bpf.h", "\tnote_sticky(slot, code);\n", "\tif (code == 2)\n\t\treturn 0;\n\tnote_sticky(slot, code);\n",
            "integration", "errors"),
-    Mutant("tracer", "src/trace/order.c", "\t\treturn a->time < b->time;\n", "\t\treturn a->time > b->time;\n",
+    Mutant("tracer", "src/trace/reorder.c", "\t\treturn a->time < b->time;\n", "\t\treturn a->time > b->time;\n",
            "unit,integration", "trace_calls"),
     Mutant("stacks", "src/stack/merge.c", "\t\tended = merging->entry[merging->next];\n",
            "\t\tended = merging->entry[merging->next] || merging->next > 2;\n", "unit,integration", "python_stacks"),
@@ -62,7 +62,7 @@ MUTANTS = [
     Mutant("shares", "bpf/process/share.bpf.h", "own < max / LITTLE;\n", "own > max;\n", "integration", "test_full_shares"),
     Mutant("confined", "bpf/process/confined.bpf.h", "\t\treturn is_counted;\n", "\t\treturn is_counted && row == 7;\n", "integration", "test_confined"),
     Mutant("metrics", "src/output/metrics/exposition.c", "\tif (*s == '\\n') {\n", "\tif (*s == '\\r') {\n", "unit"),
-    Mutant("exit status", "src/cli/session/command.c", "128 + WTERMSIG(raw)", "127 + WTERMSIG(raw)", "integration", "test_command"),
+    Mutant("exit status", "src/cli/session/child_command.c", "128 + WTERMSIG(raw)", "127 + WTERMSIG(raw)", "integration", "test_command"),
 ]
 
 

@@ -50,16 +50,16 @@ unit-tests: $(UNIT_TESTS)
 	@rm -f $(filter-out $(UNIT_TESTS),$(wildcard $(BUILD)/tests/test_*))
 
 # What a test needs besides the library; what is already in there is left out by the linker.
-$(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_place: $(API_OBJS)
+$(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_arg_location: $(API_OBJS)
 OPTION_OBJS := $(patsubst %,$(BUILD)/obj/cli/options/%.o,arguments option_table stack_options)
-$(patsubst %,$(BUILD)/tests/test_%_options,account dump memleak trace): $(BUILD)/tests/test_%: \
+$(patsubst %,$(BUILD)/tests/test_%_options,profile dump memleak trace): $(BUILD)/tests/test_%: \
 	$(BUILD)/obj/cli/options/%.o $(OPTION_OBJS)
 $(BUILD)/tests/test_option_table: $(OPTION_OBJS)
-$(BUILD)/tests/test_gaps: $(BUILD)/obj/cli/commands/gaps.o
+$(BUILD)/tests/test_attach_gaps: $(BUILD)/obj/cli/commands/attach_gaps.o
 $(BUILD)/tests/test_target_pids: $(BUILD)/obj/cli/session/target_pids.o
 $(BUILD)/tests/test_earlier: $(BUILD)/obj/cli/session/earlier.o
 $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/session/rescans.o
-$(BUILD)/tests/test_hindrance: $(BUILD)/obj/cli/session/refusals.o
+$(BUILD)/tests/test_attach_failure: $(BUILD)/obj/cli/session/unwatchable.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 
 # The BPF program as functions, compiled with stand-ins for libbpf's headers of helpers, which come first.

@@ -9,7 +9,7 @@
 #ifndef BPF_CALL_ABANDON_BPF_H
 #define BPF_CALL_ABANDON_BPF_H
 
-#include "account/work.bpf.h"
+#include "profile/work.bpf.h"
 #include "object/context.bpf.h"
 #include "launch/graph.bpf.h"
 #include "launch/launch.bpf.h"
@@ -19,7 +19,7 @@
 
 static __always_inline bool acts_at_entry(u8 operation)
 {
-	if (config.account && operation == OP_WAIT)
+	if (config.profile && operation == OP_WAIT)
 		return true;
 	return operation == OP_FREE || operation == OP_DESTROY || operation == OP_CONTEXT ||
 	       operation == OP_GRAPH || operation == OP_VIRTUAL;
@@ -27,7 +27,7 @@ static __always_inline bool acts_at_entry(u8 operation)
 
 static __always_inline void abandon_call(struct thread *thread, struct call *call)
 {
-	if (config.account)
+	if (config.profile)
 		work_abandoned(thread, call);
 	switch (call->operation) {
 	case OP_FREE:

@@ -179,7 +179,7 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
 	call->driver = driver_of_site(site);
 	call->operation = operation;
 	call->flag = 0;
-	if (config.account)
+	if (config.profile)
 		call->marked = 0;
 	call->device = current_device(thread);
 	call->place = thread->place;

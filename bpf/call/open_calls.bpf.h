@@ -6,7 +6,7 @@
 #ifndef BPF_CALL_OPEN_CALLS_BPF_H
 #define BPF_CALL_OPEN_CALLS_BPF_H
 
-#include "account/account.bpf.h"
+#include "profile/profile.bpf.h"
 #include "process/confined.bpf.h"
 
 /* Where the thread's stack pointer was when it entered the kernel last. */
@@ -50,7 +50,7 @@ static __always_inline void describe_call(struct open_call_record *record, const
 }
 
 /* Userspace knows of the call by its latest reading as well: a full ring loses no more than what came after that. */
-static __always_inline void tell_unfinished(struct task_struct *task, const struct thread *thread, const struct call *call)
+static __always_inline void report_unfinished(struct task_struct *task, const struct thread *thread, const struct call *call)
 {
 	struct record_unfinished *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -66,16 +66,16 @@ static __always_inline void tell_unfinished(struct task_struct *task, const stru
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void account_unfinished(struct thread *thread, const struct call *call, u32 depth, u64 ns)
+static __always_inline void profile_unfinished(struct thread *thread, const struct call *call, u32 depth, u64 ns)
 {
-	struct thread_account *account = account_of(thread);
+	struct thread_profile *profile = profile_of(thread);
 	u32 number = find_duration(thread->slot, call->row) - 1;
 	struct duration_record *record = bpf_map_lookup_elem(&durations, &number);
 
 	if (record)
 		__sync_fetch_and_add(&record->unfinished_ns, ns);
-	if (account && !depth)
-		account->time[time_class_of(call->operation)].ns += ns;
+	if (profile && !depth)
+		profile->time[time_class_of(call->operation)].ns += ns;
 }
 
 /* The calling thread ends inside its call number `depth`. */
@@ -97,10 +97,10 @@ __noinline int count_unfinished(struct thread *thread, u32 depth)
 	tally = tally_of(thread->slot, call->row, function->kind, 0, call->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->other_ns, ns);
-	if (config.account)
-		account_unfinished(thread, call, depth, ns);
+	if (config.profile)
+		profile_unfinished(thread, call, depth, ns);
 	if (!depth)
-		tell_unfinished(bpf_get_current_task_btf(), thread, call);
+		report_unfinished(bpf_get_current_task_btf(), thread, call);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static __always_inline void count_unfinished_calls(struct thread *thread)
 }
 
 /* A call of the thread to userspace, unless it has returned meanwhile. `record` describes the thread. */
-static __always_inline void tell_open(struct bpf_iter__task *ctx, struct thread *thread, struct open_call_record *record,
+static __always_inline void report_open(struct bpf_iter__task *ctx, struct thread *thread, struct open_call_record *record,
 				      u32 depth)
 {
 	struct call *call = &thread->calls[depth & (CALL_DEPTH - 1)];
@@ -151,7 +151,7 @@ int open_calls(struct bpf_iter__task *ctx)
 		if (i >= thread->depth || thread->calls[i].sp < sp)
 			break;
 		if (!may_have_returned(&thread->calls[i]))
-			tell_open(ctx, thread, &record, i);
+			report_open(ctx, thread, &record, i);
 	}
 	return 0;
 }

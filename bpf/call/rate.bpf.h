@@ -32,7 +32,7 @@ static __noinline int open_rate(struct thread *thread)
 
 	if (!thread)
 		return 0;
-	thread->rate = NO_PLACE;
+	thread->rate = NO_COUNTER_SLOT;
 	if (bpf_map_pop_elem(&free_rates, &number))
 		return 0;
 	rate = bpf_map_lookup_elem(&thread_rates, &number);
@@ -75,7 +75,7 @@ static __always_inline void close_rate(void)
 	rate = rate_of(thread);
 	if (rate)
 		rate->ended_ns = now();
-	thread->rate = NO_PLACE;
+	thread->rate = NO_COUNTER_SLOT;
 }
 
 #endif

@@ -14,7 +14,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, THREAD_PLACES);
+	__uint(max_entries, THREAD_COUNTER_SLOTS);
 	__type(key, u32);
 	__type(value, struct thread_counts);
 } thread_counts SEC(".maps");

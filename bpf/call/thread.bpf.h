@@ -21,7 +21,7 @@ static __always_inline void identify(struct process_record *process, struct task
 }
 
 /* Userspace looks at once at what only /proc tells. It finds the process by itself where the ring is full. */
-static __always_inline void tell_process(u32 slot)
+static __always_inline void report_process(u32 slot)
 {
 	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -58,7 +58,7 @@ static __always_inline bool is_seen_from_start(u32 slot)
  * share it (CLONE_VM without CLONE_THREAD, vfork). It is the one that has lent it: up to four ancestors are asked, then the
  * kernel's owner of the memory, where that is known. Itself where it shares none, or with one that is not watched.
  */
-static __always_inline struct task_struct *account_holder(struct task_struct *leader, struct mm_struct *mm)
+static __always_inline struct task_struct *profile_holder(struct task_struct *leader, struct mm_struct *mm)
 {
 	struct task_struct *holder = leader, *other;
 	s32 pid;
@@ -147,7 +147,7 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 		return 0;
 	}
 	process->state = PROCESS_LIVE;
-	tell_process(binding.slot);
+	report_process(binding.slot);
 	*slot = binding.slot;
 	return 0;
 }
@@ -225,9 +225,9 @@ static __always_inline int bind_holder(struct task_struct *holder, u32 *slot)
 }
 
 /* Finds or makes the slot of a watched process that has none: its own, or that of whom it shares its memory `mm` with. */
-static __always_inline int bind_account(struct task_struct *leader, struct mm_struct *mm, s32 pid, u32 *slot)
+static __always_inline int bind_profile(struct task_struct *leader, struct mm_struct *mm, s32 pid, u32 *slot)
 {
-	struct task_struct *holder = account_holder(leader, mm);
+	struct task_struct *holder = profile_holder(leader, mm);
 
 	if (!bind_holder(holder, slot) && (holder == leader || !share_process(BPF_CORE_READ(leader, tgid), pid, *slot)))
 		return 0;
@@ -258,7 +258,7 @@ static __noinline int thread_first_sight(struct thread *thread)
 		return -1;
 	}
 	/* The state stays THREAD_NEW where there is no slot: one may come free. */
-	if (bind_account(leader, BPF_CORE_READ(task, mm), pid, &thread->slot))
+	if (bind_profile(leader, BPF_CORE_READ(task, mm), pid, &thread->slot))
 		return -1;
 	join_process(thread);
 	return 0;

@@ -113,7 +113,7 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 	}
 	call->kind = plan.kind < COPY_KINDS ? plan.kind : COPY_DEFAULT;
 	call->arg[COPY_BYTES] = plan.bytes;
-	if (config.account)
+	if (config.profile)
 		call->noted = plan.to;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
 	if (function->flags & FUNCTION_ASYNC && is_capturing(thread, function, call->arg[COPY_STREAM]))

@@ -140,16 +140,16 @@ static __always_inline bool is_regular(struct task_struct *task, s32 fd)
 	return file && (BPF_CORE_READ(file, f_inode, i_mode) & KIND_MASK) == KIND_REGULAR;
 }
 
-/* The kind of a sleep in a system call. Sets the account's .fd and .call. */
+/* The kind of a sleep in a system call. Sets the profile's .fd and .call. */
 static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, const struct pt_regs *regs,
-				       struct host_account *account)
+				       struct host_profile *profile)
 {
 	u64 number = regs->orig_ax, first = regs->di;
 
-	account->call = number;
+	profile->call = number;
 	switch (number < CALLS_MAX ? waits_of_calls[number & (CALLS_MAX - 1)] : WAIT_IS_OTHER) {
 	case WAIT_IS_FUTEX:
-		return is_gil(account->pid, first) ? ACTIVITY_GIL : ACTIVITY_LOCK;
+		return is_gil(profile->pid, first) ? ACTIVITY_GIL : ACTIVITY_LOCK;
 	case WAIT_IS_LOCK:
 		return ACTIVITY_LOCK;
 	case WAIT_IS_SLEEP:
@@ -159,12 +159,12 @@ static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, cons
 	case WAIT_IS_SELECT:
 		return first ? ACTIVITY_QUEUE : ACTIVITY_SLEEP;
 	case WAIT_IS_FD:
-		account->fd = first;
+		profile->fd = first;
 		return waits_for_io(task, state) || is_regular(task, first) ? ACTIVITY_DISK : ACTIVITY_QUEUE;
 	case WAIT_IS_QUEUE:
 		return ACTIVITY_QUEUE;
 	case WAIT_IS_IO:
-		account->fd = first;
+		profile->fd = first;
 		return ACTIVITY_DISK;
 	case WAIT_IS_PATH:
 		return waits_for_io(task, state) ? ACTIVITY_DISK : ACTIVITY_OTHER;
@@ -184,17 +184,17 @@ static __always_inline bool is_throttled(struct task_struct *task)
 
 /* `state` is the kernel's, as of when the thread left its CPU; `ready`: it would go on. */
 static __always_inline u8 kind_of(struct task_struct *task, bool ready, u32 state, const struct pt_regs *regs,
-				  struct host_account *account)
+				  struct host_profile *profile)
 {
-	account->fd = NO_FD;
-	account->call = NO_CALL;
+	profile->fd = NO_FD;
+	profile->call = NO_CALL;
 	if (ready)
 		return is_throttled(task) ? ACTIVITY_THROTTLED : ACTIVITY_READY;
 	if (state & STATE_STANDS_STILL || BPF_CORE_READ_BITFIELD_PROBED(task, frozen))
 		return ACTIVITY_STOPPED;
 	if ((s64)regs->orig_ax < 0)
 		return ACTIVITY_FAULT;
-	return kind_of_call(task, state, regs, account);
+	return kind_of_call(task, state, regs, profile);
 }
 
 #define OPERATIONS_MAX 32

@@ -43,9 +43,9 @@ static __always_inline void keep_return_instances(struct task_struct *task, stru
 
 /* The id of the calling thread's stack as it is in its own code; 0: it could not be taken. */
 static __always_inline u64 own_stack(void *ctx, struct task_struct *task, const struct pt_regs *regs,
-				     const struct host_account *account)
+				     const struct host_profile *profile)
 {
-	const struct stack_place place = {.start_ns = account->process_start_ns, .pid = account->pid, .interrupted = true};
+	const struct stack_place place = {.start_ns = profile->process_start_ns, .pid = profile->pid, .interrupted = true};
 	struct stack_scratch *scratch;
 	u64 id;
 
@@ -54,51 +54,51 @@ static __always_inline u64 own_stack(void *ctx, struct task_struct *task, const 
 	scratch = scratch_of(task, 0);
 	if (!scratch)
 		return 0;
-	id = told_stack(&scratch->record, read_stack(scratch, ctx, regs, &place));
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, regs, &place));
 	if (id)
 		return id;
 	keep_return_instances(task, &scratch->record);
-	tell_stack(&scratch->record);
+	report_stack(&scratch->record);
 	return scratch->record.id;
 }
 
-static __always_inline u32 stacks_allowed(const struct host_account *account)
+static __always_inline u32 stacks_allowed(const struct host_profile *profile)
 {
-	u64 cost = account->stack_ns ? account->stack_ns : STACK_FIRST_NS;
+	u64 cost = profile->stack_ns ? profile->stack_ns : STACK_FIRST_NS;
 
 	return STACK_WINDOW_COST_NS / cost + 1;
 }
 
-static __always_inline void begin_window(struct host_account *account, u64 at_ns)
+static __always_inline void begin_window(struct host_profile *profile, u64 at_ns)
 {
-	u64 sleeps = account->window_sleeps * STACK_WINDOW_NS / (at_ns - account->window_ns);
-	u32 allowed = stacks_allowed(account);
+	u64 sleeps = profile->window_sleeps * STACK_WINDOW_NS / (at_ns - profile->window_ns);
+	u32 allowed = stacks_allowed(profile);
 
-	account->one_in = sleeps > allowed ? sleeps / allowed + 1 : 1;
-	account->window_ns = at_ns;
-	account->window_sleeps = account->window_stacks = 0;
+	profile->one_in = sleeps > allowed ? sleeps / allowed + 1 : 1;
+	profile->window_ns = at_ns;
+	profile->window_sleeps = profile->window_stacks = 0;
 }
 
 /* Whether the sleep that begins now is to have its stack taken. After a quiet time there may be many at once. */
-static __always_inline bool wants_stack(struct host_account *account, u64 at_ns)
+static __always_inline bool wants_stack(struct host_profile *profile, u64 at_ns)
 {
-	if (at_ns - account->window_ns >= STACK_WINDOW_NS)
-		begin_window(account, at_ns);
-	account->window_sleeps++;
-	account->weight = account->one_in;
-	if (account->one_in > 1 && bpf_get_prandom_u32() % account->one_in)
+	if (at_ns - profile->window_ns >= STACK_WINDOW_NS)
+		begin_window(profile, at_ns);
+	profile->window_sleeps++;
+	profile->weight = profile->one_in;
+	if (profile->one_in > 1 && bpf_get_prandom_u32() % profile->one_in)
 		return false;
-	account->window_stacks++;
-	if (account->window_stacks > stacks_allowed(account)) {
-		account->window_stacks = 0;
-		account->one_in *= 2;
+	profile->window_stacks++;
+	if (profile->window_stacks > stacks_allowed(profile)) {
+		profile->window_stacks = 0;
+		profile->one_in *= 2;
 	}
 	return true;
 }
 
-static __always_inline void note_cost(struct host_account *account, u64 ns)
+static __always_inline void note_cost(struct host_profile *profile, u64 ns)
 {
-	account->stack_ns = account->stack_ns ? (account->stack_ns * 7 + ns) / 8 : ns;
+	profile->stack_ns = profile->stack_ns ? (profile->stack_ns * 7 + ns) / 8 : ns;
 }
 
 #endif

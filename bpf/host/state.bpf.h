@@ -4,7 +4,7 @@
 #define BPF_HOST_STATE_BPF_H
 
 #include "core/base.bpf.h"
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "gpuprobe/host.h"
 
 _Static_assert((HOST_CLASSES & (HOST_CLASSES - 1)) == 0, "indexes of classes are masked");
@@ -26,7 +26,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, HOST_THREADS);
 	__type(key, u32);
-	__type(value, struct host_account);
+	__type(value, struct host_profile);
 } host_accounts SEC(".maps");
 
 /* All of these are filled beforehand: they are written where threads are switched. */
@@ -79,7 +79,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct thread_account);
+	__type(value, struct thread_profile);
 } thread_accounts SEC(".maps");
 
 /* Whether BPF programs keep anything with the thread: most have nothing, and that takes less to be seen than the map. */
@@ -88,18 +88,18 @@ static __always_inline bool is_known(struct task_struct *task)
 	return task->bpf_storage;
 }
 
-/* The account of a followed thread; NULL of any other. */
-static __always_inline struct host_account *account_of(struct task_struct *task, struct followed *who)
+/* The profile of a followed thread; NULL of any other. */
+static __always_inline struct host_profile *profile_of(struct task_struct *task, struct followed *who)
 {
 	const struct followed *own;
-	struct host_account *account;
+	struct host_profile *profile;
 
 	own = bpf_task_storage_get(&followed, task, 0, 0);
 	if (!own)
 		return NULL;
 	*who = *own;
-	account = bpf_map_lookup_elem(&host_accounts, &who->thread);
-	return account && account->generation == who->generation && account->began_ns && !account->ended_ns ? account : NULL;
+	profile = bpf_map_lookup_elem(&host_accounts, &who->thread);
+	return profile && profile->generation == who->generation && profile->began_ns && !profile->ended_ns ? profile : NULL;
 }
 
 #endif

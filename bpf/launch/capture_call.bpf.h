@@ -96,7 +96,7 @@ static __always_inline void capture_found(struct thread *thread, const struct ca
 	begin_capture(key, id, &record);
 }
 
-static __always_inline void capture_told(struct thread *thread, const struct call *call,
+static __always_inline void capture_reported(struct thread *thread, const struct call *call,
 					 const struct stream_key *key)
 {
 	u64 id, graph;
@@ -153,7 +153,7 @@ static __noinline int capture_changes(struct thread *thread, struct call *call, 
 		capture_begun(thread, call, &key);
 		break;
 	case CAPTURE_TOLD:
-		capture_told(thread, call, &key);
+		capture_reported(thread, call, &key);
 		break;
 	case CAPTURE_JOIN:
 		capture_joined(thread, call, &key);

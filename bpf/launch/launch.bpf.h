@@ -8,7 +8,7 @@
 #ifndef BPF_LAUNCH_LAUNCH_BPF_H
 #define BPF_LAUNCH_LAUNCH_BPF_H
 
-#include "account/outstanding.bpf.h"
+#include "profile/outstanding.bpf.h"
 #include "launch/capture.bpf.h"
 #include "launch/name.bpf.h"
 #include "launch/shape.bpf.h"
@@ -129,7 +129,7 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	call->flag = flags;
 	call->arg[LAUNCH_CAPTURE] = capture;
 	call->arg[LAUNCH_HANDLE] = handle;
-	if (config.account) {
+	if (config.profile) {
 		call->noted = stream;
 		begin_submission(thread, call);
 	}
@@ -159,8 +159,8 @@ static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile stru
 static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 				   const struct thread *thread, u64 handle, u64 seen)
 {
-	/* For an account every return is looked at. */
-	u8 flags = config.launch_sample > 1 && !config.account ? LAUNCH_SAMPLED : 0;
+	/* For a profile every return is looked at. */
+	u8 flags = config.launch_sample > 1 && !config.profile ? LAUNCH_SAMPLED : 0;
 	struct launch_key key;
 
 	if (!thread)
@@ -228,20 +228,20 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	}
 	if (wants_site(SITE_LAUNCH) && !capture)
 		note_launch_of(ctx, thread, handle, where);
-	if (config.steps && !config.account && !capture)
+	if (config.steps && !config.profile && !capture)
 		step_launch_enter(thread, handle);
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
 	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
-	each = config.account || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
-	if (!follows && config.account)
+	each = config.profile || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
+	if (!follows && config.profile)
 		lose_sight(thread->slot);
 	if (!follows || (!each && !config.launch_returns)) {
 		capture_add(thread->slot, capture, 1, false);
 		return 1;
 	}
-	if (config.account)
+	if (config.profile)
 		stream = stream_id(function, stream_of_launch(ctx, function));
 	if (each || capture)
 		return follow_launch(thread, ctx, site, flags & LAUNCH_FIRST, capture, handle, stream);

@@ -7,7 +7,7 @@
 #ifndef BPF_LAUNCH_SHAPE_BPF_H
 #define BPF_LAUNCH_SHAPE_BPF_H
 
-#include "account/account.bpf.h"
+#include "profile/profile.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -149,13 +149,13 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 /* Since the thread's launch before, as far as that is known. */
 static __always_inline u64 gap_before_launch(const struct thread *thread)
 {
-	const struct thread_account *account;
+	const struct thread_profile *profile;
 	u64 before_ns;
 
-	if (!config.account)
+	if (!config.profile)
 		return NO_GAP;
-	account = account_of(thread);
-	before_ns = account ? launched_before(account) : 0;
+	profile = profile_of(thread);
+	before_ns = profile ? launched_before(profile) : 0;
 	return before_ns ? now() - before_ns : NO_GAP;
 }
 

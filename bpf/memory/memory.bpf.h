@@ -11,7 +11,7 @@
 #ifndef BPF_MEMORY_MEMORY_BPF_H
 #define BPF_MEMORY_MEMORY_BPF_H
 
-#include "account/size.bpf.h"
+#include "profile/size.bpf.h"
 #include "copy/arrays.bpf.h"
 #include "launch/capture.bpf.h"
 #include "memory/freed.bpf.h"
@@ -96,7 +96,7 @@ static __always_inline void remove_from_ranges(const struct allocation_key *key,
 		range_remove(key->slot, key->address, size);
 }
 
-/* Of the account: what a call ended by the way was freed by it, though the time is not the memory's alone. */
+/* Of the profile: what a call ended by the way was freed by it, though the time is not the memory's alone. */
 static __always_inline void count_ended_size(u32 slot, const struct allocation_record *record, u32 flags)
 {
 	struct size_key key = {
@@ -112,7 +112,7 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 
 	if (!record)
 		return 0;
-	if (config.account)
+	if (config.profile)
 		count_ended_size(slot, record, flags);
 	tally = tally_of(slot, row, record->kind, flags, record->device);
 	if (!tally)
@@ -178,7 +178,7 @@ static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct fun
 	return 0;
 }
 
-/* The address is live by our account. Returns TALLY_* of the call, whose memory it is now. */
+/* The address is live by our profile. Returns TALLY_* of the call, whose memory it is now. */
 static __always_inline int replace_allocation(const struct allocation_key *key, const struct call *call,
 					      const struct allocation_record *fresh)
 {

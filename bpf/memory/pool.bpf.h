@@ -310,7 +310,7 @@ static __always_inline void change_pool(u32 slot, const struct call *call)
 }
 
 /* From now on, or as the program is told, allocations on the device come from that pool. */
-static __always_inline void pool_is_current(u32 slot, u64 handle, u8 device, bool told)
+static __always_inline void pool_is_current(u32 slot, u64 handle, u8 device, bool reported)
 {
 	struct device_record *record = device_record_of(slot, device);
 	struct pool_key key = pool_key_of(slot, handle, 0);
@@ -318,7 +318,7 @@ static __always_inline void pool_is_current(u32 slot, u64 handle, u8 device, boo
 
 	if (!record)
 		return;
-	if (told && !record->pool) {
+	if (reported && !record->pool) {
 		pool_is_first(slot, handle, device);
 		return;
 	}
@@ -326,7 +326,7 @@ static __always_inline void pool_is_current(u32 slot, u64 handle, u8 device, boo
 	record->pool = pool && pool->alias ? 0 : handle;
 }
 
-static __always_inline void device_pool_told(u32 slot, const struct call *call)
+static __always_inline void device_pool_reported(u32 slot, const struct call *call)
 {
 	u64 handle = 0;
 
@@ -360,7 +360,7 @@ __noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
 	else if (call->kind == POOL_CURRENT)
 		pool_is_current(thread->slot, call->arg[POOL_HANDLE], call->device, false);
 	else
-		device_pool_told(thread->slot, call);
+		device_pool_reported(thread->slot, call);
 	return 0;
 }
 

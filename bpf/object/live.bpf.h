@@ -42,7 +42,7 @@ static __always_inline const struct object_record *live_object(u32 slot, u8 kind
 	return record && !is_gone(slot, record->context, record->start_ns) ? record : NULL;
 }
 
-/* The handle is live by our account, so its end escaped us, unless that was its context's. */
+/* The handle is live by our profile, so its end escaped us, unless that was its context's. */
 static __always_inline void replace_object(const struct object_key *key, const struct object_record *fresh)
 {
 	struct object_record *old = bpf_map_lookup_elem(&objects, key);

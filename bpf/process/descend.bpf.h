@@ -39,12 +39,12 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (pid && bpf_map_update_elem(&watched, &pid, &state, BPF_ANY))
 		lose(LOSS_NO_MEMORY);
 	if (pid && inherits && !config.hold)
-		tell_change(pid, RECORD_FORK, shares ? parent_pid : 0);
+		report_change(pid, RECORD_FORK, shares ? parent_pid : 0);
 	return 0;
 }
 
 /* The calling process has become another program. */
-static __always_inline void tell_exec(struct task_struct *task)
+static __always_inline void report_exec(struct task_struct *task)
 {
 	s32 pid = pid_of(task);
 
@@ -52,7 +52,7 @@ static __always_inline void tell_exec(struct task_struct *task)
 		return;
 	if (config.stack_mode)
 		bpf_map_delete_elem(&code_changes, &pid);
-	tell_change(pid, RECORD_EXEC, 0);
+	report_change(pid, RECORD_EXEC, 0);
 }
 
 /* The calling process ends with this thread, its last. */

@@ -59,7 +59,7 @@ static __always_inline bool maps_cuda(u64 address)
 }
 
 /* Tells userspace of the calling process, and stops it where processes are held. */
-static __always_inline void tell_change(s32 pid, u32 type, s32 shares)
+static __always_inline void report_change(s32 pid, u32 type, s32 shares)
 {
 	struct record_library *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -88,7 +88,7 @@ static __always_inline void note_code(s32 pid, u64 address)
 	state = bpf_map_lookup_elem(&watched, &pid);
 	if (state)
 		*state = WATCHED_LOADING;
-	tell_change(pid, RECORD_LIBRARY, 0);
+	report_change(pid, RECORD_LIBRARY, 0);
 }
 
 /* The loader has mapped all that is needed, and makes read-only what it has relocated; no code of it has run. */
@@ -99,7 +99,7 @@ static __always_inline void note_relocation(s32 pid)
 	if (!state || *state != WATCHED_LOADING)
 		return;
 	*state = WATCHED;
-	tell_change(pid, RECORD_LOADED, 0);
+	report_change(pid, RECORD_LOADED, 0);
 }
 
 /* A child's first return to its own code, from the call that its parent made. */
@@ -114,7 +114,7 @@ static __always_inline void note_fork(void)
 	if (!state || *state != WATCHED_FORKED)
 		return;
 	*state = WATCHED;
-	tell_change(pid, RECORD_FORK, shares ? pid_of(BPF_CORE_READ(parent, group_leader)) : 0);
+	report_change(pid, RECORD_FORK, shares ? pid_of(BPF_CORE_READ(parent, group_leader)) : 0);
 }
 
 SEC("tp_btf/sys_exit")

@@ -7,16 +7,16 @@
 #ifndef BPF_PROCESS_PROCESS_BPF_H
 #define BPF_PROCESS_PROCESS_BPF_H
 
-#include "account/missing.bpf.h"
+#include "profile/missing.bpf.h"
 #include "call/call.bpf.h"
 #include "launch/capture.bpf.h"
 #include "process/descend.bpf.h"
 #include "call/open_calls.bpf.h"
-#include "call/place.bpf.h"
+#include "call/counter_slot.bpf.h"
 #include "call/rate.bpf.h"
 #include "steps/steps.bpf.h"
 
-static __always_inline void tell_ended(u32 slot)
+static __always_inline void report_ended(u32 slot)
 {
 	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -50,7 +50,7 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid, bool
 	process->state = PROCESS_ENDED;
 	/* An atomic step also for its order: whoever is later, this or leave_process, sees the other. */
 	if (!__sync_fetch_and_add(&process->threads, 0))
-		tell_ended(slot);
+		report_ended(slot);
 }
 
 /*
@@ -65,7 +65,7 @@ static __always_inline void leave_process(void)
 	if (!process)
 		return;
 	if (__sync_fetch_and_add(&process->threads, -1) == 1 && *(volatile u32 *)&process->state == PROCESS_ENDED)
-		tell_ended(thread->slot);
+		report_ended(thread->slot);
 }
 
 /*
@@ -167,7 +167,7 @@ static __always_inline void exit_thread(struct task_struct *task, u32 tgid)
 	}
 	if (!is_last_user(tgid))
 		end_thread(task, tgid);
-	if (config.account)
+	if (config.profile)
 		end_targets(tgid, BPF_CORE_READ(task, exit_code));
 	end_process(task, tgid, false);
 	forget_process(task);
@@ -176,7 +176,7 @@ static __always_inline void exit_thread(struct task_struct *task, u32 tgid)
 /* The thread executes another program. */
 static __always_inline void exec_thread(struct task_struct *task, u32 tgid)
 {
-	if (config.account)
+	if (config.profile)
 		end_targets(tgid, 1);
 	end_process(task, tgid, true);
 }
@@ -196,7 +196,7 @@ int process_exit(void *ctx __attribute__((unused)))
 		close_rate();
 	if (config.steps)
 		close_steps();
-	close_place();
+	close_counter_slot();
 	if (exits)
 		exit_thread(task, tgid);
 	else
@@ -204,7 +204,7 @@ int process_exit(void *ctx __attribute__((unused)))
 	leave_process();
 	if (!exits) {
 		forget_thread(task);
-		tell_exec(task);
+		report_exec(task);
 	}
 	return 0;
 }
@@ -236,7 +236,7 @@ int adopt_process(struct bpf_iter__task *ctx)
 	pid = pid_of(leader);
 	if (!mm || !pid || !pid_is_watched(pid) || bpf_map_lookup_elem(&process_of, &tgid))
 		return 0;
-	if (bind_account(leader, mm, pid, &slot))
+	if (bind_profile(leader, mm, pid, &slot))
 		return 0;
 	/* Its end may have come before it had the slot. */
 	if (!BPF_CORE_READ(task, signal, live.counter))

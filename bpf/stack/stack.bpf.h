@@ -312,7 +312,7 @@ static __always_inline u64 hash_native(struct stack_scratch *scratch)
 	return hash_copy((struct stack_copy_scratch *)scratch);
 }
 
-static __always_inline void tell_stack(struct stack_record *record)
+static __always_inline void report_stack(struct stack_record *record)
 {
 	u32 size = sizeof(*record), copied = record->copied;
 	u64 same = 0;
@@ -359,7 +359,7 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, 
 }
 
 /* The id that calls are counted by, if userspace has been told of the stack; else 0. An id is never 0. */
-static __always_inline u64 told_stack(struct stack_record *record, u64 id)
+static __always_inline u64 reported_stack(struct stack_record *record, u64 id)
 {
 	const u64 *same;
 

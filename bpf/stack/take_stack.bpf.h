@@ -44,11 +44,11 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 		return 0;
 	place.start_ns = process->start_ns;
 	place.pid = process->pid;
-	id = told_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
 	if (id)
 		return id;
 	keep_callers(&scratch->record, thread);
-	tell_stack(&scratch->record);
+	report_stack(&scratch->record);
 	return scratch->record.id;
 }
 
@@ -113,18 +113,18 @@ static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread
 					const struct launch_key *launch, struct launch_site_record *site, u64 number)
 {
 	struct call_site_key key = {.kind = SITE_LAUNCH};
-	u64 told;
+	u64 reported;
 
 	key.stack = take_stack(ctx, thread, ctx->ip, true);
 	key.what = launch->kernel.handle;
 	key.generation = launch->kernel.generation;
 	key.slot = thread->slot;
 	site->stack = key.stack;
-	told = site->told;
+	reported = site->reported;
 	/* Of several threads that take one at once, who comes late has none left. */
-	if (told >= number || __sync_val_compare_and_swap(&site->told, told, number) != told)
+	if (reported >= number || __sync_val_compare_and_swap(&site->reported, reported, number) != reported)
 		return 0;
-	count_site(&key, number - told, 0);
+	count_site(&key, number - reported, 0);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static __always_inline void step_copied(struct step_record *record, const struct
 	put_step_code(record, step_code(call->operation, call->kind));
 }
 
-/* Executed ones, failed ones too, as the account counts them. */
+/* Executed ones, failed ones too, as the profile counts them. */
 static __always_inline void step_launched(struct step_record *record, u64 handle)
 {
 	record->totals.launches++;
@@ -84,7 +84,7 @@ static __noinline int step_leave(struct thread *thread, struct call *call, s32 r
 	if (!thread || !call)
 		return 0;
 	if (call->operation == OP_LAUNCH || call->operation == OP_GRAPH_LAUNCH) {
-		if (config.account || call->operation == OP_GRAPH_LAUNCH)
+		if (config.profile || call->operation == OP_GRAPH_LAUNCH)
 			step_launch_leave(thread, call);
 		return 0;
 	}

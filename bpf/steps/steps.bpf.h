@@ -42,7 +42,7 @@ static __noinline int open_steps(struct thread *thread)
 
 	if (!process || ++thread->submissions < STEP_FIRST)
 		return 0;
-	thread->steps = NO_PLACE;
+	thread->steps = NO_COUNTER_SLOT;
 	if (__sync_fetch_and_add(&process->step_records, 1) >= STEP_RECORDS_EACH || bpf_map_pop_elem(&free_steps, &number)) {
 		__sync_fetch_and_add(&process->step_records, -1);
 		return 0;
@@ -71,7 +71,7 @@ static __always_inline void close_steps(void)
 	if (record && process)
 		__sync_fetch_and_add(&process->step_records, -1);
 	if (thread)
-		thread->steps = NO_PLACE;
+		thread->steps = NO_COUNTER_SLOT;
 }
 
 /* --- steps --- */
@@ -223,7 +223,7 @@ __noinline int change_anchor(struct step_record *record)
 /* --- submissions --- */
 
 /* Userspace is to look before what is kept is overwritten. Where the ring is full it looks at its next reading. */
-static __noinline int tell_steps(u32 slot)
+static __noinline int report_steps(u32 slot)
 {
 	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -259,7 +259,7 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 	barrier();
 	record->count++;
 	if (!(record->count & (STEP_HISTORY / 2 - 1)) && !record->wanted.serial)
-		tell_steps(record->slot);
+		report_steps(record->slot);
 	if (code == record->anchor.code && !((record->context ^ record->anchor.before) & record->anchor.mask))
 		end_step(record, ns);
 	record->context = step_context(record->context, code);

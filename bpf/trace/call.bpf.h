@@ -139,7 +139,7 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
  * A call whose return is not followed is told at once, but where only those are asked for that failed or took long. What
  * it makes is nested in it.
  */
-static __always_inline void tell_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
+static __always_inline void report_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
 					    const struct trace_plan *plan, u32 site)
 {
 	u32 depth = thread->depth, within = unfollowed_around(&thread->unfollowed, ctx->sp, site) != 0;
@@ -204,7 +204,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	if (plan->flags & TRACE_PLAN_HIDDEN)
 		return 1;
 	if (!follows) {
-		tell_unfollowed(ctx, thread, plan, site);
+		report_unfollowed(ctx, thread, plan, site);
 		return 1;
 	}
 	if (depth && !trace.nested) {
@@ -225,10 +225,10 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	if (depth)
 		look_at_nested(ctx, thread, plan, depth);
 	if (trace.entry_return) {
-		bool told = !put_event(thread, call, TRACE_ENTRY);
+		bool reported = !put_event(thread, call, TRACE_ENTRY);
 
 		*progress = 0;
-		if (!told)
+		if (!reported)
 			return 1;
 	} else if (!depth) {
 		*progress = call->event.start_ns;

@@ -54,7 +54,7 @@ int trace_exit(void *ctx __attribute__((unused)))
 	if (exits)
 		forget_process(task);
 	else
-		tell_exec(task);
+		report_exec(task);
 	return 0;
 }
 

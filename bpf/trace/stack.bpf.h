@@ -35,12 +35,12 @@ static __noinline u64 take_stack(struct pt_regs *ctx, struct traced_thread *thre
 	thread->calls[depth & (TRACE_DEPTH - 1)].caller = 0;
 	if (!scratch)
 		return 0;
-	id = told_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
 	thread->calls[depth & (TRACE_DEPTH - 1)].caller = scratch->record.registers.ip;
 	if (id)
 		return id;
 	keep_callers(&scratch->record, thread, depth);
-	tell_stack(&scratch->record);
+	report_stack(&scratch->record);
 	return scratch->record.id;
 }
 

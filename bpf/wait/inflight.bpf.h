@@ -194,7 +194,7 @@ static __always_inline void place_stream(struct thread *thread, const struct str
 	if (process && stream->blocking)
 		look_at_orders(process, ORDERS_BLOCKING);
 	/* What an earlier stream of this handle was given is no matter of this one. */
-	if (config.account && process)
+	if (config.profile && process)
 		stream->covered = process->epoch + 1;
 }
 
@@ -244,7 +244,7 @@ static __always_inline void move_stream(struct thread *thread, struct stream_rec
 
 	for (u32 i = 0; i < SEGMENTS; i++)
 		epochs |= stream->segments[i].epoch;
-	if (config.account && stream->worked >= coverage_of(stream, thread->slot).epoch)
+	if (config.profile && stream->worked >= coverage_of(stream, thread->slot).epoch)
 		epochs |= stream->worked;
 	stream->context = epochs ? CONTEXT_SEVERAL : current_context(thread);
 	stream->device = epochs ? DEVICE_UNKNOWN : current_device(thread);

@@ -2,7 +2,7 @@
 /*
  * What the threads that submit work to GPUs, and those they wait for, do with
  * their time: kept by bpf/host.bpf.c, read by src/host/. Such a thread is
- * followed: it has an account, by its number, which userspace gives it, and
+ * followed: it has a profile, by its number, which userspace gives it, and
  * which the thread itself finds in its storage. Times are CLOCK_BOOTTIME
  * nanoseconds, thread numbers those of the initial pid namespace where
  * `kernel` stands in their name, else gpuprobe's.
@@ -55,7 +55,7 @@ enum host_class {
  * A followed thread. Written by the CPU that the thread comes to or leaves, between two of `version`'s being odd, and by
  * whoever wakes it. The times are whole: of a thread that runs, or sleeps, what is since `since_ns` comes on top.
  */
-struct host_account {
+struct host_profile {
 	__u32 version;		/* odd while it is written */
 	__u32 generation;	/* of the number: told apart from who had it before; 0: nobody ever */
 	__u64 process_start_ns; /* these two are userspace's to write, with the generation */

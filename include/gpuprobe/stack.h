@@ -122,7 +122,7 @@ struct launch_site_key {
 
 struct launch_site_record {
 	__u64 launches;
-	__u64 told;  /* of these: those that are in SITE_LAUNCH's */
+	__u64 reported;  /* of these: those that are in SITE_LAUNCH's */
 	__u64 stack; /* latest id: of the rest */
 	__u64 next;  /* the launch whose stack is taken next, counted from 0 */
 };

@@ -9,7 +9,7 @@
 #ifndef GPUPROBE_STEPS_H
 #define GPUPROBE_STEPS_H
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 
 #define STEP_RECORDS 64		 /* threads that have one at a time */
 #define STEP_RECORDS_EACH 16	 /* of these, those of one process */
@@ -19,7 +19,7 @@
 #define STEP_SLOWEST 8		 /* steps that are kept one by one */
 #define STEP_HELPERS 6		 /* other threads of the process, whose work is in the steps too */
 #define STEP_CONTEXT 16		 /* submissions before one that its context tells */
-#define STEP_CLOCKED_LAUNCHES 16 /* without an account the clock is read at each so many launches */
+#define STEP_CLOCKED_LAUNCHES 16 /* without a profile the clock is read at each so many launches */
 
 /*
  * Codes: a launch is the handle of its kernel or executable graph, an address. Others have the highest bit, and
@@ -71,7 +71,7 @@ struct step_sums {
 	__u64 copies[STEP_DIRECTIONS], bytes[STEP_DIRECTIONS];
 	__u64 waits;
 	__u64 allocations, frees;
-	__u64 inside[TIME_CLASSES]; /* time in outermost calls; TIME_LAUNCH with an account alone */
+	__u64 inside[TIME_CLASSES]; /* time in outermost calls; TIME_LAUNCH with a profile alone */
 };
 
 struct slow_step {

@@ -10,7 +10,7 @@
 
 #include "gpuprobe/state.h"
 
-#define THREAD_PLACES 1024 /* threads that have one at a time */
+#define THREAD_COUNTER_SLOTS 1024 /* threads that have one at a time */
 #define THREAD_TALLIES 32
 #define THREAD_LAUNCHES 128
 

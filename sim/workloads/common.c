@@ -115,7 +115,7 @@ static bool set_option(const struct workload_option *option, const char *text)
 	return false;
 }
 
-void options__parse(int argc, char **argv, const char *about,
+void monitor_options__parse(int argc, char **argv, const char *about,
 		    const struct workload_option *options)
 {
 	struct option list[MAX_OPTIONS + 2] = { { "help", no_argument, NULL, 'h' } };

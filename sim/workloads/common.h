@@ -26,7 +26,7 @@ struct workload_option {
  * help and ends with 0 for --help, with a message and 2 for a wrong option. The
  * list ends with an option without name.
  */
-void options__parse(int argc, char **argv, const char *about,
+void monitor_options__parse(int argc, char **argv, const char *about,
 		    const struct workload_option *options);
 
 enum api { API_RUNTIME, API_DRIVER };

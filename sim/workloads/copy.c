@@ -313,7 +313,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 
-	options__parse(argc, argv, "Calls every one-dimensional copy and memset.", options);
+	monitor_options__parse(argc, argv, "Calls every one-dimensional copy and memset.", options);
 	if (!run.size || run.size % 4)
 		give_up("--bytes must be a multiple of 4");
 	run.gpu = gpu__open(run.api);

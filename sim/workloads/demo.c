@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	struct state state = { 0 };
 	uint64_t steps, step;
 
-	options__parse(argc, argv, "Runs two kernels in a loop and forgets to free a buffer.",
+	monitor_options__parse(argc, argv, "Runs two kernels in a loop and forgets to free a buffer.",
 		       options);
 	open_all(&state);
 	steps = (uint64_t)(run.seconds / STEP_SECONDS);

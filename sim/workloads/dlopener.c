@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	};
 	void *library;
 
-	options__parse(argc, argv, "Opens a CUDA library and calls it.", options);
+	monitor_options__parse(argc, argv, "Opens a CUDA library and calls it.", options);
 	sleep_seconds(run.before);
 	library = dlopen(run.library, RTLD_NOW);
 	if (!library)

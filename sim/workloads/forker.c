@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	};
 	uint64_t failed = 0;
 
-	options__parse(argc, argv, "Runs CUDA in many processes.", options);
+	monitor_options__parse(argc, argv, "Runs CUDA in many processes.", options);
 	if (run.executed) {
 		work("executed_kernel");
 		return 0;

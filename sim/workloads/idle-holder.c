@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	char line[256];
 	double end;
 
-	options__parse(argc, argv, "Allocates memory, prints READY and waits.", options);
+	monitor_options__parse(argc, argv, "Allocates memory, prints READY and waits.", options);
 	gpu__open(run.api);
 	kernels = kernels__load(run.api, "holder_kernel", 1, 0);
 	allocate();

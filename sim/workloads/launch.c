@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 	uint64_t total = 0;
 	double start;
 
-	options__parse(argc, argv, "Launches kernels.", options);
+	monitor_options__parse(argc, argv, "Launches kernels.", options);
 	if (!run.kernels)
 		give_up("--kernels must not be 0");
 	run.gpu = gpu__open(run.api);

@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	};
 	uint64_t failures = 0;
 
-	options__parse(argc, argv, "Allocates and frees memory.", options);
+	monitor_options__parse(argc, argv, "Allocates and frees memory.", options);
 	if (run.double_frees && run.threads > 1)
 		give_up("--double-free with several threads would free another thread's memory");
 	if (!run.size)

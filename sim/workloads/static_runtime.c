@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 
-	options__parse(argc, argv, "Uses a statically linked runtime.", options);
+	monitor_options__parse(argc, argv, "Uses a statically linked runtime.", options);
 	allocate();
 	launch();
 	printf("%llu launches\n", (unsigned long long)run.launches);

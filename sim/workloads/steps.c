@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	};
 	double start;
 
-	options__parse(argc, argv, "A training loop of equal steps, for CUDA_SIM_CLOCK.", options);
+	monitor_options__parse(argc, argv, "A training loop of equal steps, for CUDA_SIM_CLOCK.", options);
 	if (!run.wait_every)
 		give_up("--wait-every is at least 1");
 	run.gpu = gpu__open((enum api)run.api);

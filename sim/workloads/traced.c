@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 
-	options__parse(argc, argv, "Calls of every family with known arguments.", options);
+	monitor_options__parse(argc, argv, "Calls of every family with known arguments.", options);
 	if (run.size < 64)
 		give_up("--size is at least 64");
 	run.gpu = gpu__open(run.api);

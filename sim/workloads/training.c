@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	uint64_t steps;
 	double until;
 
-	options__parse(argc, argv, "A training loop as it should be.", options);
+	monitor_options__parse(argc, argv, "A training loop as it should be.", options);
 	begin(&training);
 	if (pthread_create(&loader, NULL, load, &training))
 		give_up("the loader does not start");

@@ -50,7 +50,7 @@ static ssize_t write_some(void *cookie, const char *text, size_t size)
 }
 
 /* Tells where it is, for ftell: text is only added at the end. */
-static int tell(void *cookie, off64_t *offset, int whence)
+static int report(void *cookie, off64_t *offset, int whence)
 {
 	const struct text_stream *stream = cookie;
 
@@ -81,7 +81,7 @@ static int finish(void *cookie)
 
 FILE *text_stream__open(char **text, size_t *length)
 {
-	static const cookie_io_functions_t functions = {.write = write_some, .seek = tell, .close = finish};
+	static const cookie_io_functions_t functions = {.write = write_some, .seek = report, .close = finish};
 	struct text_stream *stream = malloc(sizeof(*stream));
 	char *content = malloc(FIRST_ROOM + 1);
 	FILE *out = NULL;

@@ -123,7 +123,7 @@ struct inspection {
 	struct names nop5;
 	char *unknown_names; /* "a\0b\0\0", malloc */
 	size_t unknown_length;
-	struct probe_site *sites;
+	struct probe_point *sites;
 	size_t site_count;
 };
 
@@ -174,7 +174,7 @@ static int inspect(struct inspection *inspection)
 	count_rows(inspection);
 	ret = cuda_library__sites(elf, &wanted, &inspection->sites, &inspection->site_count, &missing);
 	for (size_t i = 0; !ret && i < inspection->site_count; i++) {
-		const struct probe_site *site = &inspection->sites[i];
+		const struct probe_point *site = &inspection->sites[i];
 
 		if (site->slow)
 			add_name(&inspection->slow, api_functions[site->row].symbol);

@@ -44,7 +44,7 @@ static void try_iterator(struct attempt *attempt)
 }
 
 /*
- * All of its programs, with little room, and without the account of stat, which takes long to make. Nobody is
+ * All of its programs, with little room, and without the profile of stat, which takes long to make. Nobody is
  * watched by it.
  */
 static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, struct error *err)
@@ -117,7 +117,7 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 	if (facts->chosen)
 		return;
 	if (facts->kind != LINKS_TRACEFS || tracefs)
-		set_attempt(&facts->probing, link_trial__run(facts->kind, &facts->trial, &facts->probing.error));
+		set_attempt(&facts->probing, probe_selftest__run(facts->kind, &facts->trial, &facts->probing.error));
 	if (!types->loops || facts->reading)
 		return;
 	try_iterator(&facts->iterator);

@@ -100,7 +100,7 @@ static const char *advice_on(const struct attempt *attempt, const char *otherwis
 
 static void judge_probing(const struct link_facts *facts, struct check_list *list)
 {
-	const struct link_trial *trial = &facts->trial;
+	const struct probe_selftest *trial = &facts->trial;
 
 	if (!facts->probing.made)
 		check_list__lacks(list, "probes", CHECK_MISSING, "see the line on tracefs",
@@ -208,7 +208,7 @@ static void judge_maps(const struct link_facts *facts, const struct kernel_types
 				  "each copy from pageable memory looks its mapping up anew, and costs more");
 }
 
-static bool is_told(const struct check_list *list, size_t first, const char *topic)
+static bool is_reported(const struct check_list *list, size_t first, const char *topic)
 {
 	for (size_t i = first; i < list->count; i++)
 		if (!strcmp(list->lines[i].topic, topic))
@@ -226,7 +226,7 @@ static void say_untried(size_t first, struct check_list *list)
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(names);
 
-		if (!is_told(list, first, topics[i]))
+		if (!is_reported(list, first, topics[i]))
 			snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "", topics[i]);
 	}
 	if (!*names)
@@ -234,7 +234,7 @@ static void say_untried(size_t first, struct check_list *list)
 	check_list__lacks(list, "untried", CHECK_DEGRADED, "mend what is missing in the lines above, and check again",
 			  "could not be tried: %s", names);
 	for (size_t i = 0; i < count; i++)
-		if (!is_told(list, first, topics[i]))
+		if (!is_reported(list, first, topics[i]))
 			check_list__text(list, "topics", topics[i]);
 }
 

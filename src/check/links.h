@@ -14,7 +14,7 @@
 #include "gpuprobe/stack.h"
 #include "probe/features.h"
 #include "probe/kernel_types.h"
-#include "probe/link_trial.h"
+#include "probe/probe_selftest.h"
 
 /* Something that was tried. */
 struct attempt {
@@ -34,7 +34,7 @@ struct link_facts {
 	bool forced;	   /* by GPUPROBE_LINKS */
 	bool foreign_proc; /* /proc is another pid namespace's, or not there */
 	struct attempt probing;
-	struct link_trial trial;	/* where that succeeded */
+	struct probe_selftest trial;	/* where that succeeded */
 	struct attempt iterator;	/* over mappings: tells which file the kernel probes */
 	struct attempt monitor, tracer; /* loading their BPF objects */
 	struct attempt threads;		/* following threads, as diagnose does */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/hindrance.h"
+#include "probe/attach_failure.h"
 #include "target/cuda_library.h"
 #include "target/proc.h"
 
@@ -35,7 +35,7 @@ static const char *advice_on_rights(const struct process_facts *facts, bool file
 {
 	if (facts->user_namespace)
 		return "run gpuprobe outside of containers as root: the process is in another user namespace";
-	return hindrance__advice(facts->effective, files);
+	return attach_failure__advice(facts->effective, files);
 }
 
 static const struct process_library *find_unopened(const struct process_facts *facts, bool driver)
@@ -49,14 +49,14 @@ static const struct process_library *find_unopened(const struct process_facts *f
 static void say_unopened(const struct process_facts *facts, const struct process_library *library,
 			 enum check_state state, struct check_list *list)
 {
-	const struct file_hindrance file = file_hindrance__of(library->opened, library->deleted);
+	const struct file_attach_failure file = file_attach_failure__of(library->opened, library->deleted);
 
 	check_list__lacks(list, "process", state, file.advice ? file.advice : advice_on_rights(facts, true), "%s: %s%s",
 			  who_is(facts).text, library->path, file.what);
 }
 
 /* What keeps gpuprobe from watching it. Whether there is something. */
-static bool judge_hindrance(const struct process_facts *facts, bool filters_kill, struct check_list *list)
+static bool judge_attach_failure(const struct process_facts *facts, bool filters_kill, struct check_list *list)
 {
 	const struct process_library *driver = find_unopened(facts, true);
 
@@ -184,7 +184,7 @@ static void add_facts(const struct process_facts *facts, struct check_list *list
 
 void check_process__judge(const struct process_facts *facts, bool filters_kill, struct check_list *list)
 {
-	if (!judge_hindrance(facts, filters_kill, list))
+	if (!judge_attach_failure(facts, filters_kill, list))
 		judge_watchable(facts, list);
 	add_facts(facts, list);
 	judge_shim(facts, list);

@@ -117,7 +117,7 @@ uint64_t attribution__untracked(uint64_t nvml_used, uint64_t tracked)
 	return nvml_used - tracked;
 }
 
-int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t uuid[16])
+int attribution__report_uuid(struct process *process, int ordinal, const uint8_t uuid[16])
 {
 	struct device_uuid *grown;
 
@@ -151,14 +151,14 @@ static bool is_elsewhere(const struct process *process, const struct visible_dev
 }
 
 /* A GPU that is divided has its own UUID told for the instance that the process has of it. */
-static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int told)
+static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int reported)
 {
 	const struct gpu *part, *whole;
 
-	if (by_environment == GPU_NONE || told == GPU_NONE || by_environment == told)
+	if (by_environment == GPU_NONE || reported == GPU_NONE || by_environment == reported)
 		return true;
 	part = &snapshot->gpus[by_environment];
-	whole = &snapshot->gpus[told];
+	whole = &snapshot->gpus[reported];
 	return whole->divided && part->mig != GPU_NONE && part->index == whole->index;
 }
 
@@ -167,10 +167,10 @@ static bool is_another(const struct process *process, const struct visible_devic
 		       const struct gpu_snapshot *snapshot)
 {
 	for (size_t i = 0; i < process->uuid_count; i++) {
-		const struct device_uuid *told = &process->uuids[i];
-		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+		const struct device_uuid *reported = &process->uuids[i];
+		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus, snapshot->gpu_count);
 
-		if ((size_t)told->ordinal >= visible->count || !agree(snapshot, visible->gpu[told->ordinal], place))
+		if ((size_t)reported->ordinal >= visible->count || !agree(snapshot, visible->gpu[reported->ordinal], place))
 			return true;
 	}
 	return false;
@@ -216,18 +216,18 @@ static void add_visible(struct gpu_list *list, const struct visible_devices *vis
 		append(list, (int)i, visible->gpu[i]);
 }
 
-static void add_told(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+static void add_reported(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
 {
 	size_t visible = list->count;
 
 	for (size_t i = 0; i < process->uuid_count; i++) {
-		const struct device_uuid *told = &process->uuids[i];
-		int place = visible_devices__by_uuid(told->uuid, snapshot->gpus, snapshot->gpu_count);
+		const struct device_uuid *reported = &process->uuids[i];
+		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus, snapshot->gpu_count);
 
 		if (visible == 0)
-			append(list, told->ordinal, place);
-		else if (list->gpus[told->ordinal].gpu == GPU_NONE)
-			list->gpus[told->ordinal].gpu = place;
+			append(list, reported->ordinal, place);
+		else if (list->gpus[reported->ordinal].gpu == GPU_NONE)
+			list->gpus[reported->ordinal].gpu = place;
 	}
 }
 
@@ -355,7 +355,7 @@ static void list_gpus(const struct attribution *attribution, const struct model 
 	if (!list.gpus)
 		return;
 	add_visible(&list, &visible);
-	add_told(&list, process, snapshot);
+	add_reported(&list, process, snapshot);
 	add_used(&list, process, snapshot);
 	for (size_t i = 0; i < list.count; i++)
 		find_untracked(attribution, model, process, &list.gpus[i]);

@@ -25,7 +25,7 @@ void attribution__learn(struct attribution *attribution, struct process *process
 			const struct process_record *record);
 
 /* A call told the UUID of the process's device `ordinal`. Returns 0 or -ENOMEM. */
-int attribution__tell_uuid(struct process *process, int ordinal, const uint8_t uuid[16]);
+int attribution__report_uuid(struct process *process, int ordinal, const uint8_t uuid[16]);
 
 /*
  * Brings the model's GPUs, and those of its live processes, up to date. Without

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/account_maps.h"
+#include "collect/profile_maps.h"
 #include "collect/ended_keys.h"
 #include "collect/open_calls.h"
-#include "collect/own_counts.h"
+#include "collect/thread_counts_reader.h"
 #include "collect/private.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
@@ -31,7 +31,7 @@ static void take_name(struct collector *collector, const struct record_name *rec
 {
 	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) || record->name[record->length])
 		return;
-	if (name_store__add(collector->names, record, record->name) == 1)
+	if (kernel_names__add(collector->names, record, record->name) == 1)
 		log__warn(collector->log,
 			  "a kernel's handle tells another name than the program asked for (%.60s): names are taken "
 			  "from the documented calls alone from now on",
@@ -96,7 +96,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		break;
 	case RECORD_UNLOAD:
 		if (size >= sizeof(*unload))
-			name_store__unload(collector->names, record->slot, unload->module, unload->generation);
+			kernel_names__unload(collector->names, record->slot, unload->module, unload->generation);
 		break;
 	case RECORD_UNFINISHED:
 		if (size >= sizeof(struct record_unfinished))
@@ -201,7 +201,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->model.min_wait_ns = skeleton->rodata->config.min_wait_ns;
 	collector->model.stack_sample = skeleton->rodata->config.stack_sample;
 	collector->model.shape_sample = skeleton->rodata->config.launch_sample;
-	collector->names = name_store__new();
+	collector->names = kernel_names__new();
 	collector->reader = map_reader__new();
 	collector->stubs = host_stubs__new(16);
 	collector->memory = memory_reader__new(log);
@@ -226,14 +226,14 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		error__set(err, ret, "cannot open the ring buffer: %s", strerror(-ret));
 		goto fail;
 	}
-	ret = own_counts__new(skeleton, &collector->own_counts, err);
+	ret = thread_counts_reader__new(skeleton, &collector->thread_counts_reader, err);
 	if (ret)
 		goto fail;
 	ret = open_calls__new(skeleton, &collector->open_calls, err);
 	if (ret)
 		goto fail;
-	if (options->account) {
-		ret = account_maps__new(skeleton, &collector->account_maps, err);
+	if (options->profile) {
+		ret = profile_maps__new(skeleton, &collector->profile_maps, err);
 		if (ret)
 			goto fail;
 	}
@@ -277,16 +277,16 @@ void collector__free(struct collector *collector)
 	if (collector->records)
 		munmap(collector->records, collector->records_bytes);
 	model__clear(&collector->model);
-	name_store__free(collector->names);
+	kernel_names__free(collector->names);
 	map_reader__free(collector->reader);
 	host_stubs__free(collector->stubs);
 	attribution__free(collector->attribution);
 	contexts__free(collector->contexts);
 	stacks__free(collector->stacks);
 	memory_reader__free(collector->memory);
-	own_counts__free(collector->own_counts);
+	thread_counts_reader__free(collector->thread_counts_reader);
 	open_calls__free(collector->open_calls);
-	account_maps__free(collector->account_maps);
+	profile_maps__free(collector->profile_maps);
 	steps__free(collector->steps);
 	estimates__free(collector->estimates);
 	free(collector->index_of);

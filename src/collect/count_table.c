@@ -11,7 +11,7 @@
 struct entry {
 	unsigned char key[sizeof(struct launch_key)];
 	struct tally part[COUNT_SOURCES];
-	struct tally told; /* the latest sum */
+	struct tally reported; /* the latest sum */
 	UT_hash_handle hh;
 };
 
@@ -92,20 +92,20 @@ static void add(struct tally *sum, const struct tally *tally)
 }
 
 /* What has been counted once has been: less was read where a thread moved a part to the map meanwhile. */
-static void keep_most(struct tally *told, const struct tally *sum)
+static void keep_most(struct tally *reported, const struct tally *sum)
 {
-	if (sum->calls > told->calls)
-		told->calls = sum->calls;
-	if (sum->failures > told->failures)
-		told->failures = sum->failures;
-	if (sum->carries > told->carries || (sum->carries == told->carries && sum->bytes > told->bytes)) {
-		told->carries = sum->carries;
-		told->bytes = sum->bytes;
+	if (sum->calls > reported->calls)
+		reported->calls = sum->calls;
+	if (sum->failures > reported->failures)
+		reported->failures = sum->failures;
+	if (sum->carries > reported->carries || (sum->carries == reported->carries && sum->bytes > reported->bytes)) {
+		reported->carries = sum->carries;
+		reported->bytes = sum->bytes;
 	}
-	if (sum->ns > told->ns)
-		told->ns = sum->ns;
-	if (sum->other_ns > told->other_ns)
-		told->other_ns = sum->other_ns;
+	if (sum->ns > reported->ns)
+		reported->ns = sum->ns;
+	if (sum->other_ns > reported->other_ns)
+		reported->other_ns = sum->other_ns;
 }
 
 int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally)
@@ -130,8 +130,8 @@ int count_table__each(struct count_table *table,
 
 		for (int from = 0; from < COUNT_SOURCES; from++)
 			add(&sum, &entry->part[from]);
-		keep_most(&entry->told, &sum);
-		ret = fn(entry->key, &entry->told, entry->part[COUNT_LIVING].calls, arg);
+		keep_most(&entry->reported, &sum);
+		ret = fn(entry->key, &entry->reported, entry->part[COUNT_LIVING].calls, arg);
 		if (ret < 0)
 			return ret;
 		if (ret)

@@ -8,7 +8,7 @@
 #include "collect/growing_list.h"
 #include "collect/open_calls.h"
 #include "collect/tally.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/sites.h"
 
@@ -79,11 +79,11 @@ static bool is_over(const struct earlier_call *call, const struct process *proce
 
 /* --- what it is --- */
 
-/* A thread that has made no call since has no account: it gets one, with nothing in it. */
+/* A thread that has made no call since has no profile: it gets one, with nothing in it. */
 static int add_thread(const struct process *process, const struct earlier_call *call, uint64_t began_ns)
 {
-	struct account *account = process->account;
-	struct thread_account thread = {
+	struct profile *profile = process->profile;
+	struct thread_profile thread = {
 		.slot = call->slot,
 		.tid = call->tid,
 		.start_ns = call->thread_start_ns,
@@ -91,11 +91,11 @@ static int add_thread(const struct process *process, const struct earlier_call *
 		.ended_ns = process->ended ? process->ended_ns : 0,
 	};
 
-	for (size_t i = 0; i < account->thread_count; i++)
-		if (account->threads[i].tid == call->tid && account->threads[i].start_ns == call->thread_start_ns)
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].tid == call->tid && profile->threads[i].start_ns == call->thread_start_ns)
 			return 0;
 	memcpy(thread.comm, call->comm, sizeof(thread.comm));
-	return growing_list__append((void **)&account->threads, &account->thread_count, &thread, sizeof(thread));
+	return growing_list__append((void **)&profile->threads, &profile->thread_count, &thread, sizeof(thread));
 }
 
 static int count(const struct earlier_calls *calls, const struct earlier_call *call, struct process *process,
@@ -116,7 +116,7 @@ static int count(const struct earlier_calls *calls, const struct earlier_call *c
 	memcpy(record.comm, call->comm, sizeof(record.comm));
 	if (!call->over)
 		open_calls__list_earlier(process, &record, call->stack, model->now_ns);
-	if (process->account)
+	if (process->profile)
 		ret = add_thread(process, call, calls->began_ns);
 	if (!ret && process->site_table && call->stack && tally__is_wait(call->row))
 		ret = site_table__set_wait(process->site_table, call->stack, call->row, ns);

@@ -6,20 +6,20 @@
 #ifndef COLLECT_ENDED_SHARE_H
 #define COLLECT_ENDED_SHARE_H
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/model.h"
 
 /* Where reports or pages show the ended ones soon. */
 #define ENDED_BYTES_MAX ((size_t)16 << 20)
 
 /*
- * With accounts, which one report shows at the end: room for so many full ones besides, each of ACCOUNT_ENDED_KEPT
+ * With profiles, which one report shows at the end: room for so many full ones besides, each of ACCOUNT_ENDED_KEPT
  * threads and as many functions, 195 MiB in all.
  */
 #define ENDED_ACCOUNTS 64
 #define ENDED_ACCOUNTS_BYTES_MAX \
 	(ENDED_BYTES_MAX + \
-	 ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * (sizeof(struct thread_account) + sizeof(struct account_function)))
+	 ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * (sizeof(struct thread_profile) + sizeof(struct profile_function)))
 
 /*
  * Chooses who is to leave, so that what has ended and has no slot any more takes `bytes_max` at most, and calls `fn`

@@ -40,7 +40,7 @@ static int take_run(const struct sweep *sweep, const void *key, const void *valu
 	if (ret)
 		return ret;
 	if (run.unknown)
-		process->unsized_graph_launches += run.launches;
+		process->graph_launches_of_unknown_size += run.launches;
 	else
 		process->graph_kernels += run.launches * run.kernels;
 	return (int)sweep__of_process(sweep, size->slot);
@@ -73,7 +73,7 @@ static int read_runs(struct sweep *sweep)
 			continue;
 		model->processes[i].graph_run_count = 0;
 		model->processes[i].graph_kernels = 0;
-		model->processes[i].unsized_graph_launches = 0;
+		model->processes[i].graph_launches_of_unknown_size = 0;
 	}
 	sweep->map = sweep->collector->skeleton->maps.graph_runs;
 	sweep->take = take_run;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "collect/count_table.h"
-#include "collect/own_counts.h"
+#include "collect/thread_counts_reader.h"
 #include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
 #include "symbol/remote_name.h"
@@ -24,7 +24,7 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 	if (process->ended || reading->name_tries >= NAME_TRIES)
 		return -EAGAIN;
 	reading->name_tries++;
-	if (name_store__trusts_handles(reading->collector->names)) {
+	if (kernel_names__trusts_handles(reading->collector->names)) {
 		ret = remote_name__read(reading->collector->memory, process->pid, key->handle, buffer);
 		if (!ret)
 			return 0;
@@ -63,7 +63,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 		return 0;
 	over = kernel->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
-		name = name_store__find(collector->names, kernel);
+		name = kernel_names__find(collector->names, kernel);
 		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
 		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
 			name = buffer;
@@ -93,7 +93,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 static int read_shared_launches(const void *key, const void *value, void *arg)
 {
 	struct reading *reading = arg;
-	struct count_table *table = own_counts__launches(reading->collector->own_counts);
+	struct count_table *table = thread_counts_reader__launches(reading->collector->thread_counts_reader);
 	const uint64_t *launches = value;
 
 	return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
@@ -149,14 +149,14 @@ static int take_all_others(struct reading *reading)
 
 int launches__read(struct reading *reading)
 {
-	const struct own_counts *own = reading->collector->own_counts;
-	struct count_table *table = own_counts__launches(own);
+	const struct thread_counts_reader *own = reading->collector->thread_counts_reader;
+	struct count_table *table = thread_counts_reader__launches(own);
 	int ret;
 
 	count_table__begin(table);
 	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
 	if (!ret)
-		ret = own_counts__add_launches(own);
+		ret = thread_counts_reader__add_launches(own);
 	/* The names of those that were first seen while the maps were read have come since. */
 	collector__consume(reading->collector);
 	if (!ret)

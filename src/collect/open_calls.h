@@ -22,7 +22,7 @@ void open_calls__free(struct open_calls *calls);
 struct earlier_calls *open_calls__earlier(struct open_calls *calls);
 
 /*
- * Adds what is in progress to the model, once tallies, threads and functions of the account have been read. Returns 0 or
+ * Adds what is in progress to the model, once tallies, threads and functions of the profile have been read. Returns 0 or
  * a negative errno.
  */
 int open_calls__read(const struct reading *reading);

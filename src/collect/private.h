@@ -12,17 +12,17 @@
 #include "collect/map_reader.h"
 #include "gpuprobe/state.h"
 #include "model/kernels.h"
-#include "model/names.h"
+#include "model/kernel_names.h"
 #include "probe/stack_maps.h"
 #include "symbol/host_stub.h"
 #include "target/memory_reader.h"
 
 #define NO_PROCESS UINT32_MAX
 
-struct account_maps;
+struct profile_maps;
 struct ended_keys;
 struct open_calls;
-struct own_counts;
+struct thread_counts_reader;
 struct steps;
 
 struct late_process {
@@ -39,15 +39,15 @@ struct collector {
 	int waiting_fd;	   /* an epoll set: readable while notices or stacks wait */
 	uint64_t until_ns; /* when others have to have a turn: the rest of the ring waits then */
 	struct model model;
-	struct name_store *names;
+	struct kernel_names *names;
 	size_t name_bytes; /* of kernels, of all processes */
 	struct map_reader *reader;
 	struct host_stubs *stubs;
 	struct memory_reader *memory; /* what processes are read by, but for stack/intake.h */
 	struct attribution *attribution;
-	struct own_counts *own_counts;
+	struct thread_counts_reader *thread_counts_reader;
 	struct open_calls *open_calls;
-	struct account_maps *account_maps; /* NULL: no account is kept */
+	struct profile_maps *profile_maps; /* NULL: no profile is kept */
 	struct steps *steps;		   /* NULL: none are looked for */
 	struct estimates *estimates;	   /* NULL: all calls are seen */
 	struct stacks *stacks;		   /* NULL: none are taken */

@@ -160,7 +160,7 @@ static void crowd_out(size_t index, void *arg)
 void collector__drop_old_processes(struct collector *collector)
 {
 	struct model *model = &collector->model;
-	size_t kept = 0, ended = 0, bytes_max = collector->options.account ? ENDED_ACCOUNTS_BYTES_MAX : ENDED_BYTES_MAX;
+	size_t kept = 0, ended = 0, bytes_max = collector->options.profile ? ENDED_ACCOUNTS_BYTES_MAX : ENDED_BYTES_MAX;
 
 	/* Without memory they stay for now. */
 	ended_share__each_beyond(model, bytes_max, crowd_out, collector);
@@ -189,7 +189,7 @@ void collector__drop_old_processes(struct collector *collector)
 /* What is known of it does not change any more. Sequences of launches and call sites ask for kernels until its end is told. */
 static void settle(struct process *process)
 {
-	if (!process->account && !process->site_table)
+	if (!process->profile && !process->site_table)
 		kernel_table__settle(process->kernel_table, process);
 	process->kept_bytes = process__bytes(process);
 }
@@ -205,7 +205,7 @@ void collector__release_slots(struct collector *collector)
 
 		if (!process->ended || slot == NO_PROCESS)
 			continue;
-		name_store__forget(collector->names, slot);
+		kernel_names__forget(collector->names, slot);
 		if (collector->estimates)
 			estimates__forget(collector->estimates, slot);
 		saturate__add(&model->live_at_exit_bytes, process->live_at_exit_bytes);

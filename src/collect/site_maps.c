@@ -107,12 +107,12 @@ static int read_launch_site(const void *key_data, const void *value, void *arg)
 	const struct launch_site_key *key = key_data;
 	const struct launch_site_record *record = value;
 	struct process *process = collector__process_at(reading->collector, key->slot);
-	uint64_t told = record->told, launches = record->launches;
+	uint64_t reported = record->reported, launches = record->launches;
 
 	if (!process || !process->site_table)
 		return 0;
 	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
-				     launches > told ? launches - told : 0))
+				     launches > reported ? launches - reported : 0))
 		return -ENOMEM;
 	return reading__end(reading, process, key);
 }

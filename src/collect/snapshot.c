@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "collect/account_maps.h"
+#include "collect/profile_maps.h"
 #include "collect/count_table.h"
 #include "collect/ended_keys.h"
 #include "collect/graphs.h"
@@ -20,7 +20,7 @@
 #include "collect/memory.h"
 #include "collect/objects.h"
 #include "collect/open_calls.h"
-#include "collect/own_counts.h"
+#include "collect/thread_counts_reader.h"
 #include "collect/private.h"
 #include "collect/reading.h"
 #include "collect/shapes.h"
@@ -64,7 +64,7 @@ static void delete_kernel(struct reading *reading, const struct launch_key *key)
 {
 	if (!bpf_map__delete_elem(reading->map, key, sizeof(*key), 0))
 		shares__deleted_kernel(reading->collector, key->kernel.slot);
-	name_store__drop(reading->collector->names, &key->kernel);
+	kernel_names__drop(reading->collector->names, &key->kernel);
 }
 
 void reading__delete_doomed(struct reading *reading)
@@ -107,7 +107,7 @@ static int read_shared_tally(const void *key_data, const void *value, void *arg)
 
 	if (!process)
 		return 0;
-	ret = count_table__add(own_counts__tallies(collector->own_counts), COUNT_MAP, key, value);
+	ret = count_table__add(thread_counts_reader__tallies(collector->thread_counts_reader), COUNT_MAP, key, value);
 	if (ret)
 		return ret;
 	return reading__end(reading, process, key);
@@ -127,14 +127,14 @@ static int take_tally(const void *key_data, const struct tally *sum, bool living
 
 static int read_tallies(struct reading *reading)
 {
-	const struct own_counts *own = reading->collector->own_counts;
-	struct count_table *table = own_counts__tallies(own);
+	const struct thread_counts_reader *own = reading->collector->thread_counts_reader;
+	struct count_table *table = thread_counts_reader__tallies(own);
 	int ret;
 
 	count_table__begin(table);
 	ret = reading__map(reading, reading->collector->skeleton->maps.tallies, read_shared_tally);
 	if (!ret)
-		ret = own_counts__add_tallies(own);
+		ret = thread_counts_reader__add_tallies(own);
 	return ret ? ret : count_table__each(table, take_tally, reading);
 }
 
@@ -241,7 +241,7 @@ static int read_device(const void *key_data, const void *value, void *arg)
 
 	if (!process)
 		return 0;
-	if (record->has_uuid && attribution__tell_uuid(process, key->device, record->uuid))
+	if (record->has_uuid && attribution__report_uuid(process, key->device, record->uuid))
 		return -ENOMEM;
 	return reading__end(reading, process, key);
 }
@@ -376,8 +376,8 @@ static void delete_ended(struct reading *reading)
 {
 	if (!reading->reap)
 		return;
-	own_counts__release(reading);
-	account_maps__release(reading);
+	thread_counts_reader__release(reading);
+	profile_maps__release(reading);
 	ended_keys__delete(reading->collector->ended);
 }
 
@@ -407,7 +407,7 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	ended_keys__clear(collector->ended);
 	site_maps__begin(&reading);
 	if (!ret)
-		ret = own_counts__map(collector->own_counts);
+		ret = thread_counts_reader__map(collector->thread_counts_reader);
 	if (!ret)
 		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
 	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
@@ -443,22 +443,22 @@ int collector__read_maps(struct collector *collector, bool with_lists, bool reap
 	if (!ret)
 		ret = steps__read(&reading);
 	if (!ret)
-		ret = account_maps__read(&reading);
+		ret = profile_maps__read(&reading);
 	/* After what calls are counted in, see open_calls.h. */
 	if (!ret)
 		ret = open_calls__read(&reading);
 	if (!ret)
-		ret = account_maps__finish(&reading);
+		ret = profile_maps__finish(&reading);
 	/* Last: a stack that is named may have another leave, and none does between these and the model's use. */
 	if (!ret)
 		ret = site_maps__list(&reading);
 	if (!ret)
-		ret = account_maps__list_stacks(&reading);
+		ret = profile_maps__list_stacks(&reading);
 	if (!ret)
 		delete_ended(&reading);
 	else
 		finish_tallies(collector);
-	own_counts__unmap(collector->own_counts);
+	thread_counts_reader__unmap(collector->thread_counts_reader);
 	collector->model.broken_off = ret != 0;
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;

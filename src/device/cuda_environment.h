@@ -3,7 +3,7 @@
  * What decides which GPUs CUDA gives a process: its environment variables, and
  * the device nodes it can see. All of it is the process's own telling. A
  * program that changes its variables itself (setenv, os.environ) changes them
- * where /proc does not show it; NVML's account of who uses which GPU can
+ * where /proc does not show it; NVML's profile of who uses which GPU can
  * contradict what is found here (collect/attribution.c).
  */
 #ifndef DEVICE_CUDA_ENVIRONMENT_H

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "stack/beginning.h"
+#include "stack/thread_entry.h"
 
 /* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */
 static const struct {
@@ -123,7 +123,7 @@ static bool is_call(const struct stack_frame *frame, enum owner owner)
 
 static bool is_beginning(const struct stack_frame *frame)
 {
-	return frame->kind == FRAME_NATIVE && frame->function && stack_beginning__is_name(frame->function);
+	return frame->kind == FRAME_NATIVE && frame->function && thread_entry__is_name(frame->function);
 }
 
 /* Frames before those in which a program or a thread begins. A stripped program's _start has no name. */

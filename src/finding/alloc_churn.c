@@ -11,8 +11,8 @@
 #include "base/quantity.h"
 #include "base/saturate.h"
 #include "finding/rules.h"
-#include "finding/where.h"
-#include "model/account.h"
+#include "finding/site_lookup.h"
+#include "model/profile.h"
 
 #define LEAST_SHARE 0
 #define LEAST_PAIRS 1
@@ -22,7 +22,7 @@ static const char assumption[] = "as many buffers as were live at a time are all
 /* The churning sizes of one function. */
 struct churn {
 	uint16_t row;
-	const struct account_size *worst; /* most time */
+	const struct profile_size *worst; /* most time */
 	size_t sizes;
 	uint64_t allocations, frees, bytes;
 	uint64_t ns, saving_ns;
@@ -50,7 +50,7 @@ static uint64_t without(uint64_t ns, uint64_t calls, uint64_t kept)
 	return calls > kept ? (uint64_t)((double)ns * (double)(calls - kept) / (double)calls) : 0;
 }
 
-static void add_size(struct churn *churn, const struct account_size *size)
+static void add_size(struct churn *churn, const struct profile_size *size)
 {
 	const struct size_record *record = &size->record;
 
@@ -66,12 +66,12 @@ static void add_size(struct churn *churn, const struct account_size *size)
 }
 
 /* Of one function, whose first churning size is at `first`. */
-static void sum_up(const struct account *account, size_t first, double pairs, struct churn *churn)
+static void sum_up(const struct profile *profile, size_t first, double pairs, struct churn *churn)
 {
-	*churn = (struct churn){.row = account->sizes[first].key.row};
-	for (size_t i = first; i < account->size_count; i++)
-		if (account->sizes[i].key.row == churn->row && is_churning(&account->sizes[i].record, pairs))
-			add_size(churn, &account->sizes[i]);
+	*churn = (struct churn){.row = profile->sizes[first].key.row};
+	for (size_t i = first; i < profile->size_count; i++)
+		if (profile->sizes[i].key.row == churn->row && is_churning(&profile->sizes[i].record, pairs))
+			add_size(churn, &profile->sizes[i]);
 }
 
 static bool is_site(const struct call_site *site, const void *arg)
@@ -84,7 +84,7 @@ static bool is_site(const struct call_site *site, const void *arg)
 /* The place from where most of the worst size was allocated, and nothing else. */
 static const struct call_site *site_of(const struct process *process, const struct churn *churn)
 {
-	return where__most(process, SITE_ALLOCATION, is_site, churn);
+	return site_lookup__most(process, SITE_ALLOCATION, is_site, churn);
 }
 
 static double mean(uint64_t ns, uint64_t calls)
@@ -92,13 +92,13 @@ static double mean(uint64_t ns, uint64_t calls)
 	return calls ? (double)ns / (double)calls : 0;
 }
 
-static int tell(struct finding *finding, const struct churn *churn, uint64_t watched_ns)
+static int report(struct finding *finding, const struct churn *churn, uint64_t watched_ns)
 {
 	const struct size_record *record = &churn->worst->record;
 	struct quantity size = quantity__bytes((double)churn->worst->key.size);
 	char others[64] = "";
 
-	if (finding__subject(finding, "%s of %s", where__function(churn->row), size.text))
+	if (finding__subject(finding, "%s of %s", site_lookup__function(churn->row), size.text))
 		return -ENOMEM;
 	if (churn->sizes > 1)
 		snprintf(others, sizeof(others), ", with %s other size%s", quantity__count(churn->sizes - 1).text,
@@ -107,7 +107,7 @@ static int tell(struct finding *finding, const struct churn *churn, uint64_t wat
 		finding,
 		"%s times %s were allocated by %s (%s each) and %s times freed (%s each), at most %s live at a time; "
 		"that took %s%s, %s of the %s that were watched",
-		quantity__count(record->allocations).text, size.text, where__function(churn->row),
+		quantity__count(record->allocations).text, size.text, site_lookup__function(churn->row),
 		quantity__time(mean(allocating_ns(record), record->allocations - 1)).text,
 		quantity__count(record->frees).text, quantity__time(mean(record->free_ns, record->frees)).text,
 		quantity__count(record->peak).text, quantity__time((double)churn->ns).text, others,
@@ -139,34 +139,34 @@ static int add(const struct finding_input *input, const struct process *process,
 		finding->stack = site->stack;
 		finding__number(finding, "allocations_here", (double)site->calls, UNIT_COUNT);
 	}
-	return tell(finding, churn, watched_ns);
+	return report(finding, churn, watched_ns);
 }
 
 /* Of each function once: `seen` by row. */
-static int draw_functions(const struct finding_input *input, const struct process *process, bool *seen,
+static int detect_functions(const struct finding_input *input, const struct process *process, bool *seen,
 			  struct finding_list *out)
 {
-	uint64_t watched_ns = where__watched_ns(input, process);
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	double pairs = input->thresholds[LEAST_PAIRS];
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 	struct churn churn;
 	int ret = 0;
 
-	for (size_t i = 0; i < account->size_count && !ret; i++) {
-		if (seen[account->sizes[i].key.row] || !is_churning(&account->sizes[i].record, pairs))
+	for (size_t i = 0; i < profile->size_count && !ret; i++) {
+		if (seen[profile->sizes[i].key.row] || !is_churning(&profile->sizes[i].record, pairs))
 			continue;
-		seen[account->sizes[i].key.row] = true;
-		sum_up(account, i, pairs, &churn);
+		seen[profile->sizes[i].key.row] = true;
+		sum_up(profile, i, pairs, &churn);
 		if (churn.worst && (double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
 			ret = add(input, process, &churn, watched_ns, out);
 	}
 	return ret;
 }
 
-int alloc_churn__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int alloc_churn__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	bool *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	int ret = seen ? draw_functions(input, process, seen, out) : -ENOMEM;
+	int ret = seen ? detect_functions(input, process, seen, out) : -ENOMEM;
 
 	free(seen);
 	return ret;

@@ -4,7 +4,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -13,7 +13,7 @@ enum {
 
 struct asked {
 	uint64_t calls, ns;
-	const struct account_function *most; /* calls */
+	const struct profile_function *most; /* calls */
 	size_t functions;
 };
 
@@ -24,12 +24,12 @@ static bool is_getter(size_t row)
 	return function && function->operation == OP_ASK && (function->kind == ASK_GETTER || function->kind == ASK_COUNT);
 }
 
-static struct asked sum_up(const struct account *account)
+static struct asked sum_up(const struct profile *profile)
 {
 	struct asked asked = {0};
 
-	for (size_t i = 0; i < account->function_count; i++) {
-		const struct account_function *function = &account->functions[i];
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
 
 		if (!is_getter(function->row))
 			continue;
@@ -42,10 +42,10 @@ static struct asked sum_up(const struct account *account)
 	return asked;
 }
 
-static int tell(struct finding *finding, const struct asked *asked, double rate)
+static int report(struct finding *finding, const struct asked *asked, double rate)
 {
 	const struct duration_record *most = &asked->most->time;
-	const char *name = where__function(asked->most->row);
+	const char *name = site_lookup__function(asked->most->row);
 	int ret;
 
 	finding__number(finding, "calls", (double)asked->calls, UNIT_COUNT);
@@ -65,15 +65,15 @@ static int tell(struct finding *finding, const struct asked *asked, double rate)
 				 quantity__time((double)most->ns / (double)most->calls).text);
 }
 
-int chatty_getters__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int chatty_getters__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	uint64_t watched_ns = where__watched_ns(input, process);
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct asked asked = {0};
 	struct finding *finding;
 	double rate;
 
-	if (process->account)
-		asked = sum_up(process->account);
+	if (process->profile)
+		asked = sum_up(process->profile);
 	rate = watched_ns ? (double)asked.calls * 1e9 / (double)watched_ns : 0;
 	if (!asked.calls || rate < input->thresholds[LEAST_RATE])
 		return 0;
@@ -81,5 +81,5 @@ int chatty_getters__draw(const struct finding_input *input, const struct process
 	if (!finding)
 		return -ENOMEM;
 	finding__cost(finding, asked.ns, watched_ns);
-	return tell(finding, &asked, rate);
+	return report(finding, &asked, rate);
 }

@@ -8,8 +8,8 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
-#include "model/account.h"
+#include "finding/site_lookup.h"
+#include "model/profile.h"
 
 enum {
 	LEAST_PART,
@@ -35,7 +35,7 @@ static bool look_at(const struct finding_input *input, const struct process *pro
 {
 	const struct process_start *times = &start->times;
 
-	start__draw(process, input->began_ns, &start->times);
+	start__evaluate(process, input->began_ns, &start->times);
 	if (!times->from_begin || !times->launched_ns)
 		return false;
 	start->parts = times->steady_ns ? times->to_steady : times->to_launch;
@@ -103,7 +103,7 @@ static void number(struct finding *finding, const struct cold_start *start)
 	finding__number(finding, "outside_ns", (double)start->parts[START_HOST], UNIT_NS);
 }
 
-static int tell(struct finding *finding, const struct cold_start *start)
+static int report(struct finding *finding, const struct cold_start *start)
 {
 	const struct process_start *times = &start->times;
 	int largest = start->worst < START_PARTS ? start->worst : largest_part(start);
@@ -124,7 +124,7 @@ static int tell(struct finding *finding, const struct cold_start *start)
 				 quantity__bytes((double)times->uploads.bytes).text);
 }
 
-int cold_start__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int cold_start__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct cold_start start;
 	struct finding *finding;
@@ -135,6 +135,6 @@ int cold_start__draw(const struct finding_input *input, const struct process *pr
 	if (!finding)
 		return -ENOMEM;
 	finding__cost(finding, start.worst < START_PARTS ? start.parts[start.worst] : start.ns,
-		      where__watched_ns(input, process));
-	return tell(finding, &start);
+		      site_lookup__watched_ns(input, process));
+	return report(finding, &start);
 }

@@ -8,7 +8,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 
 enum {
 	LEAST_SHARE,
@@ -25,31 +25,31 @@ struct meeting {
 	struct time_totals waits;
 };
 
-static bool meets(const struct thread_account *thread)
+static bool meets(const struct thread_profile *thread)
 {
 	return thread->legacy_behind || thread->legacy_crossings;
 }
 
 /* Threads that meet there and make calls at the time when this one begins to, itself among them. */
-static uint64_t count_beside(const struct account *account, const struct thread_account *thread)
+static uint64_t count_beside(const struct profile *profile, const struct thread_profile *thread)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < account->thread_count; i++) {
-		const struct thread_account *other = &account->threads[i];
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct thread_profile *other = &profile->threads[i];
 
 		count += meets(other) && other->first_ns <= thread->first_ns && other->latest_ns > thread->first_ns;
 	}
 	return count;
 }
 
-static void add(struct meeting *meeting, const struct account *account, const struct thread_account *thread)
+static void add(struct meeting *meeting, const struct profile *profile, const struct thread_profile *thread)
 {
 	uint64_t beside;
 
 	if (!meets(thread))
 		return;
-	beside = count_beside(account, thread);
+	beside = count_beside(profile, thread);
 	if (beside > meeting->at_once)
 		meeting->at_once = beside;
 	meeting->threads++;
@@ -91,15 +91,15 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 				 quantity__count(meeting->crossings).text, quantity__time((double)meeting->waits.ns).text);
 }
 
-int default_stream__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int default_stream__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 	struct meeting meeting = {0};
 	struct finding *finding;
 	double met;
 
-	for (size_t i = 0; account && i < account->thread_count; i++)
-		add(&meeting, account, &account->threads[i]);
+	for (size_t i = 0; profile && i < profile->thread_count; i++)
+		add(&meeting, profile, &profile->threads[i]);
 	met = (double)(meeting.behind + meeting.crossings);
 	if (!meeting.launches || met < input->thresholds[LEAST_CALLS] ||
 	    met < input->thresholds[LEAST_SHARE] * (double)meeting.launches)
@@ -107,6 +107,6 @@ int default_stream__draw(const struct finding_input *input, const struct process
 	finding = finding_list__add(out, input, process);
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, meeting.waits.ns, where__watched_ns(input, process));
+	finding__cost(finding, meeting.waits.ns, site_lookup__watched_ns(input, process));
 	return fill_in(finding, &meeting);
 }

@@ -22,16 +22,16 @@
 /* Of the time in which it grew evenly, what it may have held still since. */
 #define STILL_TIME (1.0 / 6)
 
-struct gpu_course {
+struct gpu_trend {
 	char uuid[GPU_UUID_SIZE];
 	struct growth_history used;
 	UT_hash_handle hh;
 };
 
-struct course_key {
+struct trend_key {
 	uint64_t start_ns; /* with the pid tells which process it is */
 	int32_t pid;
-	uint32_t device; /* its number in the process; of a full_course the GPU's place in the model */
+	uint32_t device; /* its number in the process; of a full_trend the GPU's place in the model */
 };
 
 struct device_sample {
@@ -39,8 +39,8 @@ struct device_sample {
 };
 
 /* What a process has live on one device. */
-struct device_course {
-	struct course_key key;
+struct device_trend {
+	struct trend_key key;
 	struct growth_history live;
 	struct device_sample samples[SAMPLES]; /* a ring */
 	size_t next, count;
@@ -49,8 +49,8 @@ struct device_course {
 };
 
 /* Of a process: a GPU's fullest moment. */
-struct full_course {
-	struct course_key key;
+struct full_trend {
+	struct trend_key key;
 	struct memory_holding fullest;
 	uint64_t seen; /* the latest sample */
 	UT_hash_handle hh;
@@ -59,9 +59,9 @@ struct full_course {
 struct device_history {
 	uint64_t window_ns, rounds;
 	uint64_t samples;
-	struct gpu_course *gpus; /* uthash tables */
-	struct device_course *devices;
-	struct full_course *full;
+	struct gpu_trend *gpus; /* uthash tables */
+	struct device_trend *devices;
+	struct full_trend *full;
 	uint32_t places; /* of GPUs in the model, the most there were */
 };
 
@@ -76,9 +76,9 @@ struct device_history *device_history__new(uint64_t window_ns)
 
 void device_history__free(struct device_history *history)
 {
-	struct gpu_course *gpu, *next_gpu;
-	struct device_course *device, *next_device;
-	struct full_course *full, *next_full;
+	struct gpu_trend *gpu, *next_gpu;
+	struct device_trend *device, *next_device;
+	struct full_trend *full, *next_full;
 
 	if (!history)
 		return;
@@ -97,9 +97,9 @@ void device_history__free(struct device_history *history)
 	free(history);
 }
 
-static struct course_key key_of(const struct process *process, uint32_t device)
+static struct trend_key key_of(const struct process *process, uint32_t device)
 {
-	return (struct course_key){.start_ns = process->start_ns, .pid = process->pid, .device = device};
+	return (struct trend_key){.start_ns = process->start_ns, .pid = process->pid, .device = device};
 }
 
 /* --- who has the memory --- */
@@ -145,7 +145,7 @@ static bool is_known(const struct gpu *gpu)
 	return gpu->total_bytes && gpu->total_bytes != GPU_UNKNOWN_BYTES && gpu->used_bytes != GPU_UNKNOWN_BYTES;
 }
 
-static void tell_holding(const struct model *model, const struct gpu *gpu, const struct process *process,
+static void report_holding(const struct model *model, const struct gpu *gpu, const struct process *process,
 			 const struct holders *holders, struct memory_holding *holding)
 {
 	size_t other = holders->process[0] && holders->process[0] == process;
@@ -173,7 +173,7 @@ bool memory_holding__of(const struct model *model, const struct gpu *gpu, const 
 		return false;
 	for (size_t i = 0; i < model->process_count; i++)
 		add_holder(&holders, &model->processes[i], used_by(model, &model->processes[i], gpu));
-	tell_holding(model, gpu, process, &holders, holding);
+	report_holding(model, gpu, process, &holders, holding);
 	return true;
 }
 
@@ -182,55 +182,55 @@ bool memory_holding__of(const struct model *model, const struct gpu *gpu, const 
 /* GPUs do not go, so none is forgotten. */
 static int sample_gpu(struct device_history *history, const struct gpu *gpu, uint64_t now_ns)
 {
-	struct gpu_course *course;
+	struct gpu_trend *trend;
 
 	if (!gpu->uuid[0] || gpu->used_bytes == GPU_UNKNOWN_BYTES)
 		return 0;
-	HASH_FIND_STR(history->gpus, gpu->uuid, course);
-	if (!course) {
-		course = calloc(1, sizeof(*course));
-		if (!course)
+	HASH_FIND_STR(history->gpus, gpu->uuid, trend);
+	if (!trend) {
+		trend = calloc(1, sizeof(*trend));
+		if (!trend)
 			return -ENOMEM;
-		memcpy(course->uuid, gpu->uuid, sizeof(course->uuid));
-		course->used.window_ns = history->window_ns;
-		HASH_ADD_STR(history->gpus, uuid, course);
-		if (!course->hh.tbl) {
-			free(course);
+		memcpy(trend->uuid, gpu->uuid, sizeof(trend->uuid));
+		trend->used.window_ns = history->window_ns;
+		HASH_ADD_STR(history->gpus, uuid, trend);
+		if (!trend->hh.tbl) {
+			free(trend);
 			return -ENOMEM;
 		}
 	}
-	growth_history__add(&course->used, now_ns, gpu->used_bytes);
+	growth_history__add(&trend->used, now_ns, gpu->used_bytes);
 	return 0;
 }
 
 static int sample_device(struct device_history *history, const struct process *process,
 			 const struct device_totals *device, uint64_t now_ns)
 {
-	struct course_key key = key_of(process, device->device);
-	struct device_course *course;
+	struct trend_key key = key_of(process, device->device);
+	struct device_trend *trend;
 
-	HASH_FIND(hh, history->devices, &key, sizeof(key), course);
-	if (!course && HASH_COUNT(history->devices) >= COURSES_MAX)
+	HASH_FIND(hh, history->devices, &key, sizeof(key), trend);
+	if (!trend && HASH_COUNT(history->devices) >= COURSES_MAX)
 		return 0;
-	if (!course) {
-		course = calloc(1, sizeof(*course));
-		if (!course)
+	if (!trend) {
+		trend = calloc(1, sizeof(*trend));
+		if (!trend)
 			return -ENOMEM;
-		course->key = key;
-		course->live.window_ns = history->window_ns;
-		HASH_ADD(hh, history->devices, key, sizeof(course->key), course);
-		if (!course->hh.tbl) {
-			free(course);
+		trend->key = key;
+		trend->live.window_ns = history->window_ns;
+		HASH_ADD(hh, history->devices, key, sizeof(trend->key), trend);
+		if (!trend->hh.tbl) {
+			free(trend);
 			return -ENOMEM;
 		}
 	}
-	course->seen = history->samples;
-	growth_history__add(&course->live, now_ns, device->live_bytes);
-	course->samples[course->next] = (struct device_sample){
+	trend->seen = history->samples;
+	growth_history__add(&trend->live, now_ns, device->live_bytes);
+	trend->samples[trend->next] = (struct device_sample){
 		.time_ns = now_ns, .bytes = device->live_bytes, .launches = process->launches + process->graph_launches};
-	course->next = (course->next + 1) % SAMPLES;
-	if (course->count < SAMPLES)
-		course->count++;
+	trend->next = (trend->next + 1) % SAMPLES;
+	if (trend->count < SAMPLES)
+		trend->count++;
 	return 0;
 }
 
@@ -240,34 +240,34 @@ static bool is_fuller(const struct memory_holding *holding, const struct memory_
 	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
 }
 
-static struct full_course *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
+static struct full_trend *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
 {
-	struct course_key key = key_of(process, gpu);
-	struct full_course *course;
+	struct trend_key key = key_of(process, gpu);
+	struct full_trend *trend;
 
-	HASH_FIND(hh, history->full, &key, sizeof(key), course);
-	return course;
+	HASH_FIND(hh, history->full, &key, sizeof(key), trend);
+	return trend;
 }
 
 static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
 		       const struct memory_holding *holding)
 {
-	struct full_course *course = find_full(history, process, gpu);
+	struct full_trend *trend = find_full(history, process, gpu);
 
-	if (!course) {
-		course = calloc(1, sizeof(*course));
-		if (!course)
+	if (!trend) {
+		trend = calloc(1, sizeof(*trend));
+		if (!trend)
 			return -ENOMEM;
-		course->key = key_of(process, gpu);
-		HASH_ADD(hh, history->full, key, sizeof(course->key), course);
-		if (!course->hh.tbl) {
-			free(course);
+		trend->key = key_of(process, gpu);
+		HASH_ADD(hh, history->full, key, sizeof(trend->key), trend);
+		if (!trend->hh.tbl) {
+			free(trend);
 			return -ENOMEM;
 		}
 	}
-	course->seen = history->samples;
-	if (is_fuller(holding, &course->fullest))
-		course->fullest = *holding;
+	trend->seen = history->samples;
+	if (is_fuller(holding, &trend->fullest))
+		trend->fullest = *holding;
 	return 0;
 }
 
@@ -286,7 +286,7 @@ static int sample_process(struct device_history *history, const struct model *mo
 
 		if (!gpu || !is_known(gpu))
 			continue;
-		tell_holding(model, gpu, process, &holders[gpu - model->gpus], &holding);
+		report_holding(model, gpu, process, &holders[gpu - model->gpus], &holding);
 		ret = sample_full(history, process, (uint32_t)(gpu - model->gpus), &holding);
 	}
 	return ret;
@@ -310,7 +310,7 @@ static struct holders *find_holders(const struct model *model)
 	return holders;
 }
 
-static bool has_process(const struct process_index *index, const struct course_key *key)
+static bool has_process(const struct process_index *index, const struct trend_key *key)
 {
 	return process_index__find(index, key->pid, key->start_ns);
 }
@@ -319,8 +319,8 @@ static bool has_process(const struct process_index *index, const struct course_k
 static void forget_old(struct device_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct device_course *device, *next_device;
-	struct full_course *full, *next_full;
+	struct device_trend *device, *next_device;
+	struct full_trend *full, *next_full;
 
 	/* Without memory after a later sample. */
 	if (!index)
@@ -361,11 +361,11 @@ int device_history__sample(struct device_history *history, const struct model *m
 /* --- judging --- */
 
 /* Evenly, and it has not come to an end. */
-static void judge_course(const struct growth_history *course, struct device_growth *growth)
+static void judge_trend(const struct growth_history *trend, struct device_growth *growth)
 {
 	struct growth_evidence evidence;
 
-	growth_history__judge(course, &evidence);
+	growth_history__judge(trend, &evidence);
 	growth->known = evidence.verdict != GROWTH_UNKNOWN;
 	growth->first_ns = evidence.first_ns;
 	if (evidence.verdict != GROWTH_GROWING ||
@@ -379,28 +379,28 @@ static void judge_course(const struct growth_history *course, struct device_grow
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
 			       struct device_growth *growth)
 {
-	const struct gpu_course *course;
+	const struct gpu_trend *trend;
 
 	*growth = (struct device_growth){.needed_ns = GROWTH_LEAST_NS(history->window_ns)};
-	HASH_FIND_STR(history->gpus, gpu->uuid, course);
-	if (course)
-		judge_course(&course->used, growth);
+	HASH_FIND_STR(history->gpus, gpu->uuid, trend);
+	if (trend)
+		judge_trend(&trend->used, growth);
 }
 
-static const struct device_sample *sample_at(const struct device_course *course, size_t i)
+static const struct device_sample *sample_at(const struct device_trend *trend, size_t i)
 {
-	return &course->samples[(course->next + SAMPLES - course->count + i) % SAMPLES];
+	return &trend->samples[(trend->next + SAMPLES - trend->count + i) % SAMPLES];
 }
 
 /* New heights in the latest samples that were reached while kernels were launched. */
-static void judge_rises(const struct device_course *course, struct device_growth *growth)
+static void judge_rises(const struct device_trend *trend, struct device_growth *growth)
 {
-	const struct device_sample *before = sample_at(course, 0);
+	const struct device_sample *before = sample_at(trend, 0);
 	uint64_t highest = before->bytes, bytes = 0;
 	size_t rises = 0;
 
-	for (size_t i = 1; i < course->count; i++) {
-		const struct device_sample *sample = sample_at(course, i);
+	for (size_t i = 1; i < trend->count; i++) {
+		const struct device_sample *sample = sample_at(trend, i);
 
 		if (sample->bytes > highest && sample->launches > before->launches) {
 			saturate__add(&bytes, sample->bytes - highest);
@@ -414,22 +414,22 @@ static void judge_rises(const struct device_course *course, struct device_growth
 		return;
 	growth->grows = true;
 	growth->bytes = bytes;
-	growth->span_ns = before->time_ns - sample_at(course, 0)->time_ns;
+	growth->span_ns = before->time_ns - sample_at(trend, 0)->time_ns;
 }
 
 void device_history__judge_process(const struct device_history *history, const struct process *process,
 				   uint8_t device, struct device_growth *growth)
 {
-	struct course_key key = key_of(process, device);
-	const struct device_course *course;
+	struct trend_key key = key_of(process, device);
+	const struct device_trend *trend;
 
 	*growth = (struct device_growth){.needed_ns = GROWTH_LEAST_NS(history->window_ns)};
-	HASH_FIND(hh, history->devices, &key, sizeof(key), course);
-	if (!course || !course->count)
+	HASH_FIND(hh, history->devices, &key, sizeof(key), trend);
+	if (!trend || !trend->count)
 		return;
-	judge_course(&course->live, growth);
+	judge_trend(&trend->live, growth);
 	if (!growth->grows)
-		judge_rises(course, growth);
+		judge_rises(trend, growth);
 }
 
 bool device_history__fullest(const struct device_history *history, const struct process *process,
@@ -441,12 +441,12 @@ bool device_history__fullest(const struct device_history *history, const struct 
 	if (gpu)
 		gpu_label(gpu, label);
 	for (uint32_t place = 0; place < history->places; place++) {
-		const struct full_course *course = find_full(history, process, place);
+		const struct full_trend *trend = find_full(history, process, place);
 
-		if (!course || (gpu && strcmp(course->fullest.label, label)))
+		if (!trend || (gpu && strcmp(trend->fullest.label, label)))
 			continue;
-		if (is_fuller(&course->fullest, holding))
-			*holding = course->fullest;
+		if (is_fuller(&trend->fullest, holding))
+			*holding = trend->fullest;
 	}
 	return holding->total > 0;
 }

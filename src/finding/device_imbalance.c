@@ -17,7 +17,7 @@
 #include "base/quantity.h"
 #include "finding/device_history.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 
 #define LEAST_RATIO 0
 #define LEAST_LAUNCHES 1
@@ -111,7 +111,7 @@ static struct quantity rate_text(double rate, bool of_bytes)
 	return of_bytes ? quantity__bandwidth(rate) : quantity__rate(rate);
 }
 
-static int tell(struct finding *finding, const struct difference *difference, bool of_ranks, bool of_bytes)
+static int report(struct finding *finding, const struct difference *difference, bool of_ranks, bool of_bytes)
 {
 	const struct worker *most = difference->most, *least = difference->least;
 
@@ -151,7 +151,7 @@ static int judge(const struct finding_input *input, const struct worker *const *
 		    difference.ratio < input->thresholds[LEAST_RATIO])
 			continue;
 		finding = finding_list__add(out, input, of_ranks ? NULL : difference.most->process);
-		return finding ? tell(finding, &difference, of_ranks, of_bytes) : -ENOMEM;
+		return finding ? report(finding, &difference, of_ranks, of_bytes) : -ENOMEM;
 	}
 	return 0;
 }
@@ -177,7 +177,7 @@ static bool is_used(const struct device_totals *device)
 	return device->device != DEVICE_UNKNOWN && device->launches;
 }
 
-static int draw_devices(const struct finding_input *input, const struct process *process, struct finding_list *out)
+static int detect_devices(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct worker workers[DEVICE_UNKNOWN];
 	const struct worker *group[DEVICE_UNKNOWN];
@@ -285,7 +285,7 @@ static int by_job(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-static int draw_group(const struct finding_input *input, struct worker *ranks, size_t count, size_t first,
+static int detect_group(const struct finding_input *input, struct worker *ranks, size_t count, size_t first,
 		      const struct worker **group, size_t *left, struct finding_list *out)
 {
 	const char *comm = ranks[first].process->comm;
@@ -301,7 +301,7 @@ static int draw_group(const struct finding_input *input, struct worker *ranks, s
 	return size > 1 ? judge(input, group, size, true, out) : 0;
 }
 
-static int draw_ranks(const struct finding_input *input, struct worker *ranks, const struct worker **group,
+static int detect_ranks(const struct finding_input *input, struct worker *ranks, const struct worker **group,
 		      struct finding_list *out)
 {
 	size_t count = 0, left = COMPARISONS;
@@ -312,11 +312,11 @@ static int draw_ranks(const struct finding_input *input, struct worker *ranks, c
 	qsort(ranks, count, sizeof(*ranks), by_job);
 	for (size_t i = 0; i < count && !ret; i++)
 		if (!ranks[i].done)
-			ret = draw_group(input, ranks, count, i, group, &left, out);
+			ret = detect_group(input, ranks, count, i, group, &left, out);
 	return ret;
 }
 
-int device_imbalance__draw(const struct finding_input *input, struct finding_list *out)
+int device_imbalance__detect(const struct finding_input *input, struct finding_list *out)
 {
 	size_t count = input->model->process_count;
 	struct worker *ranks = calloc(count + 1, sizeof(*ranks));
@@ -324,9 +324,9 @@ int device_imbalance__draw(const struct finding_input *input, struct finding_lis
 	int ret = ranks && group ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !ret; i++)
-		ret = draw_devices(input, &input->model->processes[i], out);
+		ret = detect_devices(input, &input->model->processes[i], out);
 	if (!ret)
-		ret = draw_ranks(input, ranks, group, out);
+		ret = detect_ranks(input, ranks, group, out);
 	free(ranks);
 	free(group);
 	return ret;

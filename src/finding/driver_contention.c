@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches and copies that last since another thread is inside the driver: bpf/account/contention.bpf.h tells which ended when
+ * Launches and copies that last since another thread is inside the driver: bpf/profile/contention.bpf.h tells which ended when
  * the other's call did. Where more of such calls ended at another time, something else made them last, a full queue for one.
  */
 #include <errno.h>
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 
 enum {
 	LEAST_SHARE,
 	LEAST_CALLS,
 };
 
-/* Two places, with all that the account has of them: a stack has several ids if more code was mapped meanwhile. */
+/* Two places, with all that the profile has of them: a stack has several ids if more code was mapped meanwhile. */
 struct place_pair {
 	const struct stack *stack, *holder_stack;
 	struct contention sum;
@@ -41,20 +41,20 @@ static void add_up(struct contention *sum, const struct contention *more)
 }
 
 /* Returns how many there are. */
-static size_t list_pairs(const struct account *account, struct place_pair pairs[CONTENTIONS])
+static size_t list_pairs(const struct profile *profile, struct place_pair pairs[CONTENTIONS])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < CONTENTIONS && account->totals.contentions[i].used; i++) {
-		const struct contention *told = &account->totals.contentions[i];
-		struct place_pair pair = {account__stack(account, told->stack), account__stack(account, told->holder_stack),
-					  *told};
+	for (size_t i = 0; i < CONTENTIONS && profile->totals.contentions[i].used; i++) {
+		const struct contention *reported = &profile->totals.contentions[i];
+		struct place_pair pair = {profile__stack(profile, reported->stack), profile__stack(profile, reported->holder_stack),
+					  *reported};
 		size_t known = 0;
 
 		while (known < count && !is_same_place(&pairs[known], &pair))
 			known++;
 		if (known < count)
-			add_up(&pairs[known].sum, told);
+			add_up(&pairs[known].sum, reported);
 		else
 			pairs[count++] = pair;
 	}
@@ -63,17 +63,17 @@ static size_t list_pairs(const struct account *account, struct place_pair pairs[
 
 static bool is_contention(const struct finding_input *input, const struct process *process, const struct contention *pair)
 {
-	uint64_t watched_ns = where__watched_ns(input, process);
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 
 	return (double)pair->held.calls >= input->thresholds[LEAST_CALLS] &&
 	       pair->held.calls >= pair->beside.calls &&
 	       (double)pair->held.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns;
 }
 
-static int fill_in(struct finding *finding, const struct account *account, const struct place_pair *place)
+static int fill_in(struct finding *finding, const struct profile *profile, const struct place_pair *place)
 {
 	const struct contention *pair = &place->sum;
-	const char *held = where__function(pair->row), *holder = where__function(pair->holder_row);
+	const char *held = site_lookup__function(pair->row), *holder = site_lookup__function(pair->holder_row);
 	uint64_t mean_ns = pair->held.ns / pair->held.calls;
 	int ret = finding__subject(finding, "%s, held up by %s", held, holder);
 
@@ -89,7 +89,7 @@ static int fill_in(struct finding *finding, const struct account *account, const
 	finding__number(finding, "ended_otherwise", (double)pair->beside.calls, UNIT_COUNT);
 	finding__number(finding, "thread", pair->tid, UNIT_COUNT);
 	finding__number(finding, "other_thread", pair->holder_tid, UNIT_COUNT);
-	finding__number(finding, "not_compared", (double)account->totals.contentions_left, UNIT_COUNT);
+	finding__number(finding, "not_compared", (double)profile->totals.contentions_left, UNIT_COUNT);
 	finding->stack = place->stack;
 	finding->other_stack = place->holder_stack;
 	finding->other_title = "held up by";
@@ -104,15 +104,15 @@ static int add(const struct finding_input *input, const struct process *process,
 
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, place->sum.held.ns, where__watched_ns(input, process));
+	finding__cost(finding, place->sum.held.ns, site_lookup__watched_ns(input, process));
 	finding__saving(finding, place->sum.held.ns, "the other call is made at another time");
-	return fill_in(finding, process->account, place);
+	return fill_in(finding, process->profile, place);
 }
 
-int driver_contention__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int driver_contention__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct place_pair pairs[CONTENTIONS];
-	size_t count = process->account ? list_pairs(process->account, pairs) : 0;
+	size_t count = process->profile ? list_pairs(process->profile, pairs) : 0;
 	int ret = 0;
 
 	for (size_t i = 0; i < count && !ret; i++)

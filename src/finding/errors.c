@@ -10,7 +10,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 /* Of all three. */
@@ -45,8 +45,8 @@ static const char *plural(uint64_t count)
 
 /* --- unchecked-errors --- */
 
-static int draw_ignored(const struct finding_input *input, const struct process *process,
-			const struct account_ignored *ignored, struct finding_list *out)
+static int detect_ignored(const struct finding_input *input, const struct process *process,
+			const struct profile_ignored *ignored, struct finding_list *out)
 {
 	const struct ignored_record *record = &ignored->record;
 	size_t row = ignored->key.row;
@@ -63,32 +63,32 @@ static int draw_ignored(const struct finding_input *input, const struct process 
 	finding__number(finding, "launches_after", (double)record->launches, UNIT_COUNT);
 	finding__number(finding, "code", ignored->key.code, UNIT_COUNT);
 	finding->weight = (double)record->calls;
-	finding->stack = account__stack(process->account, record->stack);
+	finding->stack = profile__stack(process->profile, record->stack);
 	if (!finding->stack)
-		finding->stack = where__of_failure(process, row, ignored->key.code);
-	ret = finding__subject(finding, "%s: %s", where__function(row), text.text);
+		finding->stack = site_lookup__of_failure(process, row, ignored->key.code);
+	ret = finding__subject(finding, "%s: %s", site_lookup__function(row), text.text);
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
 				 "%s call%s of %s returned %s; %s launch%s followed in the same thread, and no call asked "
 				 "for the error meanwhile; whether the program looked at what was returned is not seen",
 				 quantity__count(record->calls).text, plural(record->calls),
-				 where__function(row), text.text, quantity__count(record->launches).text,
+				 site_lookup__function(row), text.text, quantity__count(record->launches).text,
 				 record->launches == 1 ? "" : "es");
 }
 
-int unchecked_errors__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int unchecked_errors__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 	size_t shown = 0;
 	int ret = 0;
 
-	for (size_t i = 0; account && i < account->ignored_count && shown < IGNORED_SHOWN && !ret; i++) {
-		const struct ignored_record *record = &account->ignored[i].record;
+	for (size_t i = 0; profile && i < profile->ignored_count && shown < IGNORED_SHOWN && !ret; i++) {
+		const struct ignored_record *record = &profile->ignored[i].record;
 
 		if (!record->launches || (double)record->calls < input->thresholds[LEAST_CALLS])
 			continue;
-		ret = draw_ignored(input, process, &account->ignored[i], out);
+		ret = detect_ignored(input, process, &profile->ignored[i], out);
 		shown++;
 	}
 	return ret;
@@ -118,7 +118,7 @@ static const struct stack *only_place(const struct process *process, const char 
 	for (size_t i = 0; i < process->site_count; i++) {
 		const struct call_site *site = &process->sites[i];
 
-		if (site->kind != SITE_FAILURE || site->code != code || strcmp(where__function(site->row), function))
+		if (site->kind != SITE_FAILURE || site->code != code || strcmp(site_lookup__function(site->row), function))
 			continue;
 		if (found)
 			return NULL;
@@ -127,7 +127,7 @@ static const struct stack *only_place(const struct process *process, const char 
 	return found;
 }
 
-static int tell_sticky(struct finding *finding, const struct process *process, uint64_t since_ns)
+static int report_sticky(struct finding *finding, const struct process *process, uint64_t since_ns)
 {
 	const struct sticky_error *sticky = &process->sticky;
 	const struct failure *first = first_with(process, sticky->code);
@@ -149,7 +149,7 @@ static int tell_sticky(struct finding *finding, const struct process *process, u
 				 plural(sticky->same), quantity__count(sticky->others).text);
 }
 
-int sticky_error__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int sticky_error__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct sticky_error *sticky = &process->sticky;
 	uint64_t end_ns = process->ended ? process->ended_ns : input->model->now_ns;
@@ -166,7 +166,7 @@ int sticky_error__draw(const struct finding_input *input, const struct process *
 	finding__number(finding, "calls_without_it", (double)sticky->others, UNIT_COUNT);
 	finding__number(finding, "since", (double)since_ns, UNIT_NS);
 	finding->weight = (double)sticky->same + 1;
-	return tell_sticky(finding, process, since_ns);
+	return report_sticky(finding, process, since_ns);
 }
 
 /* --- error-storm --- */
@@ -177,20 +177,20 @@ struct storm {
 	uint64_t calls; /* of the function that failed most, failed ones included; 0: not known */
 };
 
-/* The account has every call. */
-static void add_accounted(struct storm *storm, const struct account *account, const char *function)
+/* The profile has every call. */
+static void add_accounted(struct storm *storm, const struct profile *profile, const char *function)
 {
-	for (size_t i = 0; i < account->function_count; i++)
-		if (!strcmp(where__function(account->functions[i].row), function))
-			storm->calls += account->functions[i].time.calls;
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (!strcmp(site_lookup__function(profile->functions[i].row), function))
+			storm->calls += profile->functions[i].time.calls;
 }
 
 static void add_calls(struct storm *storm, const struct process *process, const char *function)
 {
 	int row = api__find(function, API_NEWEST);
 
-	if (process->account) {
-		add_accounted(storm, process->account, function);
+	if (process->profile) {
+		add_accounted(storm, process->profile, function);
 		return;
 	}
 	/* Frees of no address are in none of the counts. */
@@ -201,7 +201,7 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 
 		/* What is counted beside calls. */
 		if (!(totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED)) &&
-		    !strcmp(where__function(totals->row), function))
+		    !strcmp(site_lookup__function(totals->row), function))
 			storm->calls += totals->calls + totals->failures;
 	}
 }
@@ -238,7 +238,7 @@ static double rate_of(const struct storm *storm)
 	return (double)storm->failures * 1e9 / (double)ns;
 }
 
-static int tell_storm(struct finding *finding, const struct process *process, const struct storm *storm)
+static int report_storm(struct finding *finding, const struct process *process, const struct storm *storm)
 {
 	const struct failure *worst = storm->worst;
 	struct error_text text = error_text(worst->error, worst->code);
@@ -255,7 +255,7 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 		finding__number(finding, "most_share", share, UNIT_SHARE);
 	finding->weight = (double)storm->failures;
 	if (row >= 0)
-		finding->stack = where__of_failure(process, (size_t)row, worst->code);
+		finding->stack = site_lookup__of_failure(process, (size_t)row, worst->code);
 	ret = finding__subject(finding, "%s: %s", worst->function, text.text);
 	if (ret)
 		return ret;
@@ -271,7 +271,7 @@ static int tell_storm(struct finding *finding, const struct process *process, co
 				 known ? " of its calls)" : "");
 }
 
-int error_storm__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int error_storm__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct storm storm = {0};
 	struct finding *finding;
@@ -281,5 +281,5 @@ int error_storm__draw(const struct finding_input *input, const struct process *p
 	    rate_of(&storm) < input->thresholds[STORM_RATE])
 		return 0;
 	finding = finding_list__add(out, input, process);
-	return finding ? tell_storm(finding, process, &storm) : -ENOMEM;
+	return finding ? report_storm(finding, process, &storm) : -ENOMEM;
 }

@@ -59,7 +59,7 @@ struct finding_input {
 struct finding_list;
 
 /* What there must be for a rule to be asked. */
-#define NEEDS_ACCOUNT 0x1 /* process->account: of stat and diagnose */
+#define NEEDS_ACCOUNT 0x1 /* process->profile: of stat and diagnose */
 #define NEEDS_ASKS 0x2	  /* calls that ask for errors are probed */
 #define NEEDS_GETTERS 0x4
 
@@ -74,10 +74,10 @@ struct finding_kind {
 	const char *advice; /* one paragraph */
 	const char *cost;   /* what its cost is the time of; NULL: it has none in time */
 	struct finding_threshold thresholds[FINDING_THRESHOLDS + 1];
-	/* Adds what it finds of one process, which has ended or not. 0 or -ENOMEM. NULL where draw_all is there. */
-	int (*draw)(const struct finding_input *input, const struct process *process, struct finding_list *out);
+	/* Adds what it finds of one process, which has ended or not. 0 or -ENOMEM. NULL where detect_all is there. */
+	int (*detect)(const struct finding_input *input, const struct process *process, struct finding_list *out);
 	/* The same over all processes: devices and ranks compared. */
-	int (*draw_all)(const struct finding_input *input, struct finding_list *out);
+	int (*detect_all)(const struct finding_input *input, struct finding_list *out);
 	/* Whether, by its thresholds, it is found of the process, of which nothing else is looked for then. Optional. */
 	bool (*stands_alone)(const struct process *process, const double *thresholds);
 };
@@ -133,7 +133,7 @@ struct finding {
 };
 
 /* Of a kind that is judged by its course: places (call sites, sizes, pools, devices) that were looked at. */
-struct finding_course {
+struct finding_trend {
 	const struct finding_kind *kind;
 	uint64_t places;
 	uint64_t unjudged;    /* of these: followed for too short a time to say */
@@ -148,8 +148,8 @@ struct finding_list {
 	size_t count, capacity;
 	uint64_t sampled_kinds; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
 	/* of kinds that looked at a place */
-	struct finding_course courses[FINDING_COURSES];
-	size_t course_count;
+	struct finding_trend trends[FINDING_COURSES];
+	size_t trend_count;
 };
 
 /* A new finding at the end of the list, its kind, severity and process filled in; NULL without memory. `process` may be NULL. */
@@ -188,7 +188,7 @@ void finding_list__clear(struct finding_list *list);
 /* --- of a run --- */
 
 struct findings_options {
-	bool account, asks, getters; /* what there is of NEEDS_* */
+	bool profile, asks, getters; /* what there is of NEEDS_* */
 	bool latest;		     /* keep what verdict__judge_latest needs */
 	uint64_t window_ns;	     /* of growth, see model/growth.h */
 };
@@ -223,6 +223,6 @@ int findings__sample(struct findings *findings, const struct model *model);
  * Draws all findings there are evidence for by now, worst first. What was in
  * the list is released. 0 or -ENOMEM: some are missing then.
  */
-int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list);
+int findings__detect(struct findings *findings, const struct model *model, struct finding_list *list);
 
 #endif

@@ -8,7 +8,7 @@
 #include "finding/history.h"
 #include "finding/step_cost.h"
 #include "finding/threshold.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/steady.h"
 
 struct findings {
@@ -92,11 +92,11 @@ int findings__sample(struct findings *findings, const struct model *model)
 
 /* --- drawing --- */
 
-/* What the command has; a process without an account is asked for nothing that needs one. */
+/* What the command has; a process without a profile is asked for nothing that needs one. */
 static bool has_needs(const struct findings *findings, const struct finding_kind *kind)
 {
 	const struct findings_options *options = &findings->options;
-	unsigned int has = (options->account ? NEEDS_ACCOUNT : 0) | (options->asks ? NEEDS_ASKS : 0) |
+	unsigned int has = (options->profile ? NEEDS_ACCOUNT : 0) | (options->asks ? NEEDS_ASKS : 0) |
 			   (options->getters ? NEEDS_GETTERS : 0);
 
 	return !(kind->needs & ~has);
@@ -134,7 +134,7 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 }
 
 /* Of its steady time, as if it had been watched from there on. */
-static int draw_steady(const struct finding_input *input, const struct process *process, uint64_t since_ns,
+static int detect_steady(const struct finding_input *input, const struct process *process, uint64_t since_ns,
 		       struct finding_list *list)
 {
 	struct finding_input since = *input;
@@ -144,13 +144,13 @@ static int draw_steady(const struct finding_input *input, const struct process *
 	if (ret)
 		return ret;
 	since.began_ns = since_ns;
-	ret = input->kind->draw(&since, input->kind->whole ? process : &view, list);
+	ret = input->kind->detect(&since, input->kind->whole ? process : &view, list);
 	steady__clear_view(&view);
 	return ret;
 }
 
 /* What those behind the first `before` cost in a step. */
-static void tell_steps(const struct finding_input *input, const struct process *process, struct finding_list *list,
+static void report_steps(const struct finding_input *input, const struct process *process, struct finding_list *list,
 		       size_t before)
 {
 	const struct step_cost cost = step_cost__of(process, input->model->now_ns);
@@ -175,20 +175,20 @@ static bool is_of_steady_time(const struct finding_kind *kind, const struct proc
 	return kind->steady;
 }
 
-static int draw_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
+static int detect_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
 {
 	uint64_t since_ns = is_of_steady_time(input->kind, process) ? steady__since_ns(process, input->model->now_ns) : 0;
 	size_t before = list->count;
 	int ret;
 
 	if (!since_ns)
-		return input->kind->draw(input, process, list);
-	ret = draw_steady(input, process, since_ns, list);
-	tell_steps(input, process, list, before);
+		return input->kind->detect(input, process, list);
+	ret = detect_steady(input, process, since_ns, list);
+	report_steps(input, process, list, before);
 	return ret;
 }
 
-static int draw_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
+static int detect_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
 		     struct finding_list *list)
 {
 	const struct finding_input input = {
@@ -200,25 +200,25 @@ static int draw_kind(const struct findings *findings, const struct model *model,
 	};
 	int failed = 0, ret;
 
-	for (size_t i = 0; kind->draw && i < model->process_count; i++) {
+	for (size_t i = 0; kind->detect && i < model->process_count; i++) {
 		const struct process *process = &model->processes[i];
 
-		if (((kind->needs & NEEDS_ACCOUNT) && !process->account) || is_taken(findings, kind, process))
+		if (((kind->needs & NEEDS_ACCOUNT) && !process->profile) || is_taken(findings, kind, process))
 			continue;
 		if (!knows_every(kind, process)) {
 			pass_over(kind, list);
 			continue;
 		}
-		ret = draw_process(&input, process, list);
+		ret = detect_process(&input, process, list);
 		failed = failed ? failed : ret;
 	}
-	if (!kind->draw_all)
+	if (!kind->detect_all)
 		return failed;
 	if (!knows_every_of_all(kind, model)) {
 		pass_over(kind, list);
 		return failed;
 	}
-	ret = kind->draw_all(&input, list);
+	ret = kind->detect_all(&input, list);
 	return failed ? failed : ret;
 }
 
@@ -227,7 +227,7 @@ bool findings__looks_for(const struct findings *findings, const struct finding_k
 	return has_needs(findings, kind);
 }
 
-int findings__draw(struct findings *findings, const struct model *model, struct finding_list *list)
+int findings__detect(struct findings *findings, const struct model *model, struct finding_list *list)
 {
 	int failed = 0, ret;
 
@@ -235,7 +235,7 @@ int findings__draw(struct findings *findings, const struct model *model, struct 
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		if (!has_needs(findings, &finding_kinds[i]))
 			continue;
-		ret = draw_kind(findings, model, &finding_kinds[i], list);
+		ret = detect_kind(findings, model, &finding_kinds[i], list);
 		failed = failed ? failed : ret;
 	}
 	ret = finding_list__sort(list);

@@ -46,7 +46,7 @@ static int add(const struct finding_input *input, const struct process *process,
 		quantity__time((double)unused->span_ns).text, quantity__count(unused->samples).text);
 }
 
-static int draw(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
+static int detect(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
 		struct finding_list *out)
 {
 	struct unused_evidence unused;
@@ -66,11 +66,11 @@ static int draw(const struct finding_input *input, const struct process *process
 	return add(input, process, pool, &unused, out);
 }
 
-int fragmentation__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int fragmentation__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	int ret = draw(input, process, NULL, out);
+	int ret = detect(input, process, NULL, out);
 
 	for (size_t i = 0; i < process->pool_count && !ret; i++)
-		ret = draw(input, process, &process->pools[i], out);
+		ret = detect(input, process, &process->pools[i], out);
 	return ret;
 }

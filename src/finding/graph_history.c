@@ -16,7 +16,7 @@ struct process_key {
 	int64_t pid;
 };
 
-struct graph_course {
+struct graph_trend {
 	struct process_key key;
 	uint64_t made, launches; /* as of the latest sample */
 	uint64_t between;	 /* made up to then, while graphs were launched */
@@ -25,7 +25,7 @@ struct graph_course {
 
 struct graph_history {
 	uint64_t rounds;
-	struct graph_course *courses; /* a uthash table */
+	struct graph_trend *trends; /* a uthash table */
 };
 
 struct graph_history *graph_history__new(void)
@@ -33,71 +33,71 @@ struct graph_history *graph_history__new(void)
 	return calloc(1, sizeof(struct graph_history));
 }
 
-static void forget(struct graph_history *history, struct graph_course *course)
+static void forget(struct graph_history *history, struct graph_trend *trend)
 {
-	HASH_DEL(history->courses, course);
-	free(course);
+	HASH_DEL(history->trends, trend);
+	free(trend);
 }
 
 void graph_history__free(struct graph_history *history)
 {
-	struct graph_course *course, *next;
+	struct graph_trend *trend, *next;
 
 	if (!history)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		forget(history, trend);
 	free(history);
 }
 
-static struct graph_course *find(const struct graph_history *history, const struct process *process)
+static struct graph_trend *find(const struct graph_history *history, const struct process *process)
 {
 	struct process_key key = {.start_ns = process->start_ns, .pid = process->pid};
-	struct graph_course *course;
+	struct graph_trend *trend;
 
-	HASH_FIND(hh, history->courses, &key, sizeof(key), course);
-	return course;
+	HASH_FIND(hh, history->trends, &key, sizeof(key), trend);
+	return trend;
 }
 
-static uint64_t since(const struct graph_course *course, const struct process *process)
+static uint64_t since(const struct graph_trend *trend, const struct process *process)
 {
 	uint64_t made = process->objects[OBJECT_GRAPH_EXEC].created;
 
-	return process->graph_launches > course->launches && made > course->made ? made - course->made : 0;
+	return process->graph_launches > trend->launches && made > trend->made ? made - trend->made : 0;
 }
 
 static int sample_process(struct graph_history *history, const struct process *process)
 {
-	struct graph_course *course = find(history, process);
+	struct graph_trend *trend = find(history, process);
 
-	if (!course) {
-		course = calloc(1, sizeof(*course));
-		if (!course)
+	if (!trend) {
+		trend = calloc(1, sizeof(*trend));
+		if (!trend)
 			return -ENOMEM;
-		course->key = (struct process_key){.start_ns = process->start_ns, .pid = process->pid};
-		HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
-		if (!course->hh.tbl) {
-			free(course);
+		trend->key = (struct process_key){.start_ns = process->start_ns, .pid = process->pid};
+		HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
+		if (!trend->hh.tbl) {
+			free(trend);
 			return -ENOMEM;
 		}
 	}
-	course->between += since(course, process);
-	course->made = process->objects[OBJECT_GRAPH_EXEC].created;
-	course->launches = process->graph_launches;
+	trend->between += since(trend, process);
+	trend->made = process->objects[OBJECT_GRAPH_EXEC].created;
+	trend->launches = process->graph_launches;
 	return 0;
 }
 
 static void forget_old(struct graph_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct graph_course *course, *next;
+	struct graph_trend *trend, *next;
 
 	/* Without memory in a later round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		if (!process_index__find(index, (int32_t)course->key.pid, course->key.start_ns))
-			forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		if (!process_index__find(index, (int32_t)trend->key.pid, trend->key.start_ns))
+			forget(history, trend);
 	process_index__free(index);
 }
 
@@ -115,10 +115,10 @@ int graph_history__sample(struct graph_history *history, const struct model *mod
 
 uint64_t graph_history__made_between(const struct graph_history *history, const struct process *process)
 {
-	static const struct graph_course none;
-	const struct graph_course *course = find(history, process);
+	static const struct graph_trend none;
+	const struct graph_trend *trend = find(history, process);
 
-	if (!course)
-		course = &none;
-	return course->between + since(course, process);
+	if (!trend)
+		trend = &none;
+	return trend->between + since(trend, process);
 }

@@ -9,7 +9,7 @@
 #include "base/quantity.h"
 #include "finding/history.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 #define LEAST_GRAPHS 0
@@ -75,7 +75,7 @@ static int add(const struct finding_input *input, const struct process *process,
 
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, cost_ns, where__watched_ns(input, process));
+	finding__cost(finding, cost_ns, site_lookup__watched_ns(input, process));
 	finding__saving(finding, (uint64_t)((double)cost_ns * (1 - 1 / (double)work->instantiations)), assumption);
 	finding__number(finding, "instantiations", (double)work->instantiations, UNIT_COUNT);
 	finding__number(finding, "captures", (double)work->captures, UNIT_COUNT);
@@ -97,7 +97,7 @@ static int add(const struct finding_input *input, const struct process *process,
 		quantity__share(finding->share).text);
 }
 
-int graph_recapture__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int graph_recapture__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct finding_history *history = findings__history(input->state);
 	uint64_t cost_ns;
@@ -109,7 +109,7 @@ int graph_recapture__draw(const struct finding_input *input, const struct proces
 	    (double)process->graph_launches > input->thresholds[MOST_LAUNCHES] * (double)work.instantiations)
 		return 0;
 	cost_ns = work.capture_ns + work.instantiation_ns + work.destroy_ns;
-	if ((double)cost_ns < input->thresholds[LEAST_SHARE] * (double)where__watched_ns(input, process))
+	if ((double)cost_ns < input->thresholds[LEAST_SHARE] * (double)site_lookup__watched_ns(input, process))
 		return 0;
 	return add(input, process, &work, cost_ns, out);
 }

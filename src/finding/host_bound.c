@@ -41,7 +41,7 @@ static const struct host_reason *second_of(const struct host_reasons *reasons)
 }
 
 /* "; of its threads' time 52.0 % on the CPU, 12.1 % waiting for a queue" */
-static const char *tell_reasons(const struct host_reasons *reasons, char text[REASONS_SIZE])
+static const char *report_reasons(const struct host_reasons *reasons, char text[REASONS_SIZE])
 {
 	const struct host_reason *first = reasons->items, *second = second_of(reasons);
 	int length;
@@ -58,7 +58,7 @@ static const char *tell_reasons(const struct host_reasons *reasons, char text[RE
 	return text;
 }
 
-static int tell(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
+static int report(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
 {
 	char text[REASONS_SIZE];
 
@@ -77,7 +77,7 @@ static int tell(const struct verdict *verdict, const struct host_reasons *reason
 				 quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
 				 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
 				 verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
-				 quantity__share(verdict->held).text, tell_reasons(reasons, text));
+				 quantity__share(verdict->held).text, report_reasons(reasons, text));
 }
 
 static bool runs_python(const struct stack *stack)
@@ -128,12 +128,12 @@ static int add(const struct finding_input *input, const struct process *process,
 	}
 	ret = name_thread(verdict, &reasons, finding);
 	if (!ret)
-		ret = tell(verdict, &reasons, finding);
+		ret = report(verdict, &reasons, finding);
 	host_reasons__clear(&reasons);
 	return ret;
 }
 
-int host_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int host_bound__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct verdict verdict;
 	double share;

@@ -112,7 +112,7 @@ static void rank(struct host_reasons *reasons)
 }
 
 /* Whether the other's place is the one to be told; one without a line says nothing. */
-static bool tells_more(const struct host_reason *other, const struct host_reason *reason)
+static bool reports_more(const struct host_reason *other, const struct host_reason *reason)
 {
 	if (!other->line != !reason->line)
 		return other->line;
@@ -123,7 +123,7 @@ static bool tells_more(const struct host_reason *other, const struct host_reason
 
 static void merge(struct host_reason *into, const struct host_reason *other)
 {
-	struct host_reason sum = tells_more(other, into) ? *other : *into;
+	struct host_reason sum = reports_more(other, into) ? *other : *into;
 
 	sum.ns = into->ns + other->ns;
 	sum.times = into->times + other->times;

@@ -16,7 +16,7 @@ enum {
 
 static uint64_t cost_of(const struct watched_thread *watched)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const double *thresholds = watched->input->thresholds;
 
 	if ((double)thread->idle_gaps < thresholds[LEAST_GAPS] ||
@@ -25,9 +25,9 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	return thread->idle_ns;
 }
 
-static int draw(const struct watched_thread *watched, struct finding *finding)
+static int detect(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	uint64_t inside = thread->idle_inside_ns < thread->idle_ns ? thread->idle_inside_ns : thread->idle_ns;
 	double host = (double)(thread->idle_ns - inside);
 
@@ -37,7 +37,7 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	finding__number(finding, "longest", (double)thread->idle_max_ns, UNIT_NS);
 	finding__number(finding, "host_ns", host, UNIT_NS);
 	finding__number(finding, "calls_ns", (double)inside, UNIT_NS);
-	finding->stack = account__stack(watched->process->account, thread->idle_stack);
+	finding->stack = profile__stack(watched->process->profile, thread->idle_stack);
 	return finding__evidence(finding,
 				 "%s times nothing was queued for more than 100 ms, %s on average and %s at most, "
 				 "%s of the thread's time; of it the thread spent %s outside of CUDA calls%s",
@@ -60,9 +60,9 @@ static bool has_work(const struct model *model, const struct process *process)
 	return verdict.kind != VERDICT_NO_WORK;
 }
 
-int idle_gaps__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int idle_gaps__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	if (!has_work(input->model, process))
 		return 0;
-	return thread_sums__draw(input, process, cost_of, draw, out);
+	return thread_sums__make(input, process, cost_of, detect, out);
 }

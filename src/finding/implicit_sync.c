@@ -7,7 +7,7 @@
 #include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/thread_sums.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 #include "model/load.h"
 
@@ -19,7 +19,7 @@ enum {
 static const char assumption[] = "copies, sets and frees are replaced by their forms in stream order; "
 				 "what the thread does besides then goes on while the GPU works";
 
-static struct time_totals all_of(const struct thread_account *thread)
+static struct time_totals all_of(const struct thread_profile *thread)
 {
 	struct time_totals sum = {0};
 
@@ -30,7 +30,7 @@ static struct time_totals all_of(const struct thread_account *thread)
 	return sum;
 }
 
-static enum implicit_wait worst_of(const struct thread_account *thread)
+static enum implicit_wait worst_of(const struct thread_profile *thread)
 {
 	int worst = 0;
 
@@ -67,12 +67,12 @@ static bool causes(size_t row, enum implicit_wait cause)
 }
 
 /* That took the process most time; -1: none, as of first launches, which are slow for what they launch. */
-static int function_of(const struct account *account, enum implicit_wait cause)
+static int function_of(const struct profile *profile, enum implicit_wait cause)
 {
-	/* The account has those with the most time first. */
-	for (size_t i = 0; i < account->function_count; i++)
-		if (causes(account->functions[i].row, cause))
-			return account->functions[i].row;
+	/* The profile has those with the most time first. */
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (causes(profile->functions[i].row, cause))
+			return profile->functions[i].row;
 	return -1;
 }
 
@@ -92,12 +92,12 @@ static const char *words_of(enum implicit_wait cause)
 static int name_worst(const struct watched_thread *watched, struct finding *finding)
 {
 	enum implicit_wait worst = worst_of(watched->thread);
-	int row = function_of(watched->process->account, worst);
+	int row = function_of(watched->process->profile, worst);
 
 	if (row < 0)
 		return finding__subject(finding, "%s", words_of(worst));
-	finding->stack = where__of_row(watched->process, SITE_WAIT, (size_t)row);
-	return finding__subject(finding, "%s, mostly %s", words_of(worst), where__function((size_t)row));
+	finding->stack = site_lookup__of_row(watched->process, SITE_WAIT, (size_t)row);
+	return finding__subject(finding, "%s, mostly %s", words_of(worst), site_lookup__function((size_t)row));
 }
 
 /* --- the finding --- */
@@ -129,7 +129,7 @@ static uint64_t saving_of(const struct watched_thread *watched, const struct tim
 }
 
 /* Loads and first launches are no shorter before the loop, but in it they hold it up. */
-static uint64_t loads_of(const struct thread_account *thread)
+static uint64_t loads_of(const struct thread_profile *thread)
 {
 	return thread->implicit[IMPLICIT_LOAD].ns + thread->implicit[IMPLICIT_FIRST_LAUNCH].ns;
 }
@@ -159,9 +159,9 @@ static void estimate(const struct watched_thread *watched, const struct time_tot
 		finding__saving(finding, saving_ns, assumption);
 }
 
-static int draw(const struct watched_thread *watched, struct finding *finding)
+static int detect(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const struct time_totals *by_cause = thread->implicit, *worst = &by_cause[worst_of(thread)];
 	const struct time_totals all = all_of(thread);
 	int ret;
@@ -185,7 +185,7 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 				 quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 
-int implicit_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int implicit_sync__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return thread_sums__draw(input, process, cost_of, draw, out);
+	return thread_sums__make(input, process, cost_of, detect, out);
 }

@@ -23,7 +23,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed calls"},
 		},
-		.draw = cuda_unavailable__draw,
+		.detect = cuda_unavailable__detect,
 		.stands_alone = cuda_unavailable__holds,
 	},
 	{
@@ -48,7 +48,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
 			{"pairs", 10, UNIT_COUNT, "least times that one size was freed, for each live at a time"},
 		},
-		.draw = alloc_churn__draw,
+		.detect = alloc_churn__detect,
 	},
 	{
 		.id = "leak-growing",
@@ -67,7 +67,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"bytes", 1048576, UNIT_BYTES, "least growth"},
 		},
-		.draw = leak_growing__draw,
+		.detect = leak_growing__detect,
 	},
 	{
 		.id = "leak-at-exit",
@@ -86,7 +86,7 @@ const struct finding_kind finding_kinds[] = {
 			{"bytes", 1048576, UNIT_BYTES, "least that was live at exit"},
 			{"freed", 0.5, UNIT_SHARE, "least share of its allocations that were freed"},
 		},
-		.draw = leak_at_exit__draw,
+		.detect = leak_at_exit__detect,
 	},
 	{
 		.id = "launch-bound",
@@ -107,7 +107,7 @@ const struct finding_kind finding_kinds[] = {
 			{"rate", 10000, UNIT_PER_SECOND, "least launches"},
 			{"wait", 0.2, UNIT_SHARE, "most of the thread's time in waits: above it the GPU has work enough"},
 		},
-		.draw = launch_bound__draw,
+		.detect = launch_bound__detect,
 	},
 	{
 		.id = "sync-after-every-launch",
@@ -127,7 +127,7 @@ const struct finding_kind finding_kinds[] = {
 			{"calls", 100, UNIT_COUNT, "least such waits"},
 			{"mean", 1e6, UNIT_NS, "most time of one on average: above it the GPU is busy"},
 		},
-		.draw = sync_after_every_launch__draw,
+		.detect = sync_after_every_launch__detect,
 	},
 	{
 		.id = "sync-stall",
@@ -148,7 +148,7 @@ const struct finding_kind finding_kinds[] = {
 			{"mean", 1e6, UNIT_NS, "most time of one on average: above it the GPU is busy"},
 			{"launches", 16, UNIT_RATIO, "most launches to one on average: above it they are few"},
 		},
-		.draw = sync_stall__draw,
+		.detect = sync_stall__detect,
 	},
 	{
 		.id = "implicit-sync",
@@ -168,7 +168,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.05, UNIT_SHARE, "least share of the thread's time"},
 			{"calls", 10, UNIT_COUNT, "least such calls"},
 		},
-		.draw = implicit_sync__draw,
+		.detect = implicit_sync__detect,
 	},
 	{
 		.id = "small-copies",
@@ -186,7 +186,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
 			{"calls", 1000, UNIT_COUNT, "least copies of less than 64 KiB"},
 		},
-		.draw = small_copies__draw,
+		.detect = small_copies__detect,
 	},
 	{
 		.id = "pageable-copies",
@@ -206,7 +206,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.05, UNIT_SHARE, "least share of the watched time"},
 			{"bytes", 67108864, UNIT_BYTES, "least that was copied so"},
 		},
-		.draw = pageable_copies__draw,
+		.detect = pageable_copies__detect,
 	},
 	{
 		.id = "redundant-copies",
@@ -225,7 +225,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
 			{"calls", 10, UNIT_COUNT, "least such copies"},
 		},
-		.draw = redundant_copies__draw,
+		.detect = redundant_copies__detect,
 	},
 	{
 		.id = "unchecked-errors",
@@ -243,7 +243,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed calls"},
 		},
-		.draw = unchecked_errors__draw,
+		.detect = unchecked_errors__detect,
 	},
 	{
 		.id = "sticky-error",
@@ -258,7 +258,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least calls that failed so"},
 		},
-		.draw = sticky_error__draw,
+		.detect = sticky_error__detect,
 	},
 	{
 		.id = "error-storm",
@@ -272,7 +272,7 @@ const struct finding_kind finding_kinds[] = {
 			{"rate", 10, UNIT_PER_SECOND, "least failures"},
 			{"calls", 100, UNIT_COUNT, "least failures"},
 		},
-		.draw = error_storm__draw,
+		.detect = error_storm__detect,
 	},
 	{
 		.id = "oom-near",
@@ -290,7 +290,7 @@ const struct finding_kind finding_kinds[] = {
 			{"free", 0.05, UNIT_SHARE, "most of the memory that is free"},
 			{"growth", 0.01, UNIT_SHARE, "least of the memory that was taken lately"},
 		},
-		.draw_all = oom_near__draw,
+		.detect_all = oom_near__detect,
 	},
 	{
 		.id = "oom",
@@ -310,7 +310,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least failed allocations"},
 		},
-		.draw = oom__draw,
+		.detect = oom__detect,
 	},
 	{
 		.id = "fragmentation",
@@ -329,7 +329,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.5, UNIT_SHARE, "least of the reserved memory that is not used"},
 			{"bytes", 268435456, UNIT_BYTES, "least that is reserved and not used"},
 		},
-		.draw = fragmentation__draw,
+		.detect = fragmentation__detect,
 	},
 	{
 		.id = "graph-recapture",
@@ -352,7 +352,7 @@ const struct finding_kind finding_kinds[] = {
 			{"launches", 4, UNIT_RATIO, "most launches of a graph on average"},
 			{"share", 0.01, UNIT_SHARE, "least share of the watched time"},
 		},
-		.draw = graph_recapture__draw,
+		.detect = graph_recapture__detect,
 	},
 	{
 		.id = "idle-gaps",
@@ -372,7 +372,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.1, UNIT_SHARE, "least share of the thread's time"},
 			{"gaps", 3, UNIT_COUNT, "least gaps"},
 		},
-		.draw = idle_gaps__draw,
+		.detect = idle_gaps__detect,
 	},
 	{
 		.id = "host-bound",
@@ -395,7 +395,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.3, UNIT_SHARE, "least share of the steady time that the GPU waits"},
 			{"window", 5e9, UNIT_NS, "least steady time that is judged"},
 		},
-		.draw = host_bound__draw,
+		.detect = host_bound__detect,
 	},
 	{
 		.id = "cold-start",
@@ -415,7 +415,7 @@ const struct finding_kind finding_kinds[] = {
 			{"part", 5e9, UNIT_NS, "least time of one part, other than imports, to stand out"},
 			{"start", 60e9, UNIT_NS, "least time to the first steady step, where no part stands out"},
 		},
-		.draw = cold_start__draw,
+		.detect = cold_start__detect,
 	},
 	{
 		.id = "mapped-file-copies",
@@ -432,7 +432,7 @@ const struct finding_kind finding_kinds[] = {
 			{"time", 2e9, UNIT_NS, "least time in such copies of 1 MiB and more"},
 			{"rate", 2147483648, UNIT_BYTES_PER_SECOND, "most bytes a second: above it the files are in memory"},
 		},
-		.draw = mapped_file_copies__draw,
+		.detect = mapped_file_copies__detect,
 	},
 	{
 		.id = "default-stream",
@@ -451,7 +451,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.1, UNIT_SHARE, "least of the launches that met others there"},
 			{"calls", 100, UNIT_COUNT, "least such launches"},
 		},
-		.draw = default_stream__draw,
+		.detect = default_stream__detect,
 	},
 	{
 		.id = "driver-contention",
@@ -469,7 +469,7 @@ const struct finding_kind finding_kinds[] = {
 			{"share", 0.02, UNIT_SHARE, "least share of the watched time"},
 			{"calls", 3, UNIT_COUNT, "least calls that were held up"},
 		},
-		.draw = driver_contention__draw,
+		.detect = driver_contention__detect,
 	},
 	{
 		.id = "chatty-getters",
@@ -485,7 +485,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"rate", 50000, UNIT_PER_SECOND, "least such calls"},
 		},
-		.draw = chatty_getters__draw,
+		.detect = chatty_getters__detect,
 	},
 	{
 		.id = "device-imbalance",
@@ -508,7 +508,7 @@ const struct finding_kind finding_kinds[] = {
 			{"launches", 1000, UNIT_COUNT, "least launches of each"},
 			{"bytes", 268435456, UNIT_BYTES, "least bytes copied by each, where these are compared"},
 		},
-		.draw_all = device_imbalance__draw,
+		.detect_all = device_imbalance__detect,
 	},
 	{
 		.id = "missing-sync",
@@ -524,7 +524,7 @@ const struct finding_kind finding_kinds[] = {
 		.thresholds = {
 			{"calls", 1, UNIT_COUNT, "least such calls"},
 		},
-		.draw = missing_sync__draw,
+		.detect = missing_sync__detect,
 	},
 	{
 		.id = "stuck",
@@ -543,7 +543,7 @@ const struct finding_kind finding_kinds[] = {
 			{"time", 60e9, UNIT_NS, "least time that a call has been in progress"},
 			{"silence", 600e9, UNIT_NS, "of a process that makes no other call: from when on it is a warning"},
 		},
-		.draw = stuck__draw,
+		.detect = stuck__detect,
 	},
 };
 

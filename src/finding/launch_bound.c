@@ -17,7 +17,7 @@
 #include "finding/rules.h"
 #include "finding/sequence.h"
 #include "finding/thread_sums.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -60,23 +60,23 @@ static bool is_launch(size_t row)
 static bool is_blocked(const struct duration_record *time)
 {
 	double first = time->calls > 2 * FIRST_LAUNCHES ? FIRST_LAUNCHES / (double)time->calls : 0.5;
-	uint64_t median = account__percentile(time->buckets, 0.5, time->max_ns);
+	uint64_t median = profile__percentile(time->buckets, 0.5, time->max_ns);
 
 	return median > LAUNCH_BLOCKED_NS ||
-	       median > BLOCKED_RATIO * account__percentile(time->buckets, first, time->max_ns);
+	       median > BLOCKED_RATIO * profile__percentile(time->buckets, first, time->max_ns);
 }
 
 static bool queue_is_full(const struct watched_thread *watched)
 {
-	const struct account *account = watched->process->account;
+	const struct profile *profile = watched->process->profile;
 	const struct time_totals *chained = &watched->thread->chained;
 	uint64_t blocked_ns = 0, all_ns = 0;
 
 	/* This thread's, where others of the process launch faster. A mean has what is out of the common in it. */
 	if (chained->ns > 2 * chained->calls * LAUNCH_BLOCKED_NS)
 		return true;
-	for (size_t i = 0; i < account->function_count; i++) {
-		const struct account_function *function = &account->functions[i];
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
 
 		if (!is_launch(function->row))
 			continue;
@@ -95,7 +95,7 @@ static double rate_of(const struct watched_thread *watched)
 }
 
 /* Of all kinds: asked for, and by calls that block. */
-static uint64_t waited_ns(const struct thread_account *thread)
+static uint64_t waited_ns(const struct thread_profile *thread)
 {
 	uint64_t ns = thread->time[TIME_WAIT].ns;
 
@@ -112,7 +112,7 @@ struct chain {
 /* Those that were watched took longer, for their probes: all of them together take the thread's time at most. */
 static struct chain chain_of(const struct watched_thread *watched)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	double counted_ns = (double)(thread->chained.ns + thread->chained_gap_ns);
 	double scale = thread_sums__launch_scale(watched), of_time = fmin(scale, fmax(1, (double)watched->ns / counted_ns));
 
@@ -125,7 +125,7 @@ static struct chain chain_of(const struct watched_thread *watched)
 
 static uint64_t cost_of(const struct watched_thread *watched)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const double *thresholds = watched->input->thresholds;
 	const struct chain chain = chain_of(watched);
 
@@ -188,12 +188,12 @@ static void estimate(const struct watched_thread *watched, const struct sequence
 		finding__saving(finding, (uint64_t)(now - then), assumption);
 }
 
-static int tell(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
+static int report(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const struct chain chain = chain_of(watched);
 	double share = thread_sums__share(watched, (uint64_t)(chain.ns + chain.gap_ns));
-	uint64_t gap = account__percentile(thread->gaps, 0.5, UINT64_MAX);
+	uint64_t gap = profile__percentile(thread->gaps, 0.5, UINT64_MAX);
 
 	finding__number(finding, "launches", (double)thread_sums__launches(watched), UNIT_COUNT);
 	finding__number(finding, "launch_rate", rate_of(watched), UNIT_PER_SECOND);
@@ -224,7 +224,7 @@ static int find_place(const struct process *process, const struct sequence *sequ
 
 	if (gather_names(process, sequence, &names))
 		return -ENOMEM;
-	site = where__most(process, SITE_LAUNCH, is_in_sequence, &names);
+	site = site_lookup__most(process, SITE_LAUNCH, is_in_sequence, &names);
 	finding->stack = site ? site->stack : NULL;
 	free(names.list);
 	return 0;
@@ -239,7 +239,7 @@ static int name_sequence(const struct process *process, const struct sequence *s
 	return ret;
 }
 
-static int draw(const struct watched_thread *watched, struct finding *finding)
+static int detect(const struct watched_thread *watched, struct finding *finding)
 {
 	struct sequence sequence;
 	int ret;
@@ -249,10 +249,10 @@ static int draw(const struct watched_thread *watched, struct finding *finding)
 	if (!ret)
 		ret = find_place(watched->process, &sequence, finding);
 	estimate(watched, &sequence, finding);
-	return ret ? ret : tell(watched, &sequence, finding);
+	return ret ? ret : report(watched, &sequence, finding);
 }
 
-int launch_bound__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int launch_bound__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return thread_sums__draw(input, process, cost_of, draw, out);
+	return thread_sums__make(input, process, cost_of, detect, out);
 }

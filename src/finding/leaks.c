@@ -3,7 +3,7 @@
  * Memory that is never freed: what only grows; and of processes that have ended
  * what was live at their end, where it grew to the end or where most was freed.
  * Live at exit alone is no leak. By call site where stacks are taken, else by
- * function and size where there is an account.
+ * function and size where there is a profile.
  *
  * What a process had in hand at its end, as the results of its last step, is no
  * leak either: it is young, and as much was there at any time before. Of sizes
@@ -18,8 +18,8 @@
 #include "finding/history.h"
 #include "finding/rules.h"
 #include "finding/size_spans.h"
-#include "finding/where.h"
-#include "model/account.h"
+#include "finding/site_lookup.h"
+#include "model/profile.h"
 #include "model/allocated_sites.h"
 #include "model/devices.h"
 
@@ -36,7 +36,7 @@
 #define KEPT_OF_PEAK 0.9
 
 /* What places of a process are looked up in: each may be one of ten thousands. */
-struct places {
+struct code_locations {
 	const struct process *process;
 	struct allocated_sites allocated;
 	struct size_spans spans;
@@ -90,10 +90,10 @@ static void count_calls(const struct allocated_sites *sites, struct kept *kept)
 	kept->allocations = site->calls;
 	kept->amount = site->bytes;
 	kept->row = site->row;
-	kept->function = where__function(site->row);
+	kept->function = site_lookup__function(site->row);
 }
 
-static void know_site(const struct finding_input *input, const struct places *places, const struct live_site *live,
+static void know_site(const struct finding_input *input, const struct code_locations *places, const struct live_site *live,
 		      struct kept *kept)
 {
 	const struct process *process = places->process;
@@ -123,13 +123,13 @@ static bool holds_memory(uint8_t kind)
 }
 
 static void know_size(const struct finding_input *input, const struct process *process,
-		      const struct account_size *size, struct kept *kept)
+		      const struct profile_size *size, struct kept *kept)
 {
 	*kept = (struct kept){
 		.process = process,
 		.size = &size->key,
 		.row = size->key.row,
-		.function = where__function(size->key.row),
+		.function = site_lookup__function(size->key.row),
 		.device = memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
 		.bytes = saturate__product(size->record.live, size->key.size),
 		.count = size->record.live,
@@ -142,7 +142,7 @@ static void know_size(const struct finding_input *input, const struct process *p
 
 /* --- what is told --- */
 
-static int tell_subject(struct finding *finding, const struct kept *kept)
+static int report_subject(struct finding *finding, const struct kept *kept)
 {
 	if (kept->size)
 		return finding__subject(finding, "%s of %s", kept->function,
@@ -153,7 +153,7 @@ static int tell_subject(struct finding *finding, const struct kept *kept)
 }
 
 /* "live memory of this call site grew by 120.0 MiB in 58.0 s (2.0 MiB/s)" */
-static int tell_growth(struct finding *finding, const struct kept *kept, const char *to, const char *rest)
+static int report_growth(struct finding *finding, const struct kept *kept, const char *to, const char *rest)
 {
 	return finding__evidence(finding, "live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
 				 kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
@@ -182,7 +182,7 @@ static struct finding *add(const struct finding_input *input, const struct kept 
 {
 	struct finding *finding = finding_list__add(out, input, kept->process);
 
-	if (!finding || tell_subject(finding, kept))
+	if (!finding || report_subject(finding, kept))
 		return NULL;
 	finding->stack = kept->stack;
 	add_numbers(finding, kept);
@@ -195,7 +195,7 @@ static void follow(const struct finding_input *input, const struct kept *kept, b
 	if (kept->once || (double)kept->bytes < input->thresholds[LEAST_BYTES])
 		return;
 	judged = judged || kept->growth.verdict != GROWTH_UNKNOWN || kept->growth.replaces;
-	finding_list__follow(out, input, judged, where__followed_ns(input, kept->process, kept->growth.first_ns),
+	finding_list__follow(out, input, judged, site_lookup__followed_ns(input, kept->process, kept->growth.first_ns),
 			     GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
 }
 
@@ -203,7 +203,7 @@ static void follow(const struct finding_input *input, const struct kept *kept, b
 typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
 		       struct finding_list *out);
 
-static int draw_sites(const struct finding_input *input, const struct places *places, kept_fn draw,
+static int detect_sites(const struct finding_input *input, const struct code_locations *places, kept_fn detect,
 		      struct finding_list *out)
 {
 	struct kept kept;
@@ -211,41 +211,41 @@ static int draw_sites(const struct finding_input *input, const struct places *pl
 
 	for (size_t i = 0; i < places->process->live_site_count && !ret; i++) {
 		know_site(input, places, &places->process->live_sites[i], &kept);
-		ret = draw(input, &kept, &places->process->live_sites[i], out);
+		ret = detect(input, &kept, &places->process->live_sites[i], out);
 	}
 	return ret;
 }
 
-static int draw_sizes(const struct finding_input *input, const struct process *process, kept_fn draw,
+static int detect_sizes(const struct finding_input *input, const struct process *process, kept_fn detect,
 		      struct finding_list *out)
 {
-	const struct account *account = input->model->stacks ? NULL : process->account;
+	const struct profile *profile = input->model->stacks ? NULL : process->profile;
 	struct kept kept;
 	int ret = 0;
 
-	for (size_t i = 0; account && i < account->size_count && !ret; i++) {
-		if (!holds_memory(account->sizes[i].key.kind))
+	for (size_t i = 0; profile && i < profile->size_count && !ret; i++) {
+		if (!holds_memory(profile->sizes[i].key.kind))
 			continue;
-		know_size(input, process, &account->sizes[i], &kept);
-		ret = draw(input, &kept, &account->sizes[i].record, out);
+		know_size(input, process, &profile->sizes[i], &kept);
+		ret = detect(input, &kept, &profile->sizes[i].record, out);
 	}
 	return ret;
 }
 
-static int draw_each(const struct finding_input *input, const struct process *process, kept_fn draw,
+static int detect_each(const struct finding_input *input, const struct process *process, kept_fn detect,
 		     struct finding_list *out)
 {
-	struct places places = {.process = process};
+	struct code_locations places = {.process = process};
 	int ret = 0;
 
 	if (process->live_site_count)
 		ret = allocated_sites__read(process, &places.allocated);
 	if (!ret && process->live_site_count)
-		ret = size_spans__read(process->account, &places.spans);
+		ret = size_spans__read(process->profile, &places.spans);
 	if (!ret)
-		ret = draw_sites(input, &places, draw, out);
+		ret = detect_sites(input, &places, detect, out);
 	if (!ret)
-		ret = draw_sizes(input, process, draw, out);
+		ret = detect_sizes(input, process, detect, out);
 	allocated_sites__clear(&places.allocated);
 	size_spans__clear(&places.spans);
 	return ret;
@@ -266,7 +266,7 @@ static double seconds_left(const struct finding_input *input, const struct kept 
 	return (double)(gpu->total_bytes - gpu->used_bytes) / kept->growth.slope;
 }
 
-static int draw_growing(const struct finding_input *input, const struct kept *kept, const void *known,
+static int detect_growing(const struct finding_input *input, const struct kept *kept, const void *known,
 			struct finding_list *out)
 {
 	double left = seconds_left(input, kept);
@@ -282,16 +282,16 @@ static int draw_growing(const struct finding_input *input, const struct kept *ke
 		return -ENOMEM;
 	finding->weight = (double)kept->growth.grown;
 	if (!left)
-		return tell_growth(finding, kept, "", "");
+		return report_growth(finding, kept, "", "");
 	finding__number(finding, "full_in", left * (double)NS_PER_S, UNIT_NS);
-	return tell_growth(finding, kept, "; at this pace its device is full in ",
+	return report_growth(finding, kept, "; at this pace its device is full in ",
 			   quantity__time(left * (double)NS_PER_S).text);
 }
 
-int leak_growing__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int leak_growing__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	/* Then it is one at exit. */
-	return process->ended ? 0 : draw_each(input, process, draw_growing, out);
+	return process->ended ? 0 : detect_each(input, process, detect_growing, out);
 }
 
 /* --- leak-at-exit --- */
@@ -327,7 +327,7 @@ static bool is_old(const struct finding_input *input, const struct kept *kept, c
 	if (!(is_uniform(kept) && find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns)) &&
 	    !find_span(kept, 0, &first_ns, &last_ns)) {
 		last_ns = kept->process->ended_ns;
-		first_ns = last_ns - where__watched_ns(input, kept->process);
+		first_ns = last_ns - site_lookup__watched_ns(input, kept->process);
 	}
 	span = (double)(last_ns - first_ns);
 	latest = span / (double)kept->allocations * (double)kept->count;
@@ -348,7 +348,7 @@ static bool is_kept(const struct finding_input *input, const struct kept *kept, 
 	return kept->size ? keeps_more(kept, known) : is_old(input, kept, known);
 }
 
-static int draw_at_exit(const struct finding_input *input, const struct kept *kept, const void *known,
+static int detect_at_exit(const struct finding_input *input, const struct kept *kept, const void *known,
 			struct finding_list *out)
 {
 	bool found = kept->growth.verdict == GROWTH_GROWING || is_kept(input, kept, known);
@@ -362,7 +362,7 @@ static int draw_at_exit(const struct finding_input *input, const struct kept *ke
 		return -ENOMEM;
 	finding->weight = (double)kept->bytes;
 	if (kept->growth.verdict == GROWTH_GROWING)
-		return tell_growth(finding, kept, " when the process ended", "");
+		return report_growth(finding, kept, " when the process ended", "");
 	return finding__evidence(finding,
 				 "%s of %s allocations of this %s were freed, and %s (%s) never: live when the process ended",
 				 quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
@@ -370,7 +370,7 @@ static int draw_at_exit(const struct finding_input *input, const struct kept *ke
 				 quantity__bytes((double)kept->bytes).text);
 }
 
-int leak_at_exit__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int leak_at_exit__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return process->ended ? draw_each(input, process, draw_at_exit, out) : 0;
+	return process->ended ? detect_each(input, process, detect_at_exit, out) : 0;
 }

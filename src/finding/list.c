@@ -103,22 +103,22 @@ void finding__saving(struct finding *finding, uint64_t saving_ns, const char *as
 void finding_list__follow(struct finding_list *list, const struct finding_input *input, bool judged,
 			  uint64_t followed_ns, uint64_t needed_ns)
 {
-	struct finding_course *course = list->courses;
+	struct finding_trend *trend = list->trends;
 
-	while (course < &list->courses[list->course_count] && course->kind != input->kind)
-		course++;
-	if (course == &list->courses[FINDING_COURSES])
+	while (trend < &list->trends[list->trend_count] && trend->kind != input->kind)
+		trend++;
+	if (trend == &list->trends[FINDING_COURSES])
 		return;
-	if (course == &list->courses[list->course_count])
-		list->course_count++;
-	course->kind = input->kind;
-	course->needed_ns = needed_ns;
-	course->places++;
+	if (trend == &list->trends[list->trend_count])
+		list->trend_count++;
+	trend->kind = input->kind;
+	trend->needed_ns = needed_ns;
+	trend->places++;
 	if (judged)
 		return;
-	course->unjudged++;
-	if (followed_ns > course->followed_ns)
-		course->followed_ns = followed_ns;
+	trend->unjudged++;
+	if (followed_ns > trend->followed_ns)
+		trend->followed_ns = followed_ns;
 }
 
 static uint64_t cost_of(const struct finding *finding)

@@ -22,7 +22,7 @@ struct load_key {
 	uint32_t pad;
 };
 
-struct load_course {
+struct load_trend {
 	struct load_key key;
 	struct load samples[SAMPLES]; /* the latest at (count - 1) % SAMPLES */
 	size_t count;
@@ -32,7 +32,7 @@ struct load_course {
 };
 
 struct load_history {
-	struct load_course *courses; /* a uthash table */
+	struct load_trend *trends; /* a uthash table */
 	uint64_t rounds;
 };
 
@@ -41,20 +41,20 @@ struct load_history *load_history__new(void)
 	return calloc(1, sizeof(struct load_history));
 }
 
-static void forget(struct load_history *history, struct load_course *course)
+static void forget(struct load_history *history, struct load_trend *trend)
 {
-	HASH_DEL(history->courses, course);
-	free(course);
+	HASH_DEL(history->trends, trend);
+	free(trend);
 }
 
 void load_history__free(struct load_history *history)
 {
-	struct load_course *course, *next;
+	struct load_trend *trend, *next;
 
 	if (!history)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		forget(history, trend);
 	free(history);
 }
 
@@ -63,62 +63,62 @@ static struct load_key key_of(const struct process *process)
 	return (struct load_key){.start_ns = process->start_ns, .pid = process->pid};
 }
 
-static struct load_course *find(const struct load_history *history, const struct process *process)
+static struct load_trend *find(const struct load_history *history, const struct process *process)
 {
 	struct load_key key = key_of(process);
-	struct load_course *course;
+	struct load_trend *trend;
 
-	HASH_FIND(hh, history->courses, &key, sizeof(key), course);
-	return course;
+	HASH_FIND(hh, history->trends, &key, sizeof(key), trend);
+	return trend;
 }
 
-static struct load_course *add(struct load_history *history, const struct process *process)
+static struct load_trend *add(struct load_history *history, const struct process *process)
 {
-	struct load_course *course = calloc(1, sizeof(*course));
+	struct load_trend *trend = calloc(1, sizeof(*trend));
 
-	if (!course)
+	if (!trend)
 		return NULL;
-	course->key = key_of(process);
-	HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
-	return course;
+	trend->key = key_of(process);
+	HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
+	return trend;
 }
 
-static void keep(struct load_course *course, const struct load *load)
+static void keep(struct load_trend *trend, const struct load *load)
 {
-	if (!course->count)
-		course->first_ns = load->ns;
-	else if (load->ns - course->samples[(course->count - 1) % SAMPLES].ns < SAMPLE_NS)
+	if (!trend->count)
+		trend->first_ns = load->ns;
+	else if (load->ns - trend->samples[(trend->count - 1) % SAMPLES].ns < SAMPLE_NS)
 		return;
-	course->samples[course->count++ % SAMPLES] = *load;
+	trend->samples[trend->count++ % SAMPLES] = *load;
 }
 
-static void take(struct load_course *course, struct load *load)
+static void take(struct load_trend *trend, struct load *load)
 {
-	course->busy_percent += load->busy_percent;
-	course->busy_readings += load->busy_readings;
-	load->busy_percent = course->busy_percent;
-	load->busy_readings = course->busy_readings;
-	keep(course, load);
+	trend->busy_percent += load->busy_percent;
+	trend->busy_readings += load->busy_readings;
+	load->busy_percent = trend->busy_percent;
+	load->busy_readings = trend->busy_readings;
+	keep(trend, load);
 }
 
 static void forget_gone(struct load_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct load_course *course, *next;
+	struct load_trend *trend, *next;
 
 	/* Without memory they stay for another round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		if (!process_index__find(index, course->key.pid, course->key.start_ns))
-			forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		if (!process_index__find(index, trend->key.pid, trend->key.start_ns))
+			forget(history, trend);
 	process_index__free(index);
 }
 
 /* A process that has ended has had its last. */
 static int sample_process(struct load_history *history, const struct model *model, const struct process *process)
 {
-	struct load_course *course = find(history, process);
+	struct load_trend *trend = find(history, process);
 	struct load load;
 
 	if (process->ended_ns)
@@ -127,13 +127,13 @@ static int sample_process(struct load_history *history, const struct model *mode
 	load__add_use(model, process, &load);
 	if (!load.launches && !load.copies)
 		return 0;
-	if (!course && HASH_COUNT(history->courses) < LOAD_PROCESSES) {
-		course = add(history, process);
-		if (!course)
+	if (!trend && HASH_COUNT(history->trends) < LOAD_PROCESSES) {
+		trend = add(history, process);
+		if (!trend)
 			return -ENOMEM;
 	}
-	if (course)
-		take(course, &load);
+	if (trend)
+		take(trend, &load);
 	return 0;
 }
 
@@ -149,36 +149,36 @@ int load_history__sample(struct load_history *history, const struct model *model
 }
 
 /* The latest that is not after, or the first that is kept; NULL: there is none. */
-static const struct load *sample_at(const struct load_course *course, uint64_t from_ns)
+static const struct load *sample_at(const struct load_trend *trend, uint64_t from_ns)
 {
-	size_t first = course->count > SAMPLES ? course->count - SAMPLES : 0, at = course->count - 1;
+	size_t first = trend->count > SAMPLES ? trend->count - SAMPLES : 0, at = trend->count - 1;
 
-	while (at > first && course->samples[at % SAMPLES].ns > from_ns)
+	while (at > first && trend->samples[at % SAMPLES].ns > from_ns)
 		at--;
-	return &course->samples[at % SAMPLES];
+	return &trend->samples[at % SAMPLES];
 }
 
 bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
 			  uint64_t from_ns, struct load *window)
 {
-	const struct load_course *course = find(history, process);
-	const struct load *before = course ? sample_at(course, from_ns) : NULL;
+	const struct load_trend *trend = find(history, process);
+	const struct load *before = trend ? sample_at(trend, from_ns) : NULL;
 	struct load now;
 
 	if (!before)
 		return false;
 	load__of(process, model->now_ns, &now);
-	if (now.account != before->account)
+	if (now.profile != before->profile)
 		return false;
-	now.busy_percent = course->busy_percent;
-	now.busy_readings = course->busy_readings;
+	now.busy_percent = trend->busy_percent;
+	now.busy_readings = trend->busy_readings;
 	load__since(&now, before, window);
 	return window->ns;
 }
 
 uint64_t load_history__first_ns(const struct load_history *history, const struct process *process)
 {
-	const struct load_course *course = find(history, process);
+	const struct load_trend *trend = find(history, process);
 
-	return course ? course->first_ns : 0;
+	return trend ? trend->first_ns : 0;
 }

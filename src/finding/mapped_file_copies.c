@@ -8,8 +8,8 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
-#include "model/account.h"
+#include "finding/site_lookup.h"
+#include "model/profile.h"
 
 enum {
 	LEAST_TIME,
@@ -21,29 +21,29 @@ static double rate_of(const struct mapped_copy_record *record)
 	return record->ns ? (double)record->bytes * 1e9 / (double)record->ns : 0;
 }
 
-static struct mapped_copy_record sum_up(const struct account *account)
+static struct mapped_copy_record sum_up(const struct profile *profile)
 {
 	struct mapped_copy_record sum = {0};
 
-	for (size_t i = 0; i < account->mapped_count; i++) {
-		sum.calls += account->mapped[i].record.calls;
-		sum.bytes += account->mapped[i].record.bytes;
-		sum.ns += account->mapped[i].record.ns;
+	for (size_t i = 0; i < profile->mapped_count; i++) {
+		sum.calls += profile->mapped[i].record.calls;
+		sum.bytes += profile->mapped[i].record.bytes;
+		sum.ns += profile->mapped[i].record.ns;
 	}
 	return sum;
 }
 
-static int tell(struct finding *finding, const struct account *account, const struct mapped_copy_record *sum)
+static int report(struct finding *finding, const struct profile *profile, const struct mapped_copy_record *sum)
 {
-	const struct mapped_copy_record *largest = &account->mapped[0].record;
+	const struct mapped_copy_record *largest = &profile->mapped[0].record;
 	char others[64] = "";
 
-	if (account->mapped_count > 1)
-		snprintf(others, sizeof(others), " and %s other file%s", quantity__count(account->mapped_count - 1).text,
-			 account->mapped_count > 2 ? "s" : "");
+	if (profile->mapped_count > 1)
+		snprintf(others, sizeof(others), " and %s other file%s", quantity__count(profile->mapped_count - 1).text,
+			 profile->mapped_count > 2 ? "s" : "");
 	if (finding__subject(finding, "%s%s", largest->name, others))
 		return -ENOMEM;
-	finding__number(finding, "files", (double)account->mapped_count, UNIT_COUNT);
+	finding__number(finding, "files", (double)profile->mapped_count, UNIT_COUNT);
 	finding__number(finding, "copies", (double)sum->calls, UNIT_COUNT);
 	finding__number(finding, "bytes", (double)sum->bytes, UNIT_BYTES);
 	finding__number(finding, "rate", rate_of(sum), UNIT_BYTES_PER_SECOND);
@@ -53,9 +53,9 @@ static int tell(struct finding *finding, const struct account *account, const st
 				 largest->name);
 }
 
-int mapped_file_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int mapped_file_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	struct mapped_copy_record sum = sum_up(process->account);
+	struct mapped_copy_record sum = sum_up(process->profile);
 	struct finding *finding;
 
 	if ((double)sum.ns < input->thresholds[LEAST_TIME] || rate_of(&sum) > input->thresholds[MOST_RATE])
@@ -63,7 +63,7 @@ int mapped_file_copies__draw(const struct finding_input *input, const struct pro
 	finding = finding_list__add(out, input, process);
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, sum.ns, where__watched_ns(input, process));
-	finding->stack = account__stack(process->account, process->account->mapped[0].record.stack);
-	return tell(finding, process->account, &sum);
+	finding__cost(finding, sum.ns, site_lookup__watched_ns(input, process));
+	finding->stack = profile__stack(process->profile, process->profile->mapped[0].record.stack);
+	return report(finding, process->profile, &sum);
 }

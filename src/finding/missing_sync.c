@@ -13,7 +13,7 @@
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 #include "stack/stack.h"
 
@@ -71,9 +71,9 @@ static void leave_out(struct missing *missing, const struct missing_site *site)
 }
 
 /* Without stacks nobody can tell whose a call is. */
-static void find_missing(const struct account *account, struct missing *missing)
+static void find_missing(const struct profile *profile, struct missing *missing)
 {
-	const struct process_account *totals = &account->totals;
+	const struct process_profile *totals = &profile->totals;
 	uint64_t latest = 0;
 
 	*missing = (struct missing){
@@ -82,10 +82,10 @@ static void find_missing(const struct account *account, struct missing *missing)
 		.destroyed_busy = totals->destroyed_busy,
 		.freed_busy = totals->freed_busy,
 		.freed_busy_bytes = totals->freed_busy_bytes,
-		.exit_copies = account->inflight_at_exit[0],
-		.exit_bytes = account->inflight_at_exit[1],
+		.exit_copies = profile->inflight_at_exit[0],
+		.exit_bytes = profile->inflight_at_exit[1],
 		.row = totals->missing_row,
-		.stack = account__stack(account, totals->missing_stack),
+		.stack = profile__stack(profile, totals->missing_stack),
 	};
 	/* Where the latest call is NCCL's, the latest of the others is looked for. */
 	if (is_of_nccl(missing->stack)) {
@@ -96,7 +96,7 @@ static void find_missing(const struct account *account, struct missing *missing)
 	}
 	for (size_t i = 0; i < MISSING_SITES; i++) {
 		const struct missing_site *site = &totals->missing_sites[i];
-		const struct stack *stack = account__stack(account, site->stack);
+		const struct stack *stack = profile__stack(profile, site->stack);
 
 		if (is_of_nccl(stack)) {
 			leave_out(missing, site);
@@ -175,16 +175,16 @@ static unsigned int count_sorts(const struct missing *missing)
 	       !!missing->unrecorded_queries + !!missing->destroyed_busy;
 }
 
-int missing_sync__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int missing_sync__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct finding *finding;
 	struct missing missing;
 	uint64_t calls;
 	int ret;
 
-	if (!process->account)
+	if (!process->profile)
 		return 0;
-	find_missing(process->account, &missing);
+	find_missing(process->profile, &missing);
 	calls = missing.freed_busy + missing.unrecorded_waits + missing.unrecorded_queries + missing.destroyed_busy;
 	if (!(calls + missing.exit_copies) || (double)(calls + missing.exit_copies) < input->thresholds[LEAST_CALLS])
 		return 0;
@@ -196,6 +196,6 @@ int missing_sync__draw(const struct finding_input *input, const struct process *
 	/* The latest of the calls, where there was one beside the end of the process. */
 	if (!ret && calls)
 		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several sorts, the latest call " : "",
-				       where__function(missing.row));
+				       site_lookup__function(missing.row));
 	return ret;
 }

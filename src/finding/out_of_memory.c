@@ -12,7 +12,7 @@
 #include "base/saturate.h"
 #include "finding/history.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 #include "model/devices.h"
 
@@ -110,7 +110,7 @@ static uint64_t live_on_devices(const struct process *process)
  * How full the device was, by the reading in which it was fullest: where that is
  * not half, NVML was asked too early or too late, or the call asked for too much at once.
  */
-static int tell_oom(const struct finding_input *input, const struct process *process,
+static int report_oom(const struct finding_input *input, const struct process *process,
 		    const struct shortage *shortage, struct finding *finding)
 {
 	struct memory_holding holding;
@@ -137,7 +137,7 @@ static int tell_oom(const struct finding_input *input, const struct process *pro
 				 holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }
 
-int oom__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int oom__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct shortage shortage;
 	struct finding *finding;
@@ -153,8 +153,8 @@ int oom__draw(const struct finding_input *input, const struct process *process, 
 	finding__number(finding, "calls", (double)shortage.calls, UNIT_COUNT);
 	row = api__find(shortage.most->function, API_NEWEST);
 	if (row >= 0)
-		finding->stack = where__of_failure(process, (size_t)row, OUT_OF_MEMORY);
-	return tell_oom(input, process, &shortage, finding);
+		finding->stack = site_lookup__of_failure(process, (size_t)row, OUT_OF_MEMORY);
+	return report_oom(input, process, &shortage, finding);
 }
 
 /* --- oom-near --- */
@@ -210,7 +210,7 @@ static bool find_holding(const struct finding_input *input, const struct gpu *gp
 }
 
 /* What a process takes of the GPU. 1: a finding has been added. */
-static int draw_process(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
+static int detect_process(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
 			struct finding_list *out)
 {
 	struct memory_holding holding;
@@ -234,38 +234,38 @@ static int draw_process(const struct finding_input *input, const struct gpu *gpu
 	return 0;
 }
 
-static int draw_gpu(const struct finding_input *input, const struct gpu *gpu, struct finding_list *out)
+static int detect_gpu(const struct finding_input *input, const struct gpu *gpu, struct finding_list *out)
 {
 	struct memory_holding holding;
 	struct device_growth growth;
-	bool told = false;
+	bool reported = false;
 
 	for (size_t i = 0; i < input->model->process_count; i++) {
-		int ret = draw_process(input, gpu, &input->model->processes[i], out);
+		int ret = detect_process(input, gpu, &input->model->processes[i], out);
 
 		if (ret < 0)
 			return ret;
-		told = told || ret;
+		reported = reported || ret;
 	}
 	if (!find_holding(input, gpu, NULL, &holding))
 		return 0;
 	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
 	if (is_full(input, holding.total, holding.used))
-		finding_list__follow(out, input, told || growth.known, where__followed_ns(input, NULL, growth.first_ns),
+		finding_list__follow(out, input, reported || growth.known, site_lookup__followed_ns(input, NULL, growth.first_ns),
 				     growth.needed_ns);
 	/* Nobody that is watched. */
-	if (told)
+	if (reported)
 		return 0;
 	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
 }
 
-int oom_near__draw(const struct finding_input *input, struct finding_list *out)
+int oom_near__detect(const struct finding_input *input, struct finding_list *out)
 {
 	int ret = 0;
 
 	/* Of a divided one, its instances are looked at. */
 	for (size_t i = 0; i < input->model->gpu_count && !ret; i++)
 		if (!input->model->gpus[i].divided)
-			ret = draw_gpu(input, &input->model->gpus[i], out);
+			ret = detect_gpu(input, &input->model->gpus[i], out);
 	return ret;
 }

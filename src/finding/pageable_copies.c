@@ -2,7 +2,7 @@
 /*
  * Copies of host memory that is not pinned: the driver copies it through a
  * buffer of its own, and the thread waits, also in asynchronous copies. From what
- * is counted of each function, so that it needs no account.
+ * is counted of each function, so that it needs no profile.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "base/saturate.h"
 #include "base/text_stream.h"
 #include "finding/copy_sum.h"
-#include "finding/link.h"
+#include "finding/pcie.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -53,7 +53,7 @@ static const char *const assumptions[REFERENCES] = {
 	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
 };
 
-static bool tells_rate(uint64_t calls, uint64_t bytes)
+static bool reports_rate(uint64_t calls, uint64_t bytes)
 {
 	return bytes >= RATE_BYTES && bytes >= calls * RATE_BYTES_A_CALL;
 }
@@ -74,11 +74,11 @@ static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind
 }
 
 /* A least that is less than what the pageable copies do tells nothing. */
-static bool tells_more(const struct covered_totals *covered, const struct way *way)
+static bool reports_more(const struct covered_totals *covered, const struct way *way)
 {
 	struct copy_sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
 
-	return tells_rate(known.calls, known.bytes) && copy_sum__rate(&known) > copy_sum__rate(&own);
+	return reports_rate(known.calls, known.bytes) && copy_sum__rate(&known) > copy_sum__rate(&own);
 }
 
 static void find_reference(struct way *way, const struct model *model, const struct process *process,
@@ -86,15 +86,15 @@ static void find_reference(struct way *way, const struct model *model, const str
 {
 	const struct covered_totals *covered = &process->covered[kind];
 
-	if (tells_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
+	if (reports_rate(way->pinned.calls, way->pinned.bytes) && way->pinned.ns) {
 		way->reference = REFERENCE_PINNED;
 		way->reference_rate = copy_sum__rate(&way->pinned);
-	} else if (!way->pageable[1].calls && tells_more(covered, way)) {
+	} else if (!way->pageable[1].calls && reports_more(covered, way)) {
 		way->reference = REFERENCE_COVERED;
 		way->reference_rate = (double)covered->bytes * 1e9 / (double)covered->ns;
-	} else if (link__rate(model, process) > 0) {
+	} else if (pcie__bandwidth(model, process) > 0) {
 		way->reference = REFERENCE_LINK;
-		way->reference_rate = link__rate(model, process);
+		way->reference_rate = pcie__bandwidth(model, process);
 	}
 }
 
@@ -177,12 +177,12 @@ static int name_function(struct finding *finding, const struct process *process,
 
 	if (!worst)
 		return 0;
-	finding->stack = where__of_copy(process, worst->row);
+	finding->stack = site_lookup__of_copy(process, worst->row);
 	return finding__subject(finding, "%s%s, %s",
 				both	      ? "copies in both directions, most time " :
 				functions > 1 ? "copies by several functions, most time " :
 						"",
-				where__function(worst->row), directions[worst->kind != COPY_H2D]);
+				site_lookup__function(worst->row), directions[worst->kind != COPY_H2D]);
 }
 
 static void add_numbers(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
@@ -241,7 +241,7 @@ static void say_way(FILE *out, const struct way *way, const char *direction)
 		fprintf(out, ", beside %s%s", quantity__bandwidth(way->reference_rate).text, words[way->reference]);
 }
 
-static int tell(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
+static int report(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
 {
 	char *text = NULL;
 	size_t size;
@@ -263,14 +263,14 @@ static int tell(struct finding *finding, const struct copy_sum *all, const struc
 	return ret;
 }
 
-int pageable_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int pageable_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
 	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
 	const struct copy_sum all = {to_device.calls + to_host.calls, saturate__sum(to_device.bytes, to_host.bytes),
 				     to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
-	uint64_t watched_ns = where__watched_ns(input, process);
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct finding *finding;
 	int ret;
 
@@ -284,5 +284,5 @@ int pageable_copies__draw(const struct finding_input *input, const struct proces
 	estimate(finding, &ways[worse], &ways[!worse]);
 	add_numbers(finding, &all, ways);
 	ret = name_function(finding, process, to_device.calls && to_host.calls);
-	return ret ? ret : tell(finding, &all, ways);
+	return ret ? ret : report(finding, &all, ways);
 }

@@ -5,7 +5,7 @@
 #include "base/quantity.h"
 #include "finding/copy_sum.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 
 enum {
 	LEAST_SHARE,
@@ -13,28 +13,28 @@ enum {
 };
 
 /* The repeats that took most time; NULL where none are listed. */
-static const struct account_repeat *worst_repeat(const struct account *account)
+static const struct profile_repeat *worst_repeat(const struct profile *profile)
 {
-	return account->repeat_count && account->repeats[0].record.repeats ? &account->repeats[0] : NULL;
+	return profile->repeat_count && profile->repeats[0].record.repeats ? &profile->repeats[0] : NULL;
 }
 
 /* The subject is the worst of them; others are told of. */
-static int name_repeat(struct finding *finding, const struct process *process, const struct account_repeat *worst)
+static int name_repeat(struct finding *finding, const struct process *process, const struct profile_repeat *worst)
 {
-	const struct time_totals *all = process->account->totals.repeats;
+	const struct time_totals *all = process->profile->totals.repeats;
 	size_t row = worst->record.row;
 	bool others = all[0].calls + all[1].calls > worst->record.repeats;
 
 	finding__number(finding, "most_repeats", (double)worst->record.repeats, UNIT_COUNT);
 	finding__number(finding, "most_bytes", (double)worst->key.bytes, UNIT_BYTES);
 	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
-	finding->stack = where__of_copy(process, row);
-	return finding__subject(finding, "%s of %s%s", where__function(row),
+	finding->stack = site_lookup__of_copy(process, row);
+	return finding__subject(finding, "%s of %s%s", site_lookup__function(row),
 				quantity__bytes((double)worst->key.bytes).text, others ? ", and other ranges" : "");
 }
 
-static int tell_repeats(struct finding *finding, const struct process_account *totals, const struct copy_sum *sum,
-			const struct account_repeat *worst)
+static int report_repeats(struct finding *finding, const struct process_profile *totals, const struct copy_sum *sum,
+			const struct profile_repeat *worst)
 {
 	finding__number(finding, "to_device", (double)totals->repeats[0].calls, UNIT_COUNT);
 	finding__number(finding, "to_device_ns", (double)totals->repeats[0].ns, UNIT_NS);
@@ -55,18 +55,18 @@ static int tell_repeats(struct finding *finding, const struct process_account *t
 				 worst ? " times" : "");
 }
 
-int redundant_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int redundant_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	const struct account *account = process->account;
-	uint64_t watched_ns = where__watched_ns(input, process);
-	const struct account_repeat *worst;
+	const struct profile *profile = process->profile;
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
+	const struct profile_repeat *worst;
 	struct finding *finding;
 	struct copy_sum sum = {0};
 	int ret = 0;
 
-	for (int way = 0; account && way < 2; way++)
-		copy_sum__add(&sum, account->totals.repeats[way].calls, account->totals.repeat_bytes[way],
-			      account->totals.repeats[way].ns);
+	for (int way = 0; profile && way < 2; way++)
+		copy_sum__add(&sum, profile->totals.repeats[way].calls, profile->totals.repeat_bytes[way],
+			      profile->totals.repeats[way].ns);
 	if (!sum.calls || (double)sum.calls < input->thresholds[LEAST_CALLS] ||
 	    (double)sum.ns < input->thresholds[LEAST_SHARE] * (double)watched_ns)
 		return 0;
@@ -74,8 +74,8 @@ int redundant_copies__draw(const struct finding_input *input, const struct proce
 	if (!finding)
 		return -ENOMEM;
 	finding__cost(finding, sum.ns, watched_ns);
-	worst = worst_repeat(account);
+	worst = worst_repeat(profile);
 	if (worst)
 		ret = name_repeat(finding, process, worst);
-	return ret ? ret : tell_repeats(finding, &account->totals, &sum, worst);
+	return ret ? ret : report_repeats(finding, &profile->totals, &sum, worst);
 }

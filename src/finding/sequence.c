@@ -13,7 +13,7 @@
 #define NAMES_SHOWN 8
 #define NAME_LENGTH 48
 
-static const struct step_thread *find_steps(const struct process *process, const struct thread_account *thread)
+static const struct step_thread *find_steps(const struct process *process, const struct thread_profile *thread)
 {
 	for (size_t i = 0; process->steps && i < process->steps->count; i++) {
 		const struct step_thread *steps = process->steps->threads[i];
@@ -25,7 +25,7 @@ static const struct step_thread *find_steps(const struct process *process, const
 }
 
 /* Where launches are sampled a part of the steps is seen: their launches are set against those that were seen then. */
-static double share_of(const struct process *process, const struct thread_account *thread, const struct step_phase *phase,
+static double share_of(const struct process *process, const struct thread_profile *thread, const struct step_phase *phase,
 		       size_t period)
 {
 	double part = (double)phase->ns, all = (double)(phase->latest_ns - phase->first_ns);
@@ -37,7 +37,7 @@ static double share_of(const struct process *process, const struct thread_accoun
 	return part < all ? part / all : 1;
 }
 
-void sequence__find(const struct process *process, const struct thread_account *thread, struct sequence *out)
+void sequence__find(const struct process *process, const struct thread_profile *thread, struct sequence *out)
 {
 	const struct step_thread *steps = find_steps(process, thread);
 	const struct step_phase *phase = steps && steps->phase_count ? &steps->phases[steps->current] : NULL;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "model/model.h"
 
 struct sequence {
@@ -16,7 +16,7 @@ struct sequence {
 };
 
 /* Of a thread of the process. */
-void sequence__find(const struct process *process, const struct thread_account *thread, struct sequence *out);
+void sequence__find(const struct process *process, const struct thread_profile *thread, struct sequence *out);
 
 /* The short name of the kernel behind a handle, "(unnamed)" while it has none; NULL where it is a graph's. */
 const char *sequence__kernel(const struct process *process, uint64_t handle);

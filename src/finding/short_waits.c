@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "finding/rules.h"
 #include "finding/thread_sums.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -50,7 +50,7 @@ static bool is_short_wait(const struct call_site *site, const void *arg)
 
 static void point_at(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct call_site *site = where__most(watched->process, SITE_WAIT, is_short_wait,
+	const struct call_site *site = site_lookup__most(watched->process, SITE_WAIT, is_short_wait,
 						   &watched->input->thresholds[MOST_MEAN]);
 
 	finding->stack = site ? site->stack : NULL;
@@ -73,7 +73,7 @@ static uint64_t single_cost(const struct watched_thread *watched)
 	return cost_of(watched, &waits);
 }
 
-static int single_draw(const struct watched_thread *watched, struct finding *finding)
+static int single_detect(const struct watched_thread *watched, struct finding *finding)
 {
 	const struct time_totals waits = thread_sums__waits(watched, &watched->thread->single_waits);
 	uint64_t launches = thread_sums__launches(watched);
@@ -92,17 +92,17 @@ static int single_draw(const struct watched_thread *watched, struct finding *fin
 				 quantity__share(thread_sums__share(watched, waits.ns)).text);
 }
 
-int sync_after_every_launch__draw(const struct finding_input *input, const struct process *process,
+int sync_after_every_launch__detect(const struct finding_input *input, const struct process *process,
 				  struct finding_list *out)
 {
-	return thread_sums__draw(input, process, single_cost, single_draw, out);
+	return thread_sums__make(input, process, single_cost, single_detect, out);
 }
 
 /* --- other waits --- */
 
 static struct time_totals other_waits(const struct watched_thread *watched)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const struct time_totals waits = {
 		.calls = thread->bare_waits.calls + thread->batch_waits.calls,
 		.ns = thread->bare_waits.ns + thread->batch_waits.ns,
@@ -129,9 +129,9 @@ static uint64_t stall_cost(const struct watched_thread *watched)
 	return cost_of(watched, &waits);
 }
 
-static int stall_draw(const struct watched_thread *watched, struct finding *finding)
+static int stall_detect(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	const struct time_totals waits = other_waits(watched);
 
 	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
@@ -153,7 +153,7 @@ static int stall_draw(const struct watched_thread *watched, struct finding *find
 				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
 }
 
-int sync_stall__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int sync_stall__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	return thread_sums__draw(input, process, stall_cost, stall_draw, out);
+	return thread_sums__make(input, process, stall_cost, stall_detect, out);
 }

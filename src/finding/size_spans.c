@@ -15,7 +15,7 @@ static int compare_spans(const void *a, const void *b)
 	return x->size < y->size ? -1 : x->size > y->size;
 }
 
-static struct size_span span_of(const struct account_size *size, bool any)
+static struct size_span span_of(const struct profile_size *size, bool any)
 {
 	return (struct size_span){
 		.size = any ? 0 : size->key.size,
@@ -45,16 +45,16 @@ static size_t merge_spans(struct size_span *list, size_t count)
 	return used;
 }
 
-int size_spans__read(const struct account *account, struct size_spans *spans)
+int size_spans__read(const struct profile *profile, struct size_spans *spans)
 {
-	size_t count = account ? account->size_count : 0;
+	size_t count = profile ? profile->size_count : 0;
 
 	spans->list = calloc(2 * count + 1, sizeof(*spans->list));
 	if (!spans->list)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		spans->list[2 * i] = span_of(&account->sizes[i], false);
-		spans->list[2 * i + 1] = span_of(&account->sizes[i], true);
+		spans->list[2 * i] = span_of(&profile->sizes[i], false);
+		spans->list[2 * i + 1] = span_of(&profile->sizes[i], true);
 	}
 	qsort(spans->list, 2 * count, sizeof(*spans->list), compare_spans);
 	spans->count = merge_spans(spans->list, 2 * count);

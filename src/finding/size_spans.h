@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From when to when functions allocated, by size. An account may have ten thousands of sizes, and as many call sites
+ * From when to when functions allocated, by size. A profile may have ten thousands of sizes, and as many call sites
  * ask for theirs.
  */
 #ifndef FINDING_SIZE_SPANS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 
 struct size_span {
 	uint64_t size; /* 0: of any */
@@ -22,8 +22,8 @@ struct size_spans {
 	size_t count;
 };
 
-/* `account` may be NULL. 0, or -ENOMEM: then there are none. */
-int size_spans__read(const struct account *account, struct size_spans *spans);
+/* `profile` may be NULL. 0, or -ENOMEM: then there are none. */
+int size_spans__read(const struct profile *profile, struct size_spans *spans);
 void size_spans__clear(struct size_spans *spans);
 
 /* NULL: the function in `row` allocated nothing of this size, or of any (0). */

@@ -5,9 +5,9 @@
 
 #include "base/quantity.h"
 #include "finding/copy_sum.h"
-#include "finding/link.h"
+#include "finding/pcie.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -89,7 +89,7 @@ static const char *direction(uint8_t kind)
 }
 
 /* A copy of a result, or one in the order of a stream, that takes longer has waited for the work before it: that is no cost of copying. */
-static uint64_t own_ns(const struct account_copies *copies, int size)
+static uint64_t own_ns(const struct profile_copies *copies, int size)
 {
 	const struct copy_size_record *record = &copies->record;
 	uint64_t most = record->calls[size] * SMALL_OWN_NS;
@@ -99,7 +99,7 @@ static uint64_t own_ns(const struct account_copies *copies, int size)
 	return record->ns[size] > most ? most : record->ns[size];
 }
 
-static struct copy_sum sum_sizes(const struct account_copies *copies, int end)
+static struct copy_sum sum_sizes(const struct profile_copies *copies, int end)
 {
 	const struct copy_size_record *record = &copies->record;
 	struct copy_sum sum = {0};
@@ -115,14 +115,14 @@ static bool is_same_kind(const struct copy_size_key *a, const struct copy_size_k
 }
 
 /* What the shortest of a kind cost on average, in nanoseconds. */
-static double cost_of_call(const struct account *account, const struct copy_size_key *key)
+static double cost_of_call(const struct profile *profile, const struct copy_size_key *key)
 {
 	double least = 0;
 
-	for (size_t i = 0; i < account->copy_count; i++) {
-		const struct copy_size_record *record = &account->copies[i].record;
+	for (size_t i = 0; i < profile->copy_count; i++) {
+		const struct copy_size_record *record = &profile->copies[i].record;
 
-		if (!is_same_kind(&account->copies[i].key, key))
+		if (!is_same_kind(&profile->copies[i].key, key))
 			continue;
 		for (int size = 0; size < SMALL_SIZES; size++) {
 			double mean = record->calls[size] ? (double)record->ns[size] / (double)record->calls[size] : 0;
@@ -137,13 +137,13 @@ static double cost_of_call(const struct account *account, const struct copy_size
 /* --- what it would be --- */
 
 /* The rate of the largest synchronous copies of a kind that are not small, bytes a second; 0: there are none. */
-static double rate_of_largest(const struct account *account, uint8_t kind)
+static double rate_of_largest(const struct profile *profile, uint8_t kind)
 {
 	for (int size = COPY_SIZES - 1; size >= SMALL_SIZES; size--) {
 		struct copy_sum sum = {0};
 
-		for (size_t i = 0; i < account->copy_count; i++) {
-			const struct account_copies *copies = &account->copies[i];
+		for (size_t i = 0; i < profile->copy_count; i++) {
+			const struct profile_copies *copies = &profile->copies[i];
 			const struct copy_size_record *record = &copies->record;
 
 			if (copies->key.kind == kind && !copies->key.async)
@@ -159,10 +159,10 @@ static double rate_of_largest(const struct account *account, uint8_t kind)
 static struct batch batch_of(const struct finding_input *input, const struct process *process,
 			     const struct copy_size_key *key)
 {
-	struct batch batch = {.call_ns = cost_of_call(process->account, key), .source = RATE_LARGEST};
+	struct batch batch = {.call_ns = cost_of_call(process->profile, key), .source = RATE_LARGEST};
 	bool linked = key->kind == COPY_H2D || key->kind == COPY_D2H;
-	double link = linked ? link__rate(input->model, process) : 0;
-	double rate = rate_of_largest(process->account, key->kind);
+	double link = linked ? pcie__bandwidth(input->model, process) : 0;
+	double rate = rate_of_largest(process->profile, key->kind);
 
 	if (link && (!rate || rate > link)) {
 		batch.source = RATE_LINK;
@@ -199,8 +199,8 @@ static void add_kind(struct small_copies *sums, const struct finding_input *inpu
 {
 	struct small_kind kind = {.key = *key};
 
-	for (size_t i = 0; i < process->account->copy_count; i++) {
-		const struct account_copies *copies = &process->account->copies[i];
+	for (size_t i = 0; i < process->profile->copy_count; i++) {
+		const struct profile_copies *copies = &process->profile->copies[i];
 		struct copy_sum small;
 
 		if (!is_same_kind(&copies->key, key))
@@ -218,26 +218,26 @@ static void add_kind(struct small_copies *sums, const struct finding_input *inpu
 }
 
 /* Whether it is the first of its kind: others are of further devices. */
-static bool is_first(const struct account *account, size_t place)
+static bool is_first(const struct profile *profile, size_t place)
 {
 	for (size_t i = 0; i < place; i++)
-		if (is_same_kind(&account->copies[i].key, &account->copies[place].key))
+		if (is_same_kind(&profile->copies[i].key, &profile->copies[place].key))
 			return false;
 	return true;
 }
 
 static void sum_up(struct small_copies *sums, const struct finding_input *input, const struct process *process)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 
-	for (size_t i = 0; i < account->copy_count; i++) {
-		struct copy_sum all = sum_sizes(&account->copies[i], COPY_SIZES);
+	for (size_t i = 0; i < profile->copy_count; i++) {
+		struct copy_sum all = sum_sizes(&profile->copies[i], COPY_SIZES);
 
-		if (account->copies[i].key.kind == COPY_SET)
+		if (profile->copies[i].key.kind == COPY_SET)
 			continue;
 		copy_sum__add(&sums->all, all.calls, all.bytes, all.ns);
-		if (is_first(account, i))
-			add_kind(sums, input, process, &account->copies[i].key);
+		if (is_first(profile, i))
+			add_kind(sums, input, process, &profile->copies[i].key);
 	}
 }
 
@@ -265,7 +265,7 @@ struct batch_text {
 };
 
 /* "; a mebibyte of them takes 12.8 ms, in one copy it would take 107 us" */
-static struct batch_text tell_batch(struct finding *finding, const struct small_copies *sums)
+static struct batch_text report_batch(struct finding *finding, const struct small_copies *sums)
 {
 	const struct small_kind *worst = &sums->worst;
 	double now = (double)worst->small.ns / (double)worst->small.bytes * BATCH_BYTES;
@@ -282,7 +282,7 @@ static struct batch_text tell_batch(struct finding *finding, const struct small_
 	return text;
 }
 
-static int tell(struct finding *finding, const struct process *process, const struct small_copies *sums)
+static int report(struct finding *finding, const struct process *process, const struct small_copies *sums)
 {
 	const struct copy_sum *small = &sums->small;
 	const struct call_site *site;
@@ -298,7 +298,7 @@ static int tell(struct finding *finding, const struct process *process, const st
 	if (sums->has_saving)
 		finding__saving(finding, (uint64_t)sums->saving_ns, assumptions[sums->sources]);
 	/* Sites know no sizes: it is theirs where copies are mostly small. */
-	site = where__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
+	site = site_lookup__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
 	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
 	if (ret)
 		return ret;
@@ -310,16 +310,16 @@ static int tell(struct finding *finding, const struct process *process, const st
 				 quantity__time((double)small->ns / (double)small->calls).text,
 				 quantity__bytes((double)small->bytes).text,
 				 quantity__time((double)small->ns).text, quantity__share(finding->share).text,
-				 tell_batch(finding, sums).text);
+				 report_batch(finding, sums).text);
 }
 
-int small_copies__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int small_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	uint64_t watched_ns = where__watched_ns(input, process);
+	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct small_copies sums = {0};
 	struct finding *finding;
 
-	if (!process->account)
+	if (!process->profile)
 		return 0;
 	sum_up(&sums, input, process);
 	if (!sums.kinds || (double)sums.small.calls < input->thresholds[LEAST_CALLS] ||
@@ -329,5 +329,5 @@ int small_copies__draw(const struct finding_input *input, const struct process *
 	if (!finding)
 		return -ENOMEM;
 	finding__cost(finding, sums.small.ns, watched_ns);
-	return tell(finding, process, &sums);
+	return report(finding, process, &sums);
 }

@@ -11,7 +11,7 @@ struct step_cost step_cost__of(const struct process *process, uint64_t now_ns)
 	struct step_cost cost = {0};
 	struct step_summary steps;
 
-	step_summary__draw(process, &steps);
+	step_summary__make(process, &steps);
 	if (!steps.phase || !since_ns || steps.mean_ns <= 0)
 		return cost;
 	cost.step_ns = steps.usual_ns;

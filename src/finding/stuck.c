@@ -7,7 +7,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 
 enum {
 	LEAST_TIME,
@@ -69,7 +69,7 @@ static const char *state_of(const struct process *process, const struct open_cal
 	return process->ended ? "had not returned when the process ended, after" : "had not returned when its thread ended, after";
 }
 
-static int tell(const struct finding_input *input, const struct process *process, const struct open_call *call,
+static int report(const struct finding_input *input, const struct process *process, const struct open_call *call,
 		uint64_t count, struct finding *finding)
 {
 	struct quantity lasted = quantity__time((double)lasted_ns(input, call));
@@ -80,7 +80,7 @@ static int tell(const struct finding_input *input, const struct process *process
 				 rest_of(process, call), quantity__count(count - 1).text, count == 2 ? " is" : "s are");
 }
 
-int stuck__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int stuck__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	const struct open_call *call;
 	struct finding *finding;
@@ -102,6 +102,6 @@ int stuck__draw(const struct finding_input *input, const struct process *process
 	finding__number(finding, "threads", (double)count, UNIT_COUNT);
 	if (!call->ended_ns)
 		finding__number(finding, "calls_meanwhile", (double)call->others, UNIT_COUNT);
-	ret = finding__subject(finding, "%s", where__function(call->row));
-	return ret ? ret : tell(input, process, call, count, finding);
+	ret = finding__subject(finding, "%s", site_lookup__function(call->row));
+	return ret ? ret : report(input, process, call, count, finding);
 }

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "finding/where.h"
-#include "model/account.h"
+#include "finding/site_lookup.h"
+#include "model/profile.h"
 
 struct candidate {
 	struct watched_thread watched;
@@ -24,7 +24,7 @@ static void put_in(struct candidate *worst, size_t used, const struct candidate 
 	worst[at] = *candidate;
 }
 
-static int add(const struct candidate *candidate, size_t threads, thread_draw_fn draw, struct finding_list *out)
+static int add(const struct candidate *candidate, size_t threads, thread_detect_fn detect, struct finding_list *out)
 {
 	const struct watched_thread *watched = &candidate->watched;
 	struct finding *finding = finding_list__add(out, watched->input, watched->process);
@@ -34,31 +34,31 @@ static int add(const struct candidate *candidate, size_t threads, thread_draw_fn
 		return -ENOMEM;
 	finding->tid = watched->thread->tid;
 	finding__cost(finding, candidate->cost_ns, watched->ns);
-	ret = draw(watched, finding);
+	ret = detect(watched, finding);
 	if (!ret && threads > 1)
 		finding__number(finding, "threads", (double)threads, UNIT_COUNT);
 	return ret;
 }
 
-int thread_sums__draw(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
-		      thread_draw_fn draw, struct finding_list *out)
+int thread_sums__make(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
+		      thread_detect_fn detect, struct finding_list *out)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 	struct candidate worst[THREADS_SHOWN];
 	size_t count = 0;
 	int ret = 0;
 
-	for (size_t i = 0; account && i < account->thread_count; i++) {
-		struct candidate candidate = {.watched = {input, process, &account->threads[i], 0}};
+	for (size_t i = 0; profile && i < profile->thread_count; i++) {
+		struct candidate candidate = {.watched = {input, process, &profile->threads[i], 0}};
 
-		candidate.watched.ns = where__thread_ns(input, process, candidate.watched.thread);
+		candidate.watched.ns = site_lookup__thread_ns(input, process, candidate.watched.thread);
 		if (candidate.watched.ns >= THREAD_LEAST_NS)
 			candidate.cost_ns = cost(&candidate.watched);
 		if (candidate.cost_ns)
 			put_in(worst, count++, &candidate);
 	}
 	for (size_t i = 0; i < count && i < THREADS_SHOWN && !ret; i++)
-		ret = add(&worst[i], count, draw, out);
+		ret = add(&worst[i], count, detect, out);
 	return ret;
 }
 
@@ -69,7 +69,7 @@ double thread_sums__share(const struct watched_thread *watched, uint64_t ns)
 
 uint64_t thread_sums__overlap(const struct watched_thread *watched, uint64_t ns, uint64_t calls)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	uint64_t began = thread->first_ns > watched->input->began_ns ? thread->first_ns : watched->input->began_ns;
 	uint64_t active = thread->latest_ns > began ? thread->latest_ns - began : 0;
 	uint64_t most = (active > ns ? active - ns : 0) + calls * EMPTY_WAIT_NS;
@@ -79,7 +79,7 @@ uint64_t thread_sums__overlap(const struct watched_thread *watched, uint64_t ns,
 
 uint64_t thread_sums__launches(const struct watched_thread *watched)
 {
-	return watched->thread->launches + account__missed_launches(watched->process->account, watched->thread);
+	return watched->thread->launches + profile__missed_launches(watched->process->profile, watched->thread);
 }
 
 double thread_sums__launch_scale(const struct watched_thread *watched)
@@ -91,7 +91,7 @@ double thread_sums__launch_scale(const struct watched_thread *watched)
 
 struct time_totals thread_sums__waits(const struct watched_thread *watched, const struct time_totals *waits)
 {
-	const struct thread_account *thread = watched->thread;
+	const struct thread_profile *thread = watched->thread;
 	double known = (double)(thread->single_waits.calls + thread->bare_waits.calls + thread->batch_waits.calls);
 	double scale = known > 0 ? (known + (double)thread->blind_waits.calls) / known : 1;
 

@@ -7,7 +7,7 @@
 #define FINDING_THREAD_SUMS_H
 
 #include "finding/finding.h"
-#include "model/account.h"
+#include "model/profile.h"
 
 #define THREADS_SHOWN 4
 #define THREAD_LEAST_NS 100000000 /* a thread that was active for less tells nothing by shares of its time */
@@ -15,7 +15,7 @@
 struct watched_thread {
 	const struct finding_input *input;
 	const struct process *process;
-	const struct thread_account *thread;
+	const struct thread_profile *thread;
 	uint64_t ns; /* how long it was watched; at least THREAD_LEAST_NS */
 };
 
@@ -23,11 +23,11 @@ struct watched_thread {
 typedef uint64_t (*thread_cost_fn)(const struct watched_thread *watched);
 
 /* Fills in the finding, which has its thread and cost. 0 or -ENOMEM. */
-typedef int (*thread_draw_fn)(const struct watched_thread *watched, struct finding *finding);
+typedef int (*thread_detect_fn)(const struct watched_thread *watched, struct finding *finding);
 
 /* Adds a finding for each of the threads that it costs most, of those active for long enough. 0 or -ENOMEM. */
-int thread_sums__draw(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
-		      thread_draw_fn draw, struct finding_list *out);
+int thread_sums__make(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
+		      thread_detect_fn detect, struct finding_list *out);
 
 /* `ns` as a share of the time that the thread was watched. */
 double thread_sums__share(const struct watched_thread *watched, uint64_t ns);

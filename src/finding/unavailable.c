@@ -5,7 +5,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
-#include "finding/where.h"
+#include "finding/site_lookup.h"
 #include "api/api.h"
 
 enum {
@@ -55,14 +55,14 @@ static const struct cause *cause_of(int code)
 	return NULL;
 }
 
-/* Whether the function's successes were seen to be some: launches are not looked at without an account. */
+/* Whether the function's successes were seen to be some: launches are not looked at without a profile. */
 static bool knows_success(const struct process *process, const struct function_totals *totals)
 {
 	enum operation operation = totals->row < api_function_count ? api_functions[totals->row].desc.operation : OP_NONE;
 
 	if (totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED | TALLY_UNFOLLOWED))
 		return false;
-	return process->account || (operation != OP_LAUNCH && operation != OP_GRAPH_LAUNCH);
+	return process->profile || (operation != OP_LAUNCH && operation != OP_GRAPH_LAUNCH);
 }
 
 static bool has_success(const struct process *process)
@@ -100,7 +100,7 @@ bool cuda_unavailable__holds(const struct process *process, const double *thresh
 	return first && cause_of(first->code) && (double)failures_of(process) >= thresholds[LEAST_CALLS] && !has_success(process);
 }
 
-static int tell(struct finding *finding, const struct process *process)
+static int report(struct finding *finding, const struct process *process)
 {
 	const struct failure *first = first_of(process);
 	const struct cause *cause = cause_of(first->code);
@@ -111,7 +111,7 @@ static int tell(struct finding *finding, const struct process *process)
 	finding__number(finding, "code", first->code, UNIT_COUNT);
 	finding->weight = (double)count;
 	if (row >= 0)
-		finding->stack = where__of_failure(process, (size_t)row, first->code);
+		finding->stack = site_lookup__of_failure(process, (size_t)row, first->code);
 	ret = finding__subject(finding, "%s: %s", first->function, first->error ? first->error : "an error");
 	if (ret)
 		return ret;
@@ -119,12 +119,12 @@ static int tell(struct finding *finding, const struct process *process)
 				 count == 1 ? "" : "s", cause->why, cause->remedy);
 }
 
-int cuda_unavailable__draw(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int cuda_unavailable__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
 	struct finding *finding;
 
 	if (!cuda_unavailable__holds(process, input->thresholds))
 		return 0;
 	finding = finding_list__add(out, input, process);
-	return finding ? tell(finding, process) : -ENOMEM;
+	return finding ? report(finding, process) : -ENOMEM;
 }

@@ -31,7 +31,7 @@ struct unused_sample {
 	uint64_t time_ns, unused, reserved;
 };
 
-struct unused_course {
+struct unused_trend {
 	struct unused_key key;
 	struct unused_sample samples[SAMPLES]; /* a ring */
 	size_t next, count;
@@ -40,7 +40,7 @@ struct unused_course {
 
 struct unused_history {
 	uint64_t window_ns, rounds;
-	struct unused_course *courses; /* a uthash table */
+	struct unused_trend *trends; /* a uthash table */
 };
 
 struct unused_history *unused_history__new(uint64_t window_ns)
@@ -52,20 +52,20 @@ struct unused_history *unused_history__new(uint64_t window_ns)
 	return history;
 }
 
-static void forget(struct unused_history *history, struct unused_course *course)
+static void forget(struct unused_history *history, struct unused_trend *trend)
 {
-	HASH_DEL(history->courses, course);
-	free(course);
+	HASH_DEL(history->trends, trend);
+	free(trend);
 }
 
 void unused_history__free(struct unused_history *history)
 {
-	struct unused_course *course, *next;
+	struct unused_trend *trend, *next;
 
 	if (!history)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		forget(history, trend);
 	free(history);
 }
 
@@ -79,35 +79,35 @@ static struct unused_key key_of(const struct process *process, const struct pool
 	};
 }
 
-static struct unused_course *find(const struct unused_history *history, const struct unused_key *key)
+static struct unused_trend *find(const struct unused_history *history, const struct unused_key *key)
 {
-	struct unused_course *course;
+	struct unused_trend *trend;
 
-	HASH_FIND(hh, history->courses, key, sizeof(*key), course);
-	return course;
+	HASH_FIND(hh, history->trends, key, sizeof(*key), trend);
+	return trend;
 }
 
 static int add_sample(struct unused_history *history, const struct unused_key *key, const struct unused_sample *sample)
 {
-	struct unused_course *course = find(history, key);
+	struct unused_trend *trend = find(history, key);
 
-	if (!course && HASH_COUNT(history->courses) >= COURSES_MAX)
+	if (!trend && HASH_COUNT(history->trends) >= COURSES_MAX)
 		return 0;
-	if (!course) {
-		course = calloc(1, sizeof(*course));
-		if (!course)
+	if (!trend) {
+		trend = calloc(1, sizeof(*trend));
+		if (!trend)
 			return -ENOMEM;
-		course->key = *key;
-		HASH_ADD(hh, history->courses, key, sizeof(course->key), course);
-		if (!course->hh.tbl) {
-			free(course);
+		trend->key = *key;
+		HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
+		if (!trend->hh.tbl) {
+			free(trend);
 			return -ENOMEM;
 		}
 	}
-	course->samples[course->next] = *sample;
-	course->next = (course->next + 1) % SAMPLES;
-	if (course->count < SAMPLES)
-		course->count++;
+	trend->samples[trend->next] = *sample;
+	trend->next = (trend->next + 1) % SAMPLES;
+	if (trend->count < SAMPLES)
+		trend->count++;
 	return 0;
 }
 
@@ -144,14 +144,14 @@ static int sample_process(struct unused_history *history, const struct process *
 static void forget_old(struct unused_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct unused_course *course, *next;
+	struct unused_trend *trend, *next;
 
 	/* Without memory in a later round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->courses, course, next)
-		if (!process_index__find(index, course->key.pid, course->key.start_ns))
-			forget(history, course);
+	HASH_ITER (hh, history->trends, trend, next)
+		if (!process_index__find(index, trend->key.pid, trend->key.start_ns))
+			forget(history, trend);
 	process_index__free(index);
 }
 
@@ -171,13 +171,13 @@ void unused_history__judge(const struct unused_history *history, const struct pr
 			   const struct pool_totals *pool, struct unused_evidence *evidence)
 {
 	struct unused_key key = key_of(process, pool);
-	const struct unused_course *course = find(history, &key);
+	const struct unused_trend *trend = find(history, &key);
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
 	*evidence = (struct unused_evidence){
 		.bytes = UINT64_MAX, .share = 1, .needed_ns = history->window_ns / 3 * 2};
-	for (size_t i = 0; course && i < course->count; i++) {
-		const struct unused_sample *sample = &course->samples[i];
+	for (size_t i = 0; trend && i < trend->count; i++) {
+		const struct unused_sample *sample = &trend->samples[i];
 		double share = sample->reserved ? (double)sample->unused / (double)sample->reserved : 0;
 
 		if (sample->unused < evidence->bytes)

@@ -57,7 +57,7 @@ static void find_unfed(const struct load *window, struct verdict *verdict)
 }
 
 /* By waits and NVML alone: how long launches were held up is not known, nor whether synchronous copies were. */
-static enum verdict_kind kind_without_account(const struct load *window, const struct verdict *verdict)
+static enum verdict_kind kind_without_profile(const struct load *window, const struct verdict *verdict)
 {
 	bool not_held = share_of(window->held_ns + window->blocked_ns, window->ns) <= MOST_HELD;
 
@@ -74,8 +74,8 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 {
 	if (!window->launches && !window->copies)
 		return window->estimated ? VERDICT_UNKNOWN : VERDICT_NO_WORK;
-	if (!window->account)
-		return kind_without_account(window, verdict);
+	if (!window->profile)
+		return kind_without_profile(window, verdict);
 	if (verdict->unfed >= LEAST_IDLE)
 		return VERDICT_HOST_BOUND;
 	if (verdict->held >= LEAST_HELD)
@@ -127,7 +127,7 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 	verdict->thread_held = window->thread_ns ? share_of(window->held_ns, window->thread_ns) : 0;
 	if (window->busy_readings)
 		verdict->busy = (double)window->busy_percent / (double)window->busy_readings / 100;
-	verdict->account = window->account;
+	verdict->profile = window->profile;
 	find_unfed(window, verdict);
 	find_doings(window, verdict);
 	if (window->ns >= LEAST_WINDOW_NS)
@@ -158,7 +158,7 @@ static void look_at_shared(struct verdict *verdict)
 {
 	if (verdict->kind != VERDICT_GPU_BOUND || verdict->held > MOST_HELD)
 		return;
-	verdict->kind = verdict->account && verdict->launches >= LEAST_LAUNCHES ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
+	verdict->kind = verdict->profile && verdict->launches >= LEAST_LAUNCHES ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
 }
 
 static double at_least_0(double share)

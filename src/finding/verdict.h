@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who waits for whom: whether a process is limited by its GPU, or the GPU waits for the process. By what is proved of the
- * GPU's queue (gpuprobe/account.h), and by how long the process was held up by it. A queue holds about a thousand launches: a
+ * GPU's queue (gpuprobe/profile.h), and by how long the process was held up by it. A queue holds about a thousand launches: a
  * process that makes many more without ever being held up is slower than its GPU.
  *
- * Without an account, as in the monitor, only waits and NVML are left: what they cannot decide is not known.
+ * Without a profile, as in the monitor, only waits and NVML are left: what they cannot decide is not known.
  */
 #ifndef FINDING_VERDICT_H
 #define FINDING_VERDICT_H
@@ -58,8 +58,8 @@ struct verdict {
 	double thread_held;	      /* of the time of one of them, on average */
 	double stopped;		      /* of that time: it was stopped, by a signal or a debugger, and did nothing; SHARE_UNKNOWN: threads are not followed */
 	double busy;		      /* NVML's use, about; SHARE_UNKNOWN where it does not tell */
-	bool account;		      /* there is one: else `held` has waits alone, and no idle time can be proved */
-	/* With an account: what the threads that submit work did, of their time; by what they were held up is in none */
+	bool profile;		      /* there is one: else `held` has waits alone, and no idle time can be proved */
+	/* With a profile: what the threads that submit work did, of their time; by what they were held up is in none */
 	double doing[HOST_DOINGS];
 };
 

@@ -3,7 +3,7 @@
 #include "govern/ask_probes.h"
 
 #include "base/clock.h"
-#include "model/account.h"
+#include "model/profile.h"
 
 static uint64_t latest_failure(const struct model *model)
 {
@@ -24,8 +24,8 @@ static uint64_t first_call(const struct process *process)
 {
 	uint64_t first_ns = 0;
 
-	for (size_t i = 0; process->account && i < process->account->thread_count; i++) {
-		uint64_t ns = process->account->threads[i].first_ns;
+	for (size_t i = 0; process->profile && i < process->profile->thread_count; i++) {
+		uint64_t ns = process->profile->threads[i].first_ns;
 
 		if (ns && (!first_ns || ns < first_ns))
 			first_ns = ns;

@@ -74,7 +74,7 @@ struct counted {
 	uint64_t fresh[RATE_FAMILIES];
 };
 
-static struct tally told(const struct function_totals *function)
+static struct tally reported(const struct function_totals *function)
 {
 	return (struct tally){
 		.calls = function->calls,
@@ -89,7 +89,7 @@ static int count(struct process_estimates *own, const struct process *process, s
 	memset(counted, 0, sizeof(*counted));
 	kernel_table__weigh(process->kernel_table, &counted->weight[RATE_LAUNCH], &counted->fresh[RATE_LAUNCH]);
 	for (size_t i = 0; i < process->function_count; i++) {
-		const struct tally now = told(&process->functions[i]);
+		const struct tally now = reported(&process->functions[i]);
 		enum rate_family family = api__tally_family(process->functions[i].row);
 		struct counter *counter;
 		struct tally fresh;
@@ -158,7 +158,7 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 {
 	for (size_t i = 0; i < process->function_count; i++) {
 		struct function_totals *function = &process->functions[i];
-		const struct tally now = told(function);
+		const struct tally now = reported(function);
 		enum rate_family which = api__tally_family(function->row);
 		struct counter *counter;
 		struct estimated_family *family;
@@ -192,7 +192,7 @@ static int apply_runs(struct process_estimates *own, struct process *process)
 		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share, &own->runs_rest);
 		run->launches += counter->missed.calls;
 		if (run->unknown)
-			process->unsized_graph_launches += counter->missed.calls;
+			process->graph_launches_of_unknown_size += counter->missed.calls;
 		else
 			process->graph_kernels += counter->missed.calls * run->kernels;
 	}

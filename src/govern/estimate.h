@@ -54,17 +54,17 @@ void estimates__begin(struct estimates *estimates);
  */
 int estimates__apply(struct estimates *estimates, struct process *process);
 
-/* Since when threads are watched, until when the account tells of them, and whether no more calls come. */
-struct account_span {
+/* Since when threads are watched, until when the profile tells of them, and whether no more calls come. */
+struct profile_span {
 	uint64_t began_ns, now_ns;
 	bool over;
 };
 
 /*
- * Shares the same out among functions and threads of its account, whose counts stay: sets account_function.missed,
- * account.missed and account.all_missed. After kernel_table__list. Returns 0 or -ENOMEM.
+ * Shares the same out among functions and threads of its profile, whose counts stay: sets profile_function.missed,
+ * profile.missed and profile.all_missed. After kernel_table__list. Returns 0 or -ENOMEM.
  */
-int estimates__apply_account(struct estimates *estimates, struct process *process, const struct account_span *span);
+int estimates__apply_profile(struct estimates *estimates, struct process *process, const struct profile_span *span);
 
 /* The process in the slot has been read for the last time. */
 void estimates__forget(struct estimates *estimates, uint32_t slot);

@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "govern/estimate.h"
 #include "model/missed.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/model.h"
 
 /* How fast what was told by readings before is forgotten. */
@@ -62,10 +62,10 @@ struct process_estimates {
 	struct counter *counters;    /* a uthash table */
 	uint64_t missed_launches[2]; /* of kernels: executed, captured */
 	double runs_rest;	     /* of launches of graphs by size, what rounding has left */
-	/* Of its account */
+	/* Of its profile */
 	uint64_t cut_launches;			  /* of kernels, whose returns were not seen */
 	struct time_totals given[THREAD_AMOUNTS]; /* to threads so far */
-	struct tally told[THREAD_AMOUNTS];	  /* by all threads, at the latest reading */
+	struct tally reported[THREAD_AMOUNTS];	  /* by all threads, at the latest reading */
 	uint64_t reading;
 };
 

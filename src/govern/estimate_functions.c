@@ -4,15 +4,15 @@
 
 #include <errno.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 
-static enum operation operation_of(const struct account_function *function)
+static enum operation operation_of(const struct profile_function *function)
 {
 	return api_functions[function->row].desc.operation;
 }
 
-static enum time_class class_of(const struct account_function *function)
+static enum time_class class_of(const struct profile_function *function)
 {
 	switch (rate_family_of((uint8_t)operation_of(function))) {
 	case RATE_LAUNCH:
@@ -26,8 +26,8 @@ static enum time_class class_of(const struct account_function *function)
 
 int estimate_functions__begin(struct sharing *sharing)
 {
-	for (size_t i = 0; i < sharing->account->function_count; i++) {
-		const struct account_function *function = &sharing->account->functions[i];
+	for (size_t i = 0; i < sharing->profile->function_count; i++) {
+		const struct profile_function *function = &sharing->profile->functions[i];
 		const struct counter_key key = {.row = function->row, .of = COUNTER_DURATION};
 		struct portion *portion = &sharing->functions[i];
 
@@ -56,13 +56,13 @@ static uint64_t missed_of_tallies(const struct process_estimates *own, uint16_t 
 /* Functions that tallies are kept of. */
 static void give_as_tallies(struct sharing *sharing)
 {
-	for (size_t i = 0; i < sharing->account->function_count; i++) {
+	for (size_t i = 0; i < sharing->profile->function_count; i++) {
 		struct portion *portion = &sharing->functions[i];
 		uint64_t missed;
 
 		if (!portion->counter || portion->shares)
 			continue;
-		missed = missed_of_tallies(sharing->own, sharing->account->functions[i].row);
+		missed = missed_of_tallies(sharing->own, sharing->profile->functions[i].row);
 		portion__take_in(portion);
 		portion__give(portion, above(missed, portion->counter->missed.calls));
 	}
@@ -79,8 +79,8 @@ static uint64_t cut_launches(const struct sharing *sharing, uint64_t missed)
 
 	if (!sharing->span->over)
 		return 0;
-	for (size_t i = 0; i < sharing->account->function_count; i++) {
-		const struct account_function *function = &sharing->account->functions[i];
+	for (size_t i = 0; i < sharing->profile->function_count; i++) {
+		const struct profile_function *function = &sharing->profile->functions[i];
 
 		/* One call of these is several launches. */
 		if (operation_of(function) == OP_LAUNCH_LIST)
@@ -100,10 +100,10 @@ static void give_as_kernels(struct sharing *sharing)
 	uint64_t missed = own->missed_launches[0] + own->missed_launches[1], given = 0;
 
 	own->cut_launches = cut_launches(sharing, missed);
-	for (size_t i = 0; i < sharing->account->function_count; i++)
+	for (size_t i = 0; i < sharing->profile->function_count; i++)
 		if (sharing->functions[i].shares)
 			given += sharing->functions[i].counter->missed.calls;
-	portions__share_out(sharing->functions, sharing->account->function_count, above(missed + own->cut_launches, given));
+	portions__share_out(sharing->functions, sharing->profile->function_count, above(missed + own->cut_launches, given));
 }
 
 void estimate_functions__give(struct sharing *sharing)
@@ -116,8 +116,8 @@ uint64_t estimate_functions__missed(const struct sharing *sharing, enum time_cla
 {
 	uint64_t calls = 0;
 
-	for (size_t i = 0; i < sharing->account->function_count; i++)
-		if (sharing->functions[i].counter && class_of(&sharing->account->functions[i]) == class)
+	for (size_t i = 0; i < sharing->profile->function_count; i++)
+		if (sharing->functions[i].counter && class_of(&sharing->profile->functions[i]) == class)
 			calls += sharing->functions[i].counter->missed.calls;
 	return calls;
 }
@@ -132,8 +132,8 @@ uint64_t estimate_functions__usual_ns(const struct sharing *sharing, enum time_c
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < sharing->account->function_count; i++)
-		if (class_of(&sharing->account->functions[i]) == class)
+	for (size_t i = 0; i < sharing->profile->function_count; i++)
+		if (class_of(&sharing->profile->functions[i]) == class)
 			ns += usual_ns(&sharing->functions[i]);
 	return ns;
 }
@@ -144,10 +144,10 @@ static void give_time(struct sharing *sharing, enum time_class class)
 	uint64_t usual = estimate_functions__usual_ns(sharing, class), ns = sharing->ns[class];
 	struct portion *last = NULL;
 
-	for (size_t i = 0; i < sharing->account->function_count; i++) {
+	for (size_t i = 0; i < sharing->profile->function_count; i++) {
 		struct portion *portion = &sharing->functions[i];
 
-		if (class_of(&sharing->account->functions[i]) != class || !usual_ns(portion))
+		if (class_of(&sharing->profile->functions[i]) != class || !usual_ns(portion))
 			continue;
 		last = portion;
 		portion->ns = (uint64_t)((double)usual_ns(portion) * ((double)sharing->ns[class] / (double)usual));
@@ -162,8 +162,8 @@ void estimate_functions__end(struct sharing *sharing)
 {
 	for (enum time_class class = 0; class < TIME_CLASSES; class ++)
 		give_time(sharing, class);
-	for (size_t i = 0; i < sharing->account->function_count; i++) {
-		struct account_function *function = &sharing->account->functions[i];
+	for (size_t i = 0; i < sharing->profile->function_count; i++) {
+		struct profile_function *function = &sharing->profile->functions[i];
 		struct portion *portion = &sharing->functions[i];
 
 		function->missed = function->missed_ns = 0;

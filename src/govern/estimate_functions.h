@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the functions of an account have missed: those that tallies are kept of what these have, those that launch
+ * What the functions of a profile have missed: those that tallies are kept of what these have, those that launch
  * what kernels have; and the time that threads were given.
  */
 #ifndef GOVERN_ESTIMATE_FUNCTIONS_H
@@ -20,7 +20,7 @@ uint64_t estimate_functions__missed(const struct sharing *sharing, enum time_cla
 /* How long those calls take that were given in this reading, as it is by the functions' own times. Nanoseconds. */
 uint64_t estimate_functions__usual_ns(const struct sharing *sharing, enum time_class class);
 
-/* Gives them the time in sharing->ns, and tells the account what was missed. */
+/* Gives them the time in sharing->ns, and tells the profile what was missed. */
 void estimate_functions__end(struct sharing *sharing);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files that share missed calls out in an account have in common, estimate_account.c, estimate_functions.c and
+ * What the files that share missed calls out in a profile have in common, estimate_profile.c, estimate_functions.c and
  * estimate_threads.c: the state of a reading, and portions, which an amount is shared out among.
  */
 #ifndef GOVERN_ESTIMATE_SHARING_H
@@ -20,14 +20,14 @@ struct portion {
 	uint64_t calls, ns;	 /* given in this reading */
 };
 
-/* Of an account in a reading. */
+/* Of a profile in a reading. */
 struct sharing {
 	struct process_estimates *own;
 	struct process *process;
-	struct account *account;
-	const struct account_span *span;
-	struct portion *functions; /* as account->functions */
-	struct portion *threads;   /* of one amount: as account->threads, at the end one for all that are not listed */
+	struct profile *profile;
+	const struct profile_span *span;
+	struct portion *functions; /* as profile->functions */
+	struct portion *threads;   /* of one amount: as profile->threads, at the end one for all that are not listed */
 	uint64_t *room_ns;	   /* of these: time outside of calls that may have been inside */
 	uint64_t ns[TIME_CLASSES]; /* given to threads, and not yet to functions */
 };

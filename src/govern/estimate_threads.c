@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "govern/estimate_functions.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 
 /* What threads are given, each shared out by itself. */
@@ -16,7 +16,7 @@ enum thread_amount {
 	AMOUNT_COPY,
 	AMOUNT_WAIT,
 	AMOUNT_CLASSES,
-	AMOUNT_LAUNCHES = AMOUNT_CLASSES, /* thread_account.launches */
+	AMOUNT_LAUNCHES = AMOUNT_CLASSES, /* thread_profile.launches */
 	AMOUNTS,
 };
 
@@ -25,7 +25,7 @@ _Static_assert(AMOUNTS == THREAD_AMOUNTS, "process_estimates has all of them");
 static const enum time_class class_of_amount[AMOUNTS] = {TIME_LAUNCH, TIME_COPY, TIME_WAIT, TIME_LAUNCH};
 
 /* What it has counted of the amount. */
-static struct tally told_by(const struct thread_account *thread, enum thread_amount amount)
+static struct tally reported_by(const struct thread_profile *thread, enum thread_amount amount)
 {
 	const struct time_totals *time = &thread->time[class_of_amount[amount]];
 
@@ -34,7 +34,7 @@ static struct tally told_by(const struct thread_account *thread, enum thread_amo
 	return (struct tally){.calls = time->calls, .ns = time->ns};
 }
 
-static struct counter *thread_counter(struct process_estimates *own, const struct thread_account *thread,
+static struct counter *thread_counter(struct process_estimates *own, const struct thread_profile *thread,
 				      enum thread_amount amount)
 {
 	struct counter_key key = {.of = COUNTER_THREAD, .what = (uint8_t)amount};
@@ -51,15 +51,15 @@ static struct counter *thread_counter(struct process_estimates *own, const struc
 }
 
 /* A thread that is not listed any more takes along what it had told: what came since is told by the sum of all. */
-static void tell_unlisted(struct sharing *sharing, enum thread_amount amount, struct portion *unlisted)
+static void report_unlisted(struct sharing *sharing, enum thread_amount amount, struct portion *unlisted)
 {
-	const struct account *account = sharing->account;
-	const struct time_totals *time = &account->unlisted_time[class_of_amount[amount]];
+	const struct profile *profile = sharing->profile;
+	const struct time_totals *time = &profile->unlisted_time[class_of_amount[amount]];
 	struct tally all = {.calls = time->calls, .ns = time->ns}, listed = {0};
-	struct tally *before = &sharing->own->told[amount];
+	struct tally *before = &sharing->own->reported[amount];
 
-	for (size_t i = 0; i < account->thread_count; i++) {
-		const struct tally now = told_by(&account->threads[i], amount);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct tally now = reported_by(&profile->threads[i], amount);
 		const struct tally fresh = counter__fresh(sharing->threads[i].counter, &now);
 
 		all.calls += now.calls;
@@ -74,10 +74,10 @@ static void tell_unlisted(struct sharing *sharing, enum thread_amount amount, st
 
 static int begin_amount(struct sharing *sharing, enum thread_amount amount)
 {
-	size_t count = sharing->account->thread_count;
+	size_t count = sharing->profile->thread_count;
 
 	for (size_t i = 0; i <= count; i++) {
-		const struct thread_account *thread = i < count ? &sharing->account->threads[i] : NULL;
+		const struct thread_profile *thread = i < count ? &sharing->profile->threads[i] : NULL;
 		struct portion *portion = &sharing->threads[i];
 
 		*portion = (struct portion){.shares = true};
@@ -85,9 +85,9 @@ static int begin_amount(struct sharing *sharing, enum thread_amount amount)
 		if (!portion->counter)
 			return -ENOMEM;
 		if (thread)
-			portion->now = told_by(thread, amount);
+			portion->now = reported_by(thread, amount);
 	}
-	tell_unlisted(sharing, amount, &sharing->threads[count]);
+	report_unlisted(sharing, amount, &sharing->threads[count]);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static uint64_t amount_of(const struct sharing *sharing, enum thread_amount amou
 /* The time of what was given in this reading lies within their lives. */
 static void take_time(struct sharing *sharing, enum thread_amount amount)
 {
-	for (size_t i = 0; i <= sharing->account->thread_count; i++) {
+	for (size_t i = 0; i <= sharing->profile->thread_count; i++) {
 		struct portion *portion = &sharing->threads[i];
 
 		portion->ns = counter__ns(portion->counter, portion->calls);
@@ -130,7 +130,7 @@ static int share_amount(struct sharing *sharing, enum thread_amount amount)
 
 	if (ret)
 		return ret;
-	shared = portions__share_out(sharing->threads, sharing->account->thread_count + 1, calls);
+	shared = portions__share_out(sharing->threads, sharing->profile->thread_count + 1, calls);
 	sharing->own->given[amount].calls += calls;
 	if (amount >= AMOUNT_CLASSES)
 		return 0;
@@ -144,7 +144,7 @@ static int share_amount(struct sharing *sharing, enum thread_amount amount)
 /* Adds up what has been given of the amount in all readings, and in how much time. */
 static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t i, struct thread_missed *missed)
 {
-	const struct counter *counter = thread_counter(sharing->own, &sharing->account->threads[i], amount);
+	const struct counter *counter = thread_counter(sharing->own, &sharing->profile->threads[i], amount);
 
 	if (!counter)
 		return -ENOMEM;
@@ -158,16 +158,16 @@ static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t
 
 static int list_missed(struct sharing *sharing)
 {
-	struct account *account = sharing->account;
+	struct profile *profile = sharing->profile;
 	int ret = 0;
 
-	memset(account->missed, 0, account->thread_count * sizeof(*account->missed));
-	for (size_t i = 0; i < account->thread_count; i++)
+	memset(profile->missed, 0, profile->thread_count * sizeof(*profile->missed));
+	for (size_t i = 0; i < profile->thread_count; i++)
 		for (enum thread_amount amount = 0; amount < AMOUNTS && !ret; amount++)
-			ret = add_missed(sharing, amount, i, &account->missed[i]);
+			ret = add_missed(sharing, amount, i, &profile->missed[i]);
 	for (enum thread_amount amount = 0; amount < AMOUNT_CLASSES; amount++)
-		account->all_missed.time[class_of_amount[amount]] = sharing->own->given[amount];
-	account->all_missed.launches = sharing->own->given[AMOUNT_LAUNCHES].calls;
+		profile->all_missed.time[class_of_amount[amount]] = sharing->own->given[amount];
+	profile->all_missed.launches = sharing->own->given[AMOUNT_LAUNCHES].calls;
 	return ret;
 }
 
@@ -183,18 +183,18 @@ static uint64_t time_ns(const struct time_totals time[TIME_CLASSES])
 /* Of each thread and of those that are not listed. */
 static void find_room(struct sharing *sharing)
 {
-	const struct account *account = sharing->account;
-	uint64_t unlisted_ns = time_ns(account->unlisted_time) + time_ns(account->all_missed.time);
+	const struct profile *profile = sharing->profile;
+	uint64_t unlisted_ns = time_ns(profile->unlisted_time) + time_ns(profile->all_missed.time);
 
-	for (size_t i = 0; i < account->thread_count; i++) {
-		const struct thread_account *thread = &account->threads[i];
-		uint64_t missed_ns = time_ns(account->missed[i].time);
-		uint64_t wall_ns = account__wall_ns(thread, sharing->span->began_ns, sharing->span->now_ns);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct thread_profile *thread = &profile->threads[i];
+		uint64_t missed_ns = time_ns(profile->missed[i].time);
+		uint64_t wall_ns = profile__wall_ns(thread, sharing->span->began_ns, sharing->span->now_ns);
 
-		sharing->room_ns[i] = above(wall_ns, account__inside_ns(thread) + missed_ns);
+		sharing->room_ns[i] = above(wall_ns, profile__inside_ns(thread) + missed_ns);
 		unlisted_ns -= missed_ns;
 	}
-	sharing->room_ns[account->thread_count] = above(account->unlisted_wall_ns, unlisted_ns);
+	sharing->room_ns[profile->thread_count] = above(profile->unlisted_wall_ns, unlisted_ns);
 }
 
 /* Of threads that are not listed any more; what they were given is among all. */

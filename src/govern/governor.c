@@ -70,7 +70,7 @@ void governor__free(struct governor *governor)
 
 void governor__allow_excess(struct governor *governor)
 {
-	governor->told_exact = true;
+	governor->reported_exact = true;
 }
 
 uint64_t governor__read(struct governor *governor)
@@ -243,7 +243,7 @@ void governor__refresh(struct governor *governor)
 	const struct plan_basis basis = governor__basis(governor, now_ns);
 
 	governor__miss_until(governor, ~governor->watched & ALL_FAMILIES, now_ns);
-	governed_threads__tell(&governor->threads);
+	governed_threads__report(&governor->threads);
 	if (!governor->cycled)
 		governor->overhead = plan__overhead(&basis);
 }
@@ -252,7 +252,7 @@ uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum r
 {
 	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
 
-	return process ? process->told[family] : 0;
+	return process ? process->reported[family] : 0;
 }
 
 uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family)

@@ -41,7 +41,7 @@ struct governor {
 	double overhead;
 	bool cycled; /* a cycle has ended */
 	uint64_t random;
-	bool told_exact; /* that what is always watched costs too much */
+	bool reported_exact; /* that what is always watched costs too much */
 };
 
 static inline bool is_in(unsigned int families, int family)

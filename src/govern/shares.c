@@ -5,9 +5,9 @@
 
 static void warn_of_exact(struct governor *governor, double cost)
 {
-	if (governor->told_exact || cost <= governor->allowed)
+	if (governor->reported_exact || cost <= governor->allowed)
 		return;
-	governor->told_exact = true;
+	governor->reported_exact = true;
 	log__warn(governor->log,
 		  "the calls that are always watched (memory, contexts, modules, graphs%s) make a thread %.1f %% slower: "
 		  "--max-overhead cannot be kept",
@@ -21,7 +21,7 @@ static const char *name_of(int family)
 	return names[family];
 }
 
-static void tell_change(const struct governor *governor, unsigned int before, int family)
+static void report_change(const struct governor *governor, unsigned int before, int family)
 {
 	if (is_in(before & ~governor->sampled, family))
 		log__info(governor->log, "%s are exact again", name_of(family));
@@ -42,7 +42,7 @@ void governor__plan_shares(struct governor *governor, uint64_t now_ns)
 	for (int family = 0; family < RATE_EXACT; family++) {
 		if (governor->share[family] < 1)
 			governor->sampled |= 1u << family;
-		tell_change(governor, before, family);
+		report_change(governor, before, family);
 	}
 	governor->ever |= governor->sampled;
 }

@@ -204,14 +204,14 @@ void governed_threads__rate(struct governed_threads *threads, struct governed_th
 	calls->gap_ns = 0;
 }
 
-void governed_threads__tell(struct governed_threads *threads)
+void governed_threads__report(struct governed_threads *threads)
 {
 	for (size_t i = 0; i < threads->process_count; i++) {
 		struct governed_process *process = &threads->processes[i];
 
 		for (int family = 0; family < RATE_FAMILIES; family++)
-			if (process->missed[family] > (double)process->told[family])
-				process->told[family] = (uint64_t)process->missed[family];
+			if (process->missed[family] > (double)process->reported[family])
+				process->reported[family] = (uint64_t)process->missed[family];
 	}
 }
 

@@ -50,7 +50,7 @@ struct governed_thread {
 struct governed_process {
 	uint64_t seen[RATE_FAMILIES];
 	double missed[RATE_FAMILIES];
-	uint64_t told[RATE_FAMILIES]; /* the most of it so far, as of the latest governed_threads__tell */
+	uint64_t reported[RATE_FAMILIES]; /* the most of it so far, as of the latest governed_threads__report */
 };
 
 struct governed_threads {
@@ -90,7 +90,7 @@ void governed_threads__rate(struct governed_threads *threads, struct governed_th
 			    enum rate_family family, double rate_without);
 
 /* Makes what processes are told to have missed that of now. */
-void governed_threads__tell(struct governed_threads *threads);
+void governed_threads__report(struct governed_threads *threads);
 
 /* A process's own; NULL: nothing is known. */
 const struct governed_process *governed_threads__process(const struct governed_threads *threads, uint32_t slot);

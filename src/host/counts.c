@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Accounts of followed threads, see counts.h.
+// Profiles of followed threads, see counts.h.
 #include "host/counts.h"
 
 #include <string.h>
 
 #define READ_TRIES 1000
 
-/* While a thread is switched its account is in between: that takes less than a microsecond, or a stack 50. */
-static void copy(struct host_account *to, const volatile struct host_account *account)
+/* While a thread is switched its profile is in between: that takes less than a microsecond, or a stack 50. */
+static void copy(struct host_profile *to, const volatile struct host_profile *profile)
 {
 	for (int i = 0; i < READ_TRIES; i++) {
-		uint32_t version = __atomic_load_n(&account->version, __ATOMIC_ACQUIRE);
+		uint32_t version = __atomic_load_n(&profile->version, __ATOMIC_ACQUIRE);
 
-		memcpy(to, (const void *)account, sizeof(*to));
+		memcpy(to, (const void *)profile, sizeof(*to));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(version & 1) && version == __atomic_load_n(&account->version, __ATOMIC_RELAXED))
+		if (!(version & 1) && version == __atomic_load_n(&profile->version, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -25,24 +25,24 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* A sleep that is over goes on as readiness until the thread runs. */
-static void add_open(struct host_counts *counts, const struct host_account *account)
+static void add_open(struct host_counts *counts, const struct host_profile *profile)
 {
-	bool ready = account->kind == ACTIVITY_READY || account->kind == ACTIVITY_THROTTLED;
-	uint64_t since_ns = account->since_ns, end_ns = later(counts->at_ns, since_ns), until_ns = end_ns;
+	bool ready = profile->kind == ACTIVITY_READY || profile->kind == ACTIVITY_THROTTLED;
+	uint64_t since_ns = profile->since_ns, end_ns = later(counts->at_ns, since_ns), until_ns = end_ns;
 
-	if (account->kind >= HOST_ACTIVITIES || account->class >= HOST_CLASSES)
+	if (profile->kind >= HOST_ACTIVITIES || profile->class >= HOST_CLASSES)
 		return;
-	if (account->woken_ns && account->kind != ACTIVITY_CPU && !ready)
-		until_ns = later(since_ns, account->woken_ns < end_ns ? account->woken_ns : end_ns);
-	counts->ns[account->kind][account->class] += until_ns - since_ns;
-	counts->ns[ACTIVITY_READY][account->class] += end_ns - until_ns;
+	if (profile->woken_ns && profile->kind != ACTIVITY_CPU && !ready)
+		until_ns = later(since_ns, profile->woken_ns < end_ns ? profile->woken_ns : end_ns);
+	counts->ns[profile->kind][profile->class] += until_ns - since_ns;
+	counts->ns[ACTIVITY_READY][profile->class] += end_ns - until_ns;
 }
 
-void host_counts__read(struct host_counts *counts, const volatile struct host_account *account, uint64_t now_ns)
+void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile, uint64_t now_ns)
 {
-	struct host_account own;
+	struct host_profile own;
 
-	copy(&own, account);
+	copy(&own, profile);
 	memset(counts, 0, sizeof(*counts));
 	counts->began = own.began_ns;
 	counts->ended = own.ended_ns;

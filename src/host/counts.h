@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The account of one followed thread as it is at a moment: what BPF keeps of it, and what it is doing just now. */
+/* The profile of one followed thread as it is at a moment: what BPF keeps of it, and what it is doing just now. */
 #ifndef HOST_COUNTS_H
 #define HOST_COUNTS_H
 
@@ -16,8 +16,8 @@ struct host_counts {
 	uint64_t samples[HOST_CLASSES];
 };
 
-/* Reads an account that BPF programs write meanwhile. */
-void host_counts__read(struct host_counts *counts, const volatile struct host_account *account, uint64_t now_ns);
+/* Reads a profile that BPF programs write meanwhile. */
+void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile, uint64_t now_ns);
 
 /* Leaves what came after `before`, of the same thread. */
 void host_counts__since(struct host_counts *counts, const struct host_counts *before);

@@ -73,7 +73,7 @@ static void put(struct followed_list *list, const struct host_site_key *key, con
 	if (!thread || !thread->used || thread->generation != key->generation || key->kind >= HOST_ACTIVITIES ||
 	    key->class >= HOST_CLASSES)
 		return;
-	places__add(thread->places, &place, stack, amount, record->count);
+	code_locations__add(thread->places, &place, stack, amount, record->count);
 }
 
 /* Without memory, or room, it counts without a stack. */

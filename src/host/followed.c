@@ -14,22 +14,22 @@
 
 #define STACK_BYTES_MAX (64u << 20)
 
-static size_t accounts_bytes(void)
+static size_t profiles_bytes(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = HOST_THREADS * sizeof(struct host_account);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = HOST_THREADS * sizeof(struct host_profile);
 
 	return (bytes + page - 1) / page * page;
 }
 
 int followed_list__init(struct followed_list *list, struct host_bpf *skeleton)
 {
-	void *accounts = mmap(NULL, accounts_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+	void *profiles = mmap(NULL, profiles_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
 			      bpf_map__fd(skeleton->maps.host_accounts), 0);
 
 	memset(list, 0, sizeof(*list));
-	if (accounts == MAP_FAILED)
+	if (profiles == MAP_FAILED)
 		return -errno;
-	list->accounts = accounts;
+	list->profiles = profiles;
 	list->skeleton = skeleton;
 	list->budget.left = STACK_BYTES_MAX;
 	return 0;
@@ -37,7 +37,7 @@ int followed_list__init(struct followed_list *list, struct host_bpf *skeleton)
 
 static void release(struct followed_thread *thread)
 {
-	places__free(thread->places);
+	code_locations__free(thread->places);
 	thread->places = NULL;
 	thread->used = false;
 }
@@ -47,9 +47,9 @@ void followed_list__clear(struct followed_list *list)
 	for (size_t i = 0; i < HOST_THREADS; i++)
 		if (list->threads[i].used)
 			release(&list->threads[i]);
-	if (list->accounts)
-		munmap((void *)list->accounts, accounts_bytes());
-	list->accounts = NULL;
+	if (list->profiles)
+		munmap((void *)list->profiles, profiles_bytes());
+	list->profiles = NULL;
 }
 
 long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, uint64_t start_ns)
@@ -71,7 +71,7 @@ static long find_room(const struct followed_list *list, bool submits)
 	long found = -1;
 
 	for (size_t i = first; i < end; i++) {
-		uint64_t ended_ns = list->accounts[i].ended_ns;
+		uint64_t ended_ns = list->profiles[i].ended_ns;
 
 		if (!list->threads[i].used)
 			return (long)i;
@@ -83,10 +83,10 @@ static long find_room(const struct followed_list *list, bool submits)
 	return found;
 }
 
-/* The account of the number is the thread's from here on; it counts once the iterator has set .began_ns. */
-static void open_account(struct followed_list *list, size_t number, const struct followed_thread *thread)
+/* The profile of the number is the thread's from here on; it counts once the iterator has set .began_ns. */
+static void open_profile(struct followed_list *list, size_t number, const struct followed_thread *thread)
 {
-	const struct host_account fresh = {
+	const struct host_profile fresh = {
 		.generation = thread->generation,
 		.process_start_ns = thread->who.process_start_ns,
 		.pid = thread->who.pid,
@@ -95,9 +95,9 @@ static void open_account(struct followed_list *list, size_t number, const struct
 	};
 
 	/* Whoever had the number finds that it is another's first. */
-	list->accounts[number].generation = 0;
+	list->profiles[number].generation = 0;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	memcpy((void *)&list->accounts[number], &fresh, sizeof(fresh));
+	memcpy((void *)&list->profiles[number], &fresh, sizeof(fresh));
 }
 
 bool followed_list__add(struct followed_list *list, const struct host_submitter *who, const struct followed_thread *origin)
@@ -121,13 +121,13 @@ bool followed_list__add(struct followed_list *list, const struct host_submitter 
 	}
 	thread = &list->threads[number];
 	fresh.generation = thread->generation + 1;
-	fresh.places = places__new(&list->budget);
+	fresh.places = code_locations__new(&list->budget);
 	if (!fresh.places)
 		return false;
 	if (thread->used)
 		release(thread);
 	*thread = fresh;
-	open_account(list, (size_t)number, thread);
+	open_profile(list, (size_t)number, thread);
 	wanted.thread = (uint32_t)number;
 	wanted.generation = thread->generation;
 	return !bpf_map__update_elem(list->skeleton->maps.host_wanted, &who->kernel_tid, sizeof(who->kernel_tid), &wanted,
@@ -142,7 +142,7 @@ void followed_list__promote(struct followed_list *list, size_t number, const str
 	thread->hops = 0;
 	thread->for_pid = who->pid;
 	thread->for_start_ns = who->process_start_ns;
-	list->accounts[number].submits = 1;
+	list->profiles[number].submits = 1;
 }
 
 void followed_list__look(struct followed_list *list)
@@ -150,10 +150,10 @@ void followed_list__look(struct followed_list *list)
 	for (size_t i = 0; i < HOST_THREADS; i++) {
 		struct followed_thread *thread = &list->threads[i];
 
-		if (!thread->used || thread->marked || !list->accounts[i].began_ns)
+		if (!thread->used || thread->marked || !list->profiles[i].began_ns)
 			continue;
 		thread->marked = true;
-		thread->began_ns = list->accounts[i].began_ns;
+		thread->began_ns = list->profiles[i].began_ns;
 	}
 }
 
@@ -168,8 +168,8 @@ void followed_thread__mark(struct followed_list *list, size_t number, const stru
 			continue;
 		thread->marks[mark] = (struct host_counts){.at_ns = thread->began_ns};
 		if (!none)
-			host_counts__read(&thread->marks[mark], &list->accounts[number], now_ns);
-		places__mark(thread->places, mark, none);
+			host_counts__read(&thread->marks[mark], &list->profiles[number], now_ns);
+		code_locations__mark(thread->places, mark, none);
 	}
 	thread->steady = *steady;
 }
@@ -178,7 +178,7 @@ void followed_thread__count(const struct followed_list *list, size_t number, uin
 {
 	const struct followed_thread *thread = &list->threads[number];
 
-	host_counts__read(counts, &list->accounts[number], now_ns);
+	host_counts__read(counts, &list->profiles[number], now_ns);
 	if (thread->steady.mark >= 0)
 		host_counts__since(counts, &thread->marks[thread->steady.mark]);
 	host_counts__share_cpu(counts);

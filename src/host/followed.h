@@ -12,7 +12,7 @@
 
 #include "gpuprobe/host.h"
 #include "host/counts.h"
-#include "host/places.h"
+#include "host/code_locations.h"
 #include "model/steady.h"
 
 #define SUBMITTERS_MAX 128 /* of the numbers; the rest is for those that wake them */
@@ -30,7 +30,7 @@ struct followed_thread {
 	int32_t for_pid; /* the process for whose sake */
 	uint64_t for_start_ns;
 	uint32_t generation; /* of its number */
-	struct places *places;
+	struct code_locations *places;
 	uint64_t began_ns; /* followed since */
 	/* Of the process that it is followed for, as told last */
 	struct steady_marks steady;
@@ -39,8 +39,8 @@ struct followed_thread {
 
 struct followed_list {
 	struct host_bpf *skeleton;
-	volatile struct host_account *accounts; /* the map's */
-	struct places_budget budget;
+	volatile struct host_profile *profiles; /* the map's */
+	struct code_locations_budget budget;
 	uint64_t refused; /* threads that there was no room for, each time that they were found */
 	struct followed_thread threads[HOST_THREADS];
 };

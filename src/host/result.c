@@ -156,7 +156,7 @@ static void make_thread(const struct making *making, size_t index)
 	take_wakers(making, thread, number);
 	take_rivals(making, thread, number);
 	take_files(making, thread, number);
-	count = places__rank(from->places, mark, (const uint64_t(*)[HOST_CLASSES])counts.ns, &thread->places);
+	count = code_locations__rank(from->places, mark, (const uint64_t(*)[HOST_CLASSES])counts.ns, &thread->places);
 	thread->place_count = count > 0 ? (size_t)count : 0;
 }
 

@@ -274,7 +274,7 @@ static void mark_limits(struct host_watch *watch)
 	}
 }
 
-const struct host_side *host_watch__tell(struct host_watch *watch, bool final)
+const struct host_side *host_watch__report(struct host_watch *watch, bool final)
 {
 	const struct result_source source = {
 		.list = &watch->list,

@@ -49,6 +49,6 @@ void host_watch__look(struct host_watch *watch);
  * whose marks are taken here. Owned by the watch, valid until the next call of it. `final`: nothing is waited
  * for any more. What there is no memory for is missing.
  */
-const struct host_side *host_watch__tell(struct host_watch *watch, bool final);
+const struct host_side *host_watch__report(struct host_watch *watch, bool final);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/saturate.h"
 #include "base/table.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/growth_history.h"
 #include "model/process_index.h"
 
@@ -171,8 +171,8 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 	uint64_t unknown = count_unknown_frees(process);
 	int ret = 0;
 
-	for (size_t i = 0; i < process->account->size_count && !ret; i++) {
-		const struct account_size *size = &process->account->sizes[i];
+	for (size_t i = 0; i < process->profile->size_count && !ret; i++) {
+		const struct profile_size *size = &process->profile->sizes[i];
 		struct growth_amount amount = {.key = key_of_size(process, &size->key),
 					       .bytes = saturate__product(size->key.size, size->record.live),
 					       .count = size->record.live,
@@ -186,7 +186,7 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 
 static int sample_process(struct growth *growth, const struct model *model, const struct process *process)
 {
-	if (!model->stacks && process->account)
+	if (!model->stacks && process->profile)
 		return sample_sizes(growth, process, model->now_ns);
 	return sample_sites(growth, process, model->now_ns);
 }

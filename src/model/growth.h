@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whether live memory of a call site grows: its bytes over time, and a verdict
- * with the evidence. Where no stacks are taken and there is an account, the
+ * with the evidence. Where no stacks are taken and there is a profile, the
  * same of the allocations of one size by one function.
  *
  * A site grows where the lows of ten stretches of a time rise from one to the
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "model/model.h"
 
 struct growth; /* of all sites */

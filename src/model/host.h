@@ -23,7 +23,7 @@ struct host_partner {
 	int32_t tid, pid; /* 0: outside of gpuprobe's pid namespace; a rival is a process, without tid */
 	char comm[HOST_COMM_SIZE];
 	uint64_t ns, count;
-	size_t thread; /* its own account among the process's threads, or HOST_NO_THREAD */
+	size_t thread; /* its own profile among the process's threads, or HOST_NO_THREAD */
 };
 
 /* A file that a thread waited for. */

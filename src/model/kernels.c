@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Launch counts by handle, see kernels.h; by name they are summed up in shown_kernels.c.
+// Launch counts by handle, see kernels.h; by name they are summed up in kernels_by_name.c.
 #include "model/kernels.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "model/devices.h"
-#include "model/shown_kernels.h"
+#include "model/kernels_by_name.h"
 
 struct kernel_handle {
 	struct kernel_key key;
@@ -47,7 +47,7 @@ struct kernel_table {
 	struct kernel_handle *latest; /* of each address */
 	struct past_handle *past;
 	struct launch_count *counts;
-	struct shown_kernels shown;
+	struct kernels_by_name shown;
 	struct device_totals *folded; /* launches by device, of handles that are gone */
 	size_t folded_count;
 	char *names; /* once settled: of the list */
@@ -84,7 +84,7 @@ static void clear(struct kernel_table *table)
 		HASH_DEL(table->handles, handle);
 		free(handle);
 	}
-	shown_kernels__clear(&table->shown);
+	kernels_by_name__clear(&table->shown);
 	free(table->folded);
 	table->folded = NULL;
 	table->folded_count = 0;
@@ -105,7 +105,7 @@ size_t kernel_table__bytes(const struct kernel_table *table)
 		return 0;
 	return sizeof(*table) + HASH_COUNT(table->handles) * sizeof(*table->handles) +
 	       HASH_COUNT(table->counts) * sizeof(*table->counts) + HASH_COUNT(table->past) * sizeof(*table->past) +
-	       shown_kernels__bytes(&table->shown) + table->folded_count * sizeof(*table->folded) + table->name_bytes;
+	       kernels_by_name__bytes(&table->shown) + table->folded_count * sizeof(*table->folded) + table->name_bytes;
 }
 
 static size_t size_of(const char *text)
@@ -191,7 +191,7 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 	if (!handle)
 		return NULL;
 	handle->key = *key;
-	handle->shown = shown_kernels__add(&table->shown, key->handle);
+	handle->shown = kernels_by_name__add(&table->shown, key->handle);
 	if (!handle->shown) {
 		free(handle);
 		return NULL;
@@ -201,7 +201,7 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 		note_address(table, handle);
 		return handle;
 	}
-	shown_kernels__drop(&table->shown, handle->shown);
+	kernels_by_name__drop(&table->shown, handle->shown);
 	free(handle);
 	return NULL;
 }
@@ -239,7 +239,7 @@ int kernel_table__set(struct kernel_table *table, const struct launch_key *key, 
 	count->launches = launches;
 	if (!name || count->handle->shown->mangled)
 		return 0;
-	return shown_kernels__name(&table->shown, &count->handle->shown, key->kernel.handle, name);
+	return kernels_by_name__name(&table->shown, &count->handle->shown, key->kernel.handle, name);
 }
 
 int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key *key,
@@ -443,7 +443,7 @@ static void sum_up(struct kernel_table *table)
 	struct kernel_handle *handle;
 	struct launch_count *count;
 
-	shown_kernels__begin_sum(&table->shown);
+	kernels_by_name__begin_sum(&table->shown);
 	for (handle = table->handles; handle; handle = handle->hh.next)
 		shape_record__merge(&handle->shown->current_shape, &handle->shape);
 	for (count = table->counts; count; count = count->hh.next) {
@@ -457,7 +457,7 @@ int kernel_table__list(struct kernel_table *table, struct process *process)
 	sum_up(table);
 	if (sum_by_device(table, process))
 		return -ENOMEM;
-	return shown_kernels__list(&table->shown, process);
+	return kernels_by_name__list(&table->shown, process);
 }
 
 void kernel_table__clear_list(struct process *process)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 
 #define HELD_RATIO 4
@@ -23,7 +23,7 @@
  */
 static uint64_t held_in_calls(const struct duration_record *time)
 {
-	uint64_t usual = account__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
+	uint64_t usual = profile__percentile(time->buckets, FASTEST, time->max_ns), held = 0;
 
 	usual = usual < UNHELD_NS ? usual : UNHELD_NS;
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++) {
@@ -43,7 +43,7 @@ static bool is_launch(size_t row)
 }
 
 /* Those that were not watched were held up as the others were. */
-static uint64_t held_in(const struct account_function *function)
+static uint64_t held_in(const struct profile_function *function)
 {
 	uint64_t held = held_in_calls(&function->time);
 
@@ -52,23 +52,23 @@ static uint64_t held_in(const struct account_function *function)
 	return (uint64_t)((double)held * (double)(function->time.calls + function->missed) / (double)function->time.calls);
 }
 
-static uint64_t held_in_launches(const struct account *account)
+static uint64_t held_in_launches(const struct profile *profile)
 {
 	uint64_t held = 0;
 
-	for (size_t i = 0; i < account->function_count; i++)
-		if (is_launch(account->functions[i].row))
-			held += held_in(&account->functions[i]);
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (is_launch(profile->functions[i].row))
+			held += held_in(&profile->functions[i]);
 	return held;
 }
 
 /* Copies to the host come after what was queued before, and return with it: all but those to pinned memory that are asynchronous. */
-static uint64_t held_in_copies(const struct account *account)
+static uint64_t held_in_copies(const struct profile *profile)
 {
 	uint64_t held = 0;
 
-	for (size_t i = 0; i < account->copy_count; i++) {
-		const struct account_copies *copies = &account->copies[i];
+	for (size_t i = 0; i < profile->copy_count; i++) {
+		const struct profile_copies *copies = &profile->copies[i];
 
 		if (copies->key.kind != COPY_D2H || (copies->key.async && copies->key.host == COPY_HOST_PINNED))
 			continue;
@@ -86,21 +86,21 @@ static uint64_t held_in_copies(const struct account *account)
 /* --- queues --- */
 
 /* Nobody is in a call that may have ended the idle time by now. */
-static bool nobody_submits(const struct account *account)
+static bool nobody_submits(const struct profile *profile)
 {
-	for (size_t i = account->ended_count; i < account->thread_count; i++)
-		if (account->threads[i].submitting_ns)
+	for (size_t i = profile->ended_count; i < profile->thread_count; i++)
+		if (profile->threads[i].submitting_ns)
 			return false;
 	return true;
 }
 
-static void take_queues(const struct account *account, uint64_t now_ns, struct load *load)
+static void take_queues(const struct profile *profile, uint64_t now_ns, struct load *load)
 {
-	bool goes_on = nobody_submits(account);
+	bool goes_on = nobody_submits(profile);
 
-	load->proves = !account->totals.unproven;
+	load->proves = !profile->totals.unproven;
 	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
-		const struct device_queue *queue = &account->totals.queues[i];
+		const struct device_queue *queue = &profile->totals.queues[i];
 		struct load_queue *taken = &load->queues[i];
 
 		taken->used = queue->launched_epoch;
@@ -113,39 +113,39 @@ static void take_queues(const struct account *account, uint64_t now_ns, struct l
 
 /* --- all --- */
 
-static bool submits(const struct thread_account *thread)
+static bool submits(const struct thread_profile *thread)
 {
 	return thread->time[TIME_LAUNCH].calls || thread->time[TIME_COPY].calls;
 }
 
-static void take_threads(const struct account *account, struct load *load)
+static void take_threads(const struct profile *profile, struct load *load)
 {
-	load->thread_ns = account->unlisted_wall_ns;
-	for (size_t i = 0; i < account->thread_count; i++) {
-		const struct thread_account *thread = &account->threads[i];
+	load->thread_ns = profile->unlisted_wall_ns;
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct thread_profile *thread = &profile->threads[i];
 
 		if (submits(thread))
-			load->thread_ns += account__wall_ns(thread, thread->first_ns, load->ns);
+			load->thread_ns += profile__wall_ns(thread, thread->first_ns, load->ns);
 		for (int class = 0; class < TIME_CLASSES; class ++) {
 			load->time[class].calls += thread->time[class].calls;
 			load->time[class].ns += thread->time[class].ns;
 		}
 	}
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		load->time[class].calls += account->unlisted_time[class].calls + account->all_missed.time[class].calls;
-		load->time[class].ns += account->unlisted_time[class].ns + account->all_missed.time[class].ns;
+		load->time[class].calls += profile->unlisted_time[class].calls + profile->all_missed.time[class].calls;
+		load->time[class].ns += profile->unlisted_time[class].ns + profile->all_missed.time[class].ns;
 	}
 	load->launches = load->time[TIME_LAUNCH].calls;
 	load->copies = load->time[TIME_COPY].calls;
 }
 
-static void take_account(const struct account *account, struct load *load)
+static void take_profile(const struct profile *profile, struct load *load)
 {
-	load->account = true;
-	take_queues(account, load->ns, load);
-	take_threads(account, load);
-	load->held_launch_ns = held_in_launches(account);
-	load->held_copy_ns = held_in_copies(account);
+	load->profile = true;
+	take_queues(profile, load->ns, load);
+	take_threads(profile, load);
+	load->held_launch_ns = held_in_launches(profile);
+	load->held_copy_ns = held_in_copies(profile);
 	load->held_ns = load->time[TIME_WAIT].ns + load->held_launch_ns + load->held_copy_ns;
 }
 
@@ -186,8 +186,8 @@ void load__of(const struct process *process, uint64_t now_ns, struct load *load)
 {
 	memset(load, 0, sizeof(*load));
 	load->ns = process->ended_ns && process->ended_ns < now_ns ? process->ended_ns : now_ns;
-	if (process->account)
-		take_account(process->account, load);
+	if (process->profile)
+		take_profile(process->profile, load);
 	else
 		take_totals(process, load);
 	for (int family = 0; family < RATE_FAMILIES; family++)

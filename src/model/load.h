@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "model/model.h"
 
 /* Of a device by its number in the process; the last has what is of no known device. */
 struct load_queue {
 	bool used;	  /* something was ever queued there */
-	uint64_t idle_ns; /* proved to have had nothing to do, gpuprobe/account.h */
+	uint64_t idle_ns; /* proved to have had nothing to do, gpuprobe/profile.h */
 	uint64_t idle_times;
 };
 
@@ -27,17 +27,17 @@ struct load {
 	struct time_totals time[TIME_CLASSES]; /* of all threads, with what is estimated */
 	/*
 	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
-	 * waited for what was before them. All of these are in `time` as well. Without an account: waits alone.
+	 * waited for what was before them. All of these are in `time` as well. Without a profile: waits alone.
 	 */
 	uint64_t held_ns;
 	uint64_t held_launch_ns, held_copy_ns; /* of it */
 	/* The lives of the threads that submit work, each from its first call on, and of those that are only summed up */
 	uint64_t thread_ns;
 	/*
-	 * Without an account: synchronous copies and frees, which may have been held up or not. The queues, `time` and
+	 * Without a profile: synchronous copies and frees, which may have been held up or not. The queues, `time` and
 	 * thread_ns are not known then.
 	 */
-	bool account;
+	bool profile;
 	uint64_t blocked_ns;
 	bool estimated; /* some calls were not seen, or their ends: the sums of calls and times are about right at most */
 	/* NVML's use of the GPUs of the process: the sum of percents over readings, and how many there were */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/kernels.h"
 #include "model/sites.h"
 #include "model/steps.h"
@@ -18,8 +18,8 @@ void process__clear(struct process *process)
 	site_table__clear_lists(process);
 	site_table__free(process->site_table);
 	process->site_table = NULL;
-	account__free(process->account);
-	process->account = NULL;
+	profile__free(process->profile);
+	process->profile = NULL;
 	process_steps__free(process->steps);
 	process->steps = NULL;
 	free(process->live);
@@ -57,7 +57,7 @@ void process__clear(struct process *process)
 size_t process__bytes(const struct process *p)
 {
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) + site_table__bytes(p->site_table) +
-		       account__bytes(p->account) + process_steps__bytes(p->steps);
+		       profile__bytes(p->profile) + process_steps__bytes(p->steps);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);

@@ -16,7 +16,7 @@
 #include "gpuprobe/losses.h"
 #include "gpuprobe/rate.h"
 #include "gpuprobe/state.h"
-#include "model/asked.h"
+#include "model/silent_targets.h"
 #include "device/gpu.h"
 #include "model/site.h"
 
@@ -27,7 +27,7 @@ enum section {
 	SECTION_ALL = SECTION_MEMORY | SECTION_LAUNCH | SECTION_COPY,
 };
 
-struct account;
+struct profile;
 struct host_process;
 struct host_side;
 struct process_steps;
@@ -288,7 +288,7 @@ struct process {
 	struct graph_run *graph_runs; /* most launches first */
 	size_t graph_run_count, graph_run_capacity;
 	uint64_t graph_kernels; /* executed by graph launches of known size */
-	uint64_t unsized_graph_launches;
+	uint64_t graph_launches_of_unknown_size;
 	/* calls that succeeded */
 	uint64_t host_functions, captured_host_functions;
 	struct wait_totals first_launches; /* one of each kernel, and the time in it; needs returns of launches */
@@ -327,7 +327,7 @@ struct process {
 	size_t open_listed;
 	uint64_t open_count; /* in progress, listed or not */
 
-	struct account *account;     /* NULL where none is kept, see model/account.h */
+	struct profile *profile;     /* NULL where none is kept, see model/profile.h */
 	struct process_steps *steps; /* NULL where none are looked for, or no thread submits anything; see model/steps.h */
 
 	/* What the lists above are made from; for model/ and collect/ only. */
@@ -381,7 +381,7 @@ struct model {
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
 
-	struct asked_processes asked; /* not the model's own */
+	struct target_processes asked; /* not the model's own */
 
 	struct gpu *gpus; /* of the machine, by NVML; while there are CUDA processes */
 	size_t gpu_count;
@@ -391,7 +391,7 @@ struct model {
 	const struct host_side *host; /* NULL: threads were not to be followed; not the model's own */
 
 	uint64_t lost[LOSS_COUNT];
-	uint64_t sites_attached[LAYER_COUNT];
+	uint64_t probes_attached[LAYER_COUNT];
 	uint64_t sites_missing;	     /* functions of the table that a library does not have */
 	size_t libraries;	     /* files with probes */
 	const bool *slow;	     /* by row of api_functions: the kernel must single-step a call's probe; NULL: none; not the model's own */

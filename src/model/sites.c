@@ -8,7 +8,7 @@
 
 #include "base/saturate.h"
 #include "base/table.h"
-#include "model/account.h"
+#include "model/profile.h"
 
 struct site_sum {
 	uint64_t calls, amount;
@@ -459,8 +459,8 @@ void site_table__forget_stacks(struct process *process)
 	process->live_site_count = 0;
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack = NULL;
-	if (process->account)
-		process->account->stack_count = 0;
+	if (process->profile)
+		process->profile->stack_count = 0;
 }
 
 void site_table__clear_lists(struct process *process)

@@ -2,17 +2,17 @@
 // The start of a process, see start.h.
 #include "model/start.h"
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/model.h"
 #include "model/steps.h"
 
 #define OVER_NS 5000000000ull /* so long after the first steady step no other one will be the first */
 
-static const struct thread_account *find_thread(const struct account *account, int32_t tid)
+static const struct thread_profile *find_thread(const struct profile *profile, int32_t tid)
 {
-	for (size_t i = 0; i < account->thread_count; i++)
-		if (account->threads[i].tid == tid)
-			return &account->threads[i];
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].tid == tid)
+			return &profile->threads[i];
 	return NULL;
 }
 
@@ -20,13 +20,13 @@ static uint64_t steady_of(const struct process *process)
 {
 	struct step_summary steps;
 
-	step_summary__draw(process, &steps);
+	step_summary__make(process, &steps);
 	return steps.phase ? step_phase__steady_ns(steps.phase) : 0;
 }
 
 /* --- readings --- */
 
-static void read_thread(const struct thread_account *thread, struct start_sums *sums)
+static void read_thread(const struct thread_profile *thread, struct start_sums *sums)
 {
 	for (int i = 0; i < TIME_CLASSES; i++) {
 		sums->inside[i] = thread->time[i].ns;
@@ -49,15 +49,15 @@ static void thin_out(struct start_record *record)
 
 void start__follow(struct process *process, uint64_t now_ns)
 {
-	struct account *account = process->account;
-	const struct thread_account *thread = find_thread(account, account->totals.launched_tid);
+	struct profile *profile = process->profile;
+	const struct thread_profile *thread = find_thread(profile, profile->totals.launched_tid);
 	uint64_t steady_ns = steady_of(process);
 	struct start_reading *reading;
 
 	if (!thread || (steady_ns && now_ns > steady_ns + OVER_NS))
 		return;
-	thin_out(&account->start);
-	reading = &account->start.readings[account->start.count++];
+	thin_out(&profile->start);
+	reading = &profile->start.readings[profile->start.count++];
 	*reading = (struct start_reading){.ns = now_ns};
 	read_thread(thread, &reading->sums);
 }
@@ -98,7 +98,7 @@ static void divide(const struct process_start *start, const struct start_sums *s
 /* The latest before the first steady step; NULL: there was none after the first launch. */
 static const struct start_reading *reading_before(const struct process *process, const struct process_start *start)
 {
-	const struct start_record *record = &process->account->start;
+	const struct start_record *record = &process->profile->start;
 	const struct start_reading *latest = NULL;
 
 	for (size_t i = 0; i < record->count; i++)
@@ -107,40 +107,40 @@ static const struct start_reading *reading_before(const struct process *process,
 	return latest;
 }
 
-static uint64_t first_call(const struct account *account)
+static uint64_t first_call(const struct profile *profile)
 {
 	uint64_t first_ns = 0;
 
-	for (size_t i = 0; i < account->thread_count; i++)
-		if (!first_ns || account->threads[i].first_ns < first_ns)
-			first_ns = account->threads[i].first_ns;
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (!first_ns || profile->threads[i].first_ns < first_ns)
+			first_ns = profile->threads[i].first_ns;
 	return first_ns;
 }
 
-void start__draw(const struct process *process, uint64_t began_ns, struct process_start *start)
+void start__evaluate(const struct process *process, uint64_t began_ns, struct process_start *start)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 	const struct start_reading *reading;
 	uint64_t steady_ns = steady_of(process);
 
 	*start = (struct process_start){
 		.from_begin = !process->since_attach,
 		.begin_ns = process->start_ns > began_ns ? process->start_ns : began_ns,
-		.called_ns = first_call(account),
-		.launched_ns = account->totals.launched_ns,
-		.tid = account->totals.launched_tid,
+		.called_ns = first_call(profile),
+		.launched_ns = profile->totals.launched_ns,
+		.tid = profile->totals.launched_tid,
 	};
 	if (!start->launched_ns)
 		return;
-	divide(start, &account->totals.launched, start->launched_ns, start->launched_ns, start->to_launch);
-	start->loads = account->totals.launched.loads;
-	start->uploads = account->totals.launched.uploads;
+	divide(start, &profile->totals.launched, start->launched_ns, start->launched_ns, start->to_launch);
+	start->loads = profile->totals.launched.loads;
+	start->uploads = profile->totals.launched.uploads;
 	if (steady_ns <= start->launched_ns)
 		return;
 	start->steady_ns = steady_ns;
 	reading = reading_before(process, start);
 	if (!reading) {
-		divide(start, &account->totals.launched, start->launched_ns, steady_ns, start->to_steady);
+		divide(start, &profile->totals.launched, start->launched_ns, steady_ns, start->to_steady);
 		return;
 	}
 	divide(start, &reading->sums, reading->ns, steady_ns, start->to_steady);

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 
 struct process;
 
@@ -66,7 +66,7 @@ struct process_start {
 /* Takes a reading, where the start may not be over yet. */
 void start__follow(struct process *process, uint64_t now_ns);
 
-/* Draws up the start of a process with an account; `began_ns`: when the probes were in. */
-void start__draw(const struct process *process, uint64_t began_ns, struct process_start *start);
+/* Draws up the start of a process with a profile; `began_ns`: when the probes were in. */
+void start__evaluate(const struct process *process, uint64_t began_ns, struct process_start *start);
 
 #endif

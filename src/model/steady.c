@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/sites.h"
 #include "model/steps.h"
 
@@ -24,7 +24,7 @@ struct steady_base {
 	int mark;	  /* of call sites */
 	struct load load; /* NVML's of all readings until then */
 	struct kept_list threads, functions, sizes, copies, repeats, totals;
-	struct process_account shared;
+	struct process_profile shared;
 	struct covered_totals covered[COPY_KINDS];
 };
 
@@ -45,7 +45,7 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_thread(const void *a, const void *b)
 {
-	const struct thread_account *x = a, *y = b;
+	const struct thread_profile *x = a, *y = b;
 	int order = compare((uint64_t)x->tid, (uint64_t)y->tid);
 
 	return order ? order : compare(x->first_ns, y->first_ns);
@@ -53,7 +53,7 @@ static int by_thread(const void *a, const void *b)
 
 static int by_row(const void *a, const void *b)
 {
-	return compare(((const struct account_function *)a)->row, ((const struct account_function *)b)->row);
+	return compare(((const struct profile_function *)a)->row, ((const struct profile_function *)b)->row);
 }
 
 static int by_size(const void *a, const void *b)
@@ -130,25 +130,25 @@ size_t steady__bytes(const struct steady *steady)
 	for (size_t i = 0; steady && i < steady->count; i++) {
 		const struct steady_base *base = steady->bases[i];
 
-		bytes += sizeof(*base) + base->threads.count * sizeof(struct thread_account) +
-			 base->functions.count * sizeof(struct account_function) +
-			 base->sizes.count * sizeof(struct account_size) + base->copies.count * sizeof(struct account_copies) +
-			 base->repeats.count * sizeof(struct account_repeat) + base->totals.count * sizeof(struct function_totals);
+		bytes += sizeof(*base) + base->threads.count * sizeof(struct thread_profile) +
+			 base->functions.count * sizeof(struct profile_function) +
+			 base->sizes.count * sizeof(struct profile_size) + base->copies.count * sizeof(struct profile_copies) +
+			 base->repeats.count * sizeof(struct profile_repeat) + base->totals.count * sizeof(struct function_totals);
 	}
 	return bytes;
 }
 
 static bool keep_all(struct steady_base *base, const struct process *process)
 {
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 
-	base->shared = account->totals;
+	base->shared = profile->totals;
 	memcpy(base->covered, process->covered, sizeof(base->covered));
-	return keep(&base->threads, account->threads, account->thread_count, sizeof(*account->threads), by_thread) &&
-	       keep(&base->functions, account->functions, account->function_count, sizeof(*account->functions), by_row) &&
-	       keep(&base->sizes, account->sizes, account->size_count, sizeof(*account->sizes), by_size) &&
-	       keep(&base->copies, account->copies, account->copy_count, sizeof(*account->copies), by_copies) &&
-	       keep(&base->repeats, account->repeats, account->repeat_count, sizeof(*account->repeats), by_repeat) &&
+	return keep(&base->threads, profile->threads, profile->thread_count, sizeof(*profile->threads), by_thread) &&
+	       keep(&base->functions, profile->functions, profile->function_count, sizeof(*profile->functions), by_row) &&
+	       keep(&base->sizes, profile->sizes, profile->size_count, sizeof(*profile->sizes), by_size) &&
+	       keep(&base->copies, profile->copies, profile->copy_count, sizeof(*profile->copies), by_copies) &&
+	       keep(&base->repeats, profile->repeats, profile->repeat_count, sizeof(*profile->repeats), by_repeat) &&
 	       keep(&base->totals, process->functions, process->function_count, sizeof(*process->functions), by_function);
 }
 
@@ -171,10 +171,10 @@ static struct steady_base *new_base(const struct process *process, const struct 
 /* Since when it would be steady, were each reading kept. */
 static uint64_t moment_of(const struct process *process, uint64_t end_ns)
 {
-	uint64_t first_ns = process->account->steady->bases[0]->ns, start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
+	uint64_t first_ns = process->profile->steady->bases[0]->ns, start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
 	struct step_summary steps;
 
-	step_summary__draw(process, &steps);
+	step_summary__make(process, &steps);
 	if (steps.phase)
 		return step_phase__steady_ns(steps.phase);
 	if (process->since_attach)
@@ -207,7 +207,7 @@ static bool is_worth_keeping(const struct process *process, const struct steady 
 
 	if (!steady->count)
 		return true;
-	step_summary__draw(process, &steps);
+	step_summary__make(process, &steps);
 	if (steps.thread)
 		return !has_all_phases(steady, steps.thread);
 	first_ns = steady->bases[0]->ns;
@@ -232,16 +232,16 @@ static int make_room(struct steady *steady)
 
 /*
  * A process that ran before gpuprobe came has unknown work in its queues: for two seconds no idle time is proved (EARLIER_WORK_NS of
- * bpf/account/queue.bpf.h). One of them has gone by at the first reading with work, as a rule.
+ * bpf/profile/queue.bpf.h). One of them has gone by at the first reading with work, as a rule.
  */
 static bool proves_nothing(const struct process *process, uint64_t now_ns)
 {
-	return process->since_attach && now_ns < process->account->steady->worked_ns + UNPROVEN_NS;
+	return process->since_attach && now_ns < process->profile->steady->worked_ns + UNPROVEN_NS;
 }
 
 static int keep_reading(struct process *process, const struct load *load)
 {
-	struct steady *steady = process->account->steady;
+	struct steady *steady = process->profile->steady;
 	struct steady_base *base = new_base(process, load);
 
 	if (!base)
@@ -255,7 +255,7 @@ static int keep_reading(struct process *process, const struct load *load)
 
 int steady__follow(const struct model *model, struct process *process)
 {
-	struct account *account = process->account;
+	struct profile *profile = process->profile;
 	struct load load;
 
 	if (process->ended)
@@ -263,18 +263,18 @@ int steady__follow(const struct model *model, struct process *process)
 	load__of(process, model->now_ns, &load);
 	if (!load.launches && !load.copies)
 		return 0;
-	if (!account->steady)
-		account->steady = calloc(1, sizeof(*account->steady));
-	if (!account->steady)
+	if (!profile->steady)
+		profile->steady = calloc(1, sizeof(*profile->steady));
+	if (!profile->steady)
 		return -ENOMEM;
-	load__add_use(model, process, &account->steady->use);
-	load.busy_percent = account->steady->use.busy_percent;
-	load.busy_readings = account->steady->use.busy_readings;
-	if (!account->steady->worked_ns)
-		account->steady->worked_ns = load.ns;
+	load__add_use(model, process, &profile->steady->use);
+	load.busy_percent = profile->steady->use.busy_percent;
+	load.busy_readings = profile->steady->use.busy_readings;
+	if (!profile->steady->worked_ns)
+		profile->steady->worked_ns = load.ns;
 	if (proves_nothing(process, load.ns))
 		return 0;
-	return is_worth_keeping(process, account->steady, load.ns) ? keep_reading(process, &load) : 0;
+	return is_worth_keeping(process, profile->steady, load.ns) ? keep_reading(process, &load) : 0;
 }
 
 /* --- which is meant --- */
@@ -285,9 +285,9 @@ static const struct steady_base *base_of(const struct process *process, uint64_t
 	uint64_t end_ns = process->ended ? process->ended_ns : now_ns;
 	const struct steady_base *base;
 
-	if (!process->account || !process->account->steady || !process->account->steady->count)
+	if (!process->profile || !process->profile->steady || !process->profile->steady->count)
 		return NULL;
-	base = base_from(process->account->steady, moment_of(process, end_ns));
+	base = base_from(process->profile->steady, moment_of(process, end_ns));
 	return base && end_ns >= base->ns + STEADY_LEAST_NS ? base : NULL;
 }
 
@@ -313,15 +313,15 @@ bool steady__load(const struct process *process, uint64_t now_ns, struct load *l
 	if (!base)
 		return false;
 	load__of(process, now_ns, &now);
-	now.busy_percent = process->account->steady->use.busy_percent;
-	now.busy_readings = process->account->steady->use.busy_readings;
+	now.busy_percent = process->profile->steady->use.busy_percent;
+	now.busy_readings = process->profile->steady->use.busy_readings;
 	load__since(&now, &base->load, load);
 	return true;
 }
 
 void steady__marks(const struct process *process, uint64_t now_ns, struct steady_marks *marks)
 {
-	const struct steady *steady = process->account ? process->account->steady : NULL;
+	const struct steady *steady = process->profile ? process->profile->steady : NULL;
 
 	*marks = (struct steady_marks){.mark = steady__mark(process, now_ns)};
 	for (size_t i = 0; steady && i < steady->count; i++)
@@ -353,7 +353,7 @@ static void subtract_totals(struct time_totals *from, const struct time_totals *
 #define SUBTRACT_TIME(from, less, member) subtract_totals(&(from)->member, &(less)->member, 1)
 #define SUBTRACT_TIMES(from, less, member, count) subtract_totals((from)->member, (less)->member, count)
 
-static void subtract_waits(struct thread_account *thread, const struct thread_account *before)
+static void subtract_waits(struct thread_profile *thread, const struct thread_profile *before)
 {
 	SUBTRACT_TIME(thread, before, single_waits);
 	SUBTRACT_TIME(thread, before, bare_waits);
@@ -365,7 +365,7 @@ static void subtract_waits(struct thread_account *thread, const struct thread_ac
 	SUBTRACT(thread, before, idle_inside_ns);
 }
 
-static void subtract_launches(struct thread_account *thread, const struct thread_account *before)
+static void subtract_launches(struct thread_profile *thread, const struct thread_profile *before)
 {
 	SUBTRACT(thread, before, launches);
 	SUBTRACT(thread, before, gap_count);
@@ -378,9 +378,9 @@ static void subtract_launches(struct thread_account *thread, const struct thread
 	subtract_all((uint64_t *)thread->gaps, (const uint64_t *)before->gaps, TIME_BUCKETS);
 }
 
-static void take_thread(struct thread_account *thread, const struct steady_base *base)
+static void take_thread(struct thread_profile *thread, const struct steady_base *base)
 {
-	const struct thread_account *before = find(&base->threads, thread, sizeof(*thread), by_thread);
+	const struct thread_profile *before = find(&base->threads, thread, sizeof(*thread), by_thread);
 
 	if (!before)
 		return;
@@ -393,9 +393,9 @@ static void take_thread(struct thread_account *thread, const struct steady_base 
 	thread->first_ns = base->ns;
 }
 
-static void take_function(struct account_function *function, const struct steady_base *base)
+static void take_function(struct profile_function *function, const struct steady_base *base)
 {
-	const struct account_function *before = find(&base->functions, function, sizeof(*function), by_row);
+	const struct profile_function *before = find(&base->functions, function, sizeof(*function), by_row);
 
 	if (!before)
 		return;
@@ -407,9 +407,9 @@ static void take_function(struct account_function *function, const struct steady
 	SUBTRACT(function, before, missed_ns);
 }
 
-static void take_size(struct account_size *size, const struct steady_base *base)
+static void take_size(struct profile_size *size, const struct steady_base *base)
 {
-	const struct account_size *before = find(&base->sizes, size, sizeof(*size), by_size);
+	const struct profile_size *before = find(&base->sizes, size, sizeof(*size), by_size);
 	struct size_record *record = &size->record;
 
 	if (!before)
@@ -422,9 +422,9 @@ static void take_size(struct account_size *size, const struct steady_base *base)
 	record->first_took_ns = record->allocations ? record->allocation_ns / record->allocations : 0;
 }
 
-static void take_copies(struct account_copies *copies, const struct steady_base *base)
+static void take_copies(struct profile_copies *copies, const struct steady_base *base)
 {
-	const struct account_copies *before = find(&base->copies, copies, sizeof(*copies), by_copies);
+	const struct profile_copies *before = find(&base->copies, copies, sizeof(*copies), by_copies);
 
 	if (!before)
 		return;
@@ -433,9 +433,9 @@ static void take_copies(struct account_copies *copies, const struct steady_base 
 	subtract_all((uint64_t *)copies->record.ns, (const uint64_t *)before->record.ns, COPY_SIZES);
 }
 
-static void take_repeat(struct account_repeat *repeat, const struct steady_base *base)
+static void take_repeat(struct profile_repeat *repeat, const struct steady_base *base)
 {
-	const struct account_repeat *before = find(&base->repeats, repeat, sizeof(*repeat), by_repeat);
+	const struct profile_repeat *before = find(&base->repeats, repeat, sizeof(*repeat), by_repeat);
 
 	if (!before)
 		return;
@@ -459,7 +459,7 @@ static void take_totals(struct function_totals *totals, const struct steady_base
 
 static void take_process(struct process *view, const struct steady_base *base)
 {
-	struct process_account *shared = &view->account->totals;
+	struct process_profile *shared = &view->profile->totals;
 
 	subtract_totals(shared->repeats, base->shared.repeats, 2);
 	subtract_all((uint64_t *)shared->repeat_bytes, (const uint64_t *)base->shared.repeat_bytes, 2);
@@ -475,20 +475,20 @@ static void take_process(struct process *view, const struct steady_base *base)
 
 static int by_function_time(const void *a, const void *b)
 {
-	return compare(account_function__ns(b), account_function__ns(a));
+	return compare(profile_function__ns(b), profile_function__ns(a));
 }
 
 static int by_size_time(const void *a, const void *b)
 {
-	const struct size_record *x = &((const struct account_size *)a)->record, *y = &((const struct account_size *)b)->record;
+	const struct size_record *x = &((const struct profile_size *)a)->record, *y = &((const struct profile_size *)b)->record;
 
 	return compare(y->allocation_ns + y->free_ns, x->allocation_ns + x->free_ns);
 }
 
 static int by_repeat_time(const void *a, const void *b)
 {
-	return compare(((const struct account_repeat *)b)->record.repeat_ns,
-		       ((const struct account_repeat *)a)->record.repeat_ns);
+	return compare(((const struct profile_repeat *)b)->record.repeat_ns,
+		       ((const struct profile_repeat *)a)->record.repeat_ns);
 }
 
 static void sort(void *items, size_t count, size_t size, int (*order)(const void *a, const void *b))
@@ -508,8 +508,8 @@ static bool copy(void *items, size_t count, size_t size, void **out)
 /* What is not changed in the view stays the process's. */
 static bool copy_lists(const struct process *process, struct process *view)
 {
-	const struct account *from = process->account;
-	struct account *to = view->account;
+	const struct profile *from = process->profile;
+	struct profile *to = view->profile;
 
 	return copy(from->threads, from->thread_count, sizeof(*from->threads), (void **)&to->threads) &&
 	       copy(from->functions, from->function_count, sizeof(*from->functions), (void **)&to->functions) &&
@@ -521,23 +521,23 @@ static bool copy_lists(const struct process *process, struct process *view)
 
 static void take_lists(struct process *view, const struct steady_base *base)
 {
-	struct account *account = view->account;
+	struct profile *profile = view->profile;
 
-	for (size_t i = 0; i < account->thread_count; i++)
-		take_thread(&account->threads[i], base);
-	for (size_t i = 0; i < account->function_count; i++)
-		take_function(&account->functions[i], base);
-	for (size_t i = 0; i < account->size_count; i++)
-		take_size(&account->sizes[i], base);
-	for (size_t i = 0; i < account->copy_count; i++)
-		take_copies(&account->copies[i], base);
-	for (size_t i = 0; i < account->repeat_count; i++)
-		take_repeat(&account->repeats[i], base);
+	for (size_t i = 0; i < profile->thread_count; i++)
+		take_thread(&profile->threads[i], base);
+	for (size_t i = 0; i < profile->function_count; i++)
+		take_function(&profile->functions[i], base);
+	for (size_t i = 0; i < profile->size_count; i++)
+		take_size(&profile->sizes[i], base);
+	for (size_t i = 0; i < profile->copy_count; i++)
+		take_copies(&profile->copies[i], base);
+	for (size_t i = 0; i < profile->repeat_count; i++)
+		take_repeat(&profile->repeats[i], base);
 	for (size_t i = 0; i < view->function_count; i++)
 		take_totals(&view->functions[i], base);
-	sort(account->functions, account->function_count, sizeof(*account->functions), by_function_time);
-	sort(account->sizes, account->size_count, sizeof(*account->sizes), by_size_time);
-	sort(account->repeats, account->repeat_count, sizeof(*account->repeats), by_repeat_time);
+	sort(profile->functions, profile->function_count, sizeof(*profile->functions), by_function_time);
+	sort(profile->sizes, profile->size_count, sizeof(*profile->sizes), by_size_time);
+	sort(profile->repeats, profile->repeat_count, sizeof(*profile->repeats), by_repeat_time);
 }
 
 int steady__view(const struct process *process, uint64_t now_ns, struct process *view)
@@ -548,15 +548,15 @@ int steady__view(const struct process *process, uint64_t now_ns, struct process 
 		return -EINVAL;
 	*view = *process;
 	view->functions = NULL;
-	view->account = malloc(sizeof(*view->account));
-	if (!view->account)
+	view->profile = malloc(sizeof(*view->profile));
+	if (!view->profile)
 		return -ENOMEM;
-	*view->account = *process->account;
-	view->account->threads = NULL;
-	view->account->functions = NULL;
-	view->account->sizes = NULL;
-	view->account->copies = NULL;
-	view->account->repeats = NULL;
+	*view->profile = *process->profile;
+	view->profile->threads = NULL;
+	view->profile->functions = NULL;
+	view->profile->sizes = NULL;
+	view->profile->copies = NULL;
+	view->profile->repeats = NULL;
 	if (!copy_lists(process, view)) {
 		steady__clear_view(view);
 		return -ENOMEM;
@@ -569,12 +569,12 @@ int steady__view(const struct process *process, uint64_t now_ns, struct process 
 void steady__clear_view(struct process *view)
 {
 	free(view->functions);
-	if (!view->account)
+	if (!view->profile)
 		return;
-	free(view->account->threads);
-	free(view->account->functions);
-	free(view->account->sizes);
-	free(view->account->copies);
-	free(view->account->repeats);
-	free(view->account);
+	free(view->profile->threads);
+	free(view->profile->functions);
+	free(view->profile->sizes);
+	free(view->profile->copies);
+	free(view->profile->repeats);
+	free(view->profile);
 }

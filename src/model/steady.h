@@ -22,7 +22,7 @@
 
 struct steady;
 
-/* At a reading, with an account: keeps it where the steady time may begin with it. 0 or -ENOMEM. */
+/* At a reading, with a profile: keeps it where the steady time may begin with it. 0 or -ENOMEM. */
 int steady__follow(const struct model *model, struct process *process);
 void steady__free(struct steady *steady);
 

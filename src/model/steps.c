@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/model.h"
 
 #define OF_ALL_LAUNCHES 0.1 /* a thread that launches less of its process's does not make its steps */
@@ -125,7 +125,7 @@ void step_phase__add_record(struct step_phase *phase, const struct step_record *
 
 uint64_t step_phase__steady_ns(const struct step_phase *phase)
 {
-	uint64_t most = STEADY_TIMES * account__percentile(phase->buckets, 0.5, phase->max_ns);
+	uint64_t most = STEADY_TIMES * profile__percentile(phase->buckets, 0.5, phase->max_ns);
 
 	for (size_t i = 0; i + 1 < phase->first_count; i++)
 		if (phase->first[i].ns <= most && phase->first[i + 1].ns <= most)
@@ -214,7 +214,7 @@ static void add_listed(struct step_summary *summary, const struct process_steps 
 	}
 }
 
-void step_summary__draw(const struct process *process, struct step_summary *summary)
+void step_summary__make(const struct process *process, struct step_summary *summary)
 {
 	const struct process_steps *steps = process->steps;
 	const struct step_thread *thread = steps ? find_main(process, steps) : NULL;
@@ -226,9 +226,9 @@ void step_summary__draw(const struct process *process, struct step_summary *summ
 	summary->thread = thread;
 	summary->phase = phase;
 	summary->mean_ns = (double)phase->ns / (double)phase->steps;
-	summary->p50_ns = account__percentile(phase->buckets, 0.5, phase->max_ns);
+	summary->p50_ns = profile__percentile(phase->buckets, 0.5, phase->max_ns);
 	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns ? (uint64_t)summary->mean_ns : summary->p50_ns;
-	summary->p99_ns = account__percentile(phase->buckets, 0.99, phase->max_ns);
+	summary->p99_ns = profile__percentile(phase->buckets, 0.99, phase->max_ns);
 	summary->sums_known = phase->summed > 0;
 	if (phase->summed) {
 		divide(summary, &phase->sums, (double)phase->summed);

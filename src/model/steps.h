@@ -100,7 +100,7 @@ struct step_summary {
 };
 
 /* Of all that was seen so far. */
-void step_summary__draw(const struct process *process, struct step_summary *summary);
+void step_summary__make(const struct process *process, struct step_summary *summary);
 
 /* What was most out of the common in a slow step, and by how much more than usual. */
 enum step_excess {

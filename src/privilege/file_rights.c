@@ -47,7 +47,7 @@ static int set_effective(const struct file_rights *before, uint32_t low, uint32_
  * What is ambient is the caller's own: what he runs has it. Of that only what is no right on files stays, since somebody
  * may have lent it to gpuprobe alone.
  */
-static int keep_callers_capabilities(const struct file_rights *before)
+static int keep_invokers_capabilities(const struct file_rights *before)
 {
 	uint32_t lent = cap_get_ambient(CAP_NET_BIND_SERVICE) == 1 ? 1u << CAP_NET_BIND_SERVICE : 0;
 
@@ -64,7 +64,7 @@ static bool are_others(void)
  * files (CAP_DAC_OVERRIDE and its like) out of the effective ones, and puts them back with 0; those of a file's
  * capabilities have to be taken out.
  */
-int file_rights__take_callers(struct file_rights *before)
+int file_rights__take_invokers(struct file_rights *before)
 {
 	int ret;
 
@@ -81,7 +81,7 @@ int file_rights__take_callers(struct file_rights *before)
 	if (user_now() != getuid() || group_now() != getgid())
 		ret = -EPERM;
 	else if (has_others_capabilities())
-		ret = keep_callers_capabilities(before);
+		ret = keep_invokers_capabilities(before);
 	if (ret)
 		file_rights__give_back(before);
 	return ret;

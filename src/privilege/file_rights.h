@@ -25,7 +25,7 @@ struct file_rights {
  * is to be given back. Returns 0 or a negative errno: then nothing has changed,
  * and nothing that the caller names may be opened.
  */
-int file_rights__take_callers(struct file_rights *before);
+int file_rights__take_invokers(struct file_rights *before);
 
 /* errno stays. */
 void file_rights__give_back(const struct file_rights *before);

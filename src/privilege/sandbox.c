@@ -119,7 +119,7 @@ static int allow_first(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t
 }
 
 /*
- * New threads, and no new process but what base/unkilled.h is for, which shares memory and descriptors, and the plain
+ * New threads, and no new process but what base/sigkill_safe.h is for, which shares memory and descriptors, and the plain
  * copy (fork) that target/memory_reader.h makes anew where one waits for ever: in no namespace of its own, behind this
  * same filter, and it cannot become another program.
  */

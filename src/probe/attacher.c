@@ -202,7 +202,7 @@ static int make_room(struct attacher *attacher)
 }
 
 /* Keeps which they are, and tells of the first files'; a library that is let go is met again and again. */
-static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_site *sites, size_t count)
+static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_point *sites, size_t count)
 {
 	size_t slow = 0;
 	const char *example = "of names unknown to gpuprobe";
@@ -217,7 +217,7 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 		if (slow == 1)
 			example = api_functions[sites[i].row].symbol;
 	}
-	if (slow && attacher->slow_told++ < SLOW_TOLD_MAX)
+	if (slow && attacher->slow_reported++ < SLOW_TOLD_MAX)
 		log__warn(attacher->log,
 			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
 			  "single-step: probes there cost some 15 us a call",
@@ -225,7 +225,7 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 }
 
 /* Leaves out what would do harm. Returns how many sites are left. */
-static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_site *sites, size_t count)
+static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_point *sites, size_t count)
 {
 	const char *example = "of a name unknown to gpuprobe";
 	size_t kept = 0;
@@ -297,7 +297,7 @@ static bool wants_return(const struct attacher *attacher, uint16_t row)
 	       selection__wants_return(&attacher->selection, &api_functions[row].desc);
 }
 
-int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
+int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_point *sites, size_t count,
 		   struct error *err)
 {
 	size_t staying = count, end;
@@ -326,7 +326,7 @@ void attacher__unlink(struct attacher *attacher, uint64_t number)
 }
 
 /* For the one process that all probes are for, or for all. */
-static int link_new(struct attacher *attacher, int fd, struct attached_file *attached, struct link_site *sites,
+static int link_new(struct attacher *attacher, int fd, struct attached_file *attached, struct link_point *sites,
 		    size_t count, struct error *err)
 {
 	const struct linked_file linked = {.number = attached->links, .fd = fd, .only = attacher->owner};
@@ -346,8 +346,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 {
 	const struct function_choice *choice = attacher->selection.choice;
 	struct wanted_functions wanted = {.rows = attacher->wanted};
-	struct probe_site *sites = NULL;
-	struct link_site *link_sites = NULL;
+	struct probe_point *sites = NULL;
+	struct link_point *link_points = NULL;
 	size_t count = 0;
 	int ret;
 
@@ -361,19 +361,19 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 				  cuda_library__why(ret));
 	count = leave_out_harmful(attacher, elf_file__name(file), sites, count);
 	count = hooks__leave_out(attacher->hooks, file, &attached->identity, sites, count);
-	link_sites = calloc(count ? count : 1, sizeof(*link_sites));
-	if (!link_sites) {
+	link_points = calloc(count ? count : 1, sizeof(*link_points));
+	if (!link_points) {
 		ret = error__set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
 	for (size_t i = 0; i < count; i++) {
-		link_sites[i].row = sites[i].row;
-		link_sites[i].driver = sites[i].layer == LAYER_DRIVER ? attached->driver : 0;
-		link_sites[i].file_offset = sites[i].file_offset;
-		link_sites[i].unfollowed = !attached->is_followed;
-		link_sites[i].wants_return = !link_sites[i].unfollowed && wants_return(attacher, sites[i].row);
+		link_points[i].row = sites[i].row;
+		link_points[i].driver = sites[i].layer == LAYER_DRIVER ? attached->driver : 0;
+		link_points[i].file_offset = sites[i].file_offset;
+		link_points[i].unfollowed = !attached->is_followed;
+		link_points[i].wants_return = !link_points[i].unfollowed && wants_return(attacher, sites[i].row);
 	}
-	ret = link_new(attacher, fd, attached, link_sites, count, err);
+	ret = link_new(attacher, fd, attached, link_points, count, err);
 	if (ret) {
 		error__prefix(err, ret, "%s", elf_file__name(file));
 		goto out;
@@ -385,7 +385,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		  attached->missing);
 	ret = count > 0;
 out:
-	free(link_sites);
+	free(link_points);
 	free(sites);
 	return ret;
 }
@@ -500,10 +500,10 @@ int attacher__open(const char *path, struct error *err)
 }
 
 /* The caller may have named it. */
-static int open_as_caller(const char *path, struct error *err)
+static int open_as_invoker(const char *path, struct error *err)
 {
 	struct file_rights rights;
-	int ret = file_rights__take_callers(&rights);
+	int ret = file_rights__take_invokers(&rights);
 
 	if (ret)
 		return error__set(err, ret, "%s: %s", path, strerror(-ret));
@@ -515,7 +515,7 @@ static int open_as_caller(const char *path, struct error *err)
 /* Keeps its probes, so that whoever maps it next is seen from its first call. */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
 {
-	int fd = open_as_caller(path, err), ret;
+	int fd = open_as_invoker(path, err), ret;
 	struct attached_file *attached;
 
 	if (fd < 0)
@@ -536,7 +536,7 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
 {
 	struct elf_file *file = NULL;
 	unsigned int layers = 0;
-	int fd = open_as_caller(path, err), ret;
+	int fd = open_as_invoker(path, err), ret;
 
 	if (fd < 0)
 		return fd;

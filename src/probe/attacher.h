@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "gpuprobe/state.h"
-#include "probe/hindrance.h"
+#include "probe/attach_failure.h"
 #include "probe/programs.h"
 #include "probe/selection.h"
 
@@ -76,7 +76,7 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
  * log, but for what cannot be opened: that, or why the process cannot be read, or not to the end, is `hindrance`.
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
-			  struct hindrance *hindrance);
+			  struct attach_failure *attach_failure);
 
 /*
  * Whether files of that process, the last one, have been left for later, so that others have their turn: because they

@@ -21,14 +21,14 @@ struct attached_file {
 	uint64_t links;		       /* the number by which its links know it */
 	uint64_t leaving;	       /* that of links of one process, which are about to go; 0: none are */
 	int fd;			       /* while its links are of one process: to attach it for all, */
-	struct link_site *sites_kept;  /* with these; NULL: they are of all processes */
+	struct link_point *sites_kept;  /* with these; NULL: they are of all processes */
 	size_t kept_count;
 	uint64_t shared_ns;   /* since when they are; 0: since `probed_ns` */
 	uint64_t probed_ns;   /* when they were in, CLOCK_BOOTTIME */
 	uint64_t unmapped_ns; /* since when nobody was seen to map it; 0: somebody does */
 	uint8_t driver;	      /* of a driver library: its number in its sites' cookies */
 	bool is_followed;     /* it has return probes, or may have */
-	bool risk_told;	      /* that these may end somebody */
+	bool risk_reported;	      /* that these may end somebody */
 	uid_t user;	      /* whose share of files it is of, see file_shares.h */
 	bool is_kept;	      /* was not found in a process: keeps its probes though nobody maps it */
 	size_t sites[LAYER_COUNT];
@@ -80,14 +80,14 @@ struct attacher {
 	bool is_patient;	 /* that process runs on, so that its files can wait; not one that is held, nor a file by its path */
 	bool hurries;		 /* processes wait, see attacher__hurry */
 	bool is_unfinished;	 /* files of the last process wait for their turn */
-	bool crowded_told;	 /* that a user's programs have more files than get probes */
-	unsigned int skips_told; /* files of which a warning said that they get no probes */
+	bool crowded_reported;	 /* that a user's programs have more files than get probes */
+	unsigned int skips_reported; /* files of which a warning said that they get no probes */
 	struct attacher_counts counts;
-	unsigned int slow_told; /* libraries of which a warning said that probes are slow there */
+	unsigned int slow_reported; /* libraries of which a warning said that probes are slow there */
 	uint64_t reading_ns;	/* what the last process's mappings took to be read */
-	bool switcher_told;	/* that a process's calls are watched as they begin alone */
-	bool long_path_told;	/* that a file has a path too long to be looked at */
-	bool lack_told;		/* that there is no memory, or no descriptor, for what a process maps */
+	bool switcher_reported;	/* that a process's calls are watched as they begin alone */
+	bool long_path_reported;	/* that a file has a path too long to be looked at */
+	bool lack_reported;		/* that there is no memory, or no descriptor, for what a process maps */
 };
 
 /* In the order in which they are attached: what the driver layer covers, the runtime's need not. */
@@ -126,7 +126,7 @@ struct attached_file *attacher__find_inode(const struct attacher *attacher, cons
 struct attached_file *attacher__find_file(const struct attacher *attacher, uint64_t number);
 
 /* Attaches all sites or, on failure, none: who tries again must not count calls twice. Their order changes. */
-int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_site *sites, size_t count,
+int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_point *sites, size_t count,
 		   struct error *err);
 
 /* Takes the probes of that number out; of those that are not there it takes none. */
@@ -142,7 +142,7 @@ void attacher__release(struct attacher *attacher, struct attached_file *file);
 void attacher__claim(struct attacher *attacher);
 
 /* For a file whose links are of one process: what attaching it for all needs. `fd` and `sites` are copied. */
-int attacher__keep_sites(struct attached_file *file, int fd, const struct link_site *sites, size_t count,
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites, size_t count,
 			 struct error *err);
 void attacher__forget_sites(struct attached_file *file);
 

@@ -45,7 +45,7 @@ void attacher__release(struct attacher *attacher, struct attached_file *file)
 	*file = attacher->files[--attacher->file_count];
 }
 
-int attacher__keep_sites(struct attached_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites, size_t count, struct error *err)
 {
 	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->fd < 0)

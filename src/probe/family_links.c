@@ -17,7 +17,7 @@
 
 /* A family's functions of a file. */
 struct family_sites {
-	struct link_site *sites;
+	struct link_point *sites;
 	size_t count;
 };
 
@@ -100,17 +100,17 @@ void family_links__free(struct family_links *links)
 
 /* --- files --- */
 
-static enum rate_family family_of(const struct family_links *links, const struct link_site *site)
+static enum rate_family family_of(const struct family_links *links, const struct link_point *site)
 {
 	return site->row < api_function_count ? links->family_of(&api_functions[site->row].desc) : RATE_EXACT;
 }
 
-size_t family_links__divide(const struct family_links *links, struct link_site *sites, size_t count)
+size_t family_links__divide(const struct family_links *links, struct link_point *sites, size_t count)
 {
 	size_t staying = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct link_site site = sites[i];
+		struct link_point site = sites[i];
 
 		if (family_of(links, &site) != RATE_EXACT)
 			continue;
@@ -120,7 +120,7 @@ size_t family_links__divide(const struct family_links *links, struct link_site *
 	return staying;
 }
 
-static int choose_sites(const struct family_links *links, struct family_sites *chosen, int family, const struct link_site *sites,
+static int choose_sites(const struct family_links *links, struct family_sites *chosen, int family, const struct link_point *sites,
 			size_t count)
 {
 	chosen->sites = calloc(count ? count : 1, sizeof(*chosen->sites));
@@ -132,7 +132,7 @@ static int choose_sites(const struct family_links *links, struct family_sites *c
 	return 0;
 }
 
-static int fill_file(const struct family_links *links, struct family_file *file, int fd, const struct link_site *sites, size_t count, struct error *err)
+static int fill_file(const struct family_links *links, struct family_file *file, int fd, const struct link_point *sites, size_t count, struct error *err)
 {
 	file->linked.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->linked.fd < 0)
@@ -170,7 +170,7 @@ static int attach_families(struct family_links *links, const struct family_file 
 	return ret;
 }
 
-int family_links__add(struct family_links *links, const struct linked_file *linked, const struct link_site *sites,
+int family_links__add(struct family_links *links, const struct linked_file *linked, const struct link_point *sites,
 		      size_t count, struct error *err)
 {
 	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}}, *grown;

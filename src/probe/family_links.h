@@ -29,13 +29,13 @@ int family_links__new(enum link_kind kind, const struct probe_programs *programs
 void family_links__free(struct family_links *links);
 
 /* Moves the functions that stay in to the front. Returns how many they are. */
-size_t family_links__divide(const struct family_links *links, struct link_site *sites, size_t count);
+size_t family_links__divide(const struct family_links *links, struct link_point *sites, size_t count);
 
 /*
  * Adds a file's functions, of families other than RATE_EXACT, and probes those of the families
  * that are in. The file is as with links__attach.
  */
-int family_links__add(struct family_links *links, const struct linked_file *file, const struct link_site *sites,
+int family_links__add(struct family_links *links, const struct linked_file *file, const struct link_point *sites,
 		      size_t count, struct error *err);
 
 /* As links__are_orphaned, of those that are in. */

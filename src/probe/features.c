@@ -96,7 +96,7 @@ int features__try_reading(void)
 }
 
 /* Root may be refused too, by lockdown or in a container: then there is nothing to name. */
-static int tell_lacking(struct error *err)
+static int report_lacking(struct error *err)
 {
 	char names[128] = "";
 	struct capabilities now;
@@ -127,7 +127,7 @@ static int check_privileges(struct error *err)
 	if (!fd)
 		return 0;
 	if (fd == -EPERM || fd == -EACCES)
-		return tell_lacking(err);
+		return report_lacking(err);
 	return error__set(err, fd, "cannot load a BPF program: %s", strerror(-fd));
 }
 

@@ -33,8 +33,8 @@ struct hooks {
 	struct memory_reader *memory; /* NULL until something is read */
 	struct noted *noted;
 	size_t count;
-	bool full_told;
-	unsigned int told;
+	bool full_reported;
+	unsigned int reported;
 };
 
 struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log)
@@ -80,8 +80,8 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, 
 	if (path) {
 		hooks->noted[hooks->count] = (struct noted){.pid = pid, .mapping = *mapping, .identity = *identity};
 		hooks->noted[hooks->count++].mapping.path = path;
-	} else if (!hooks->full_told) {
-		hooks->full_told = true;
+	} else if (!hooks->full_reported) {
+		hooks->full_reported = true;
 		log__warn(hooks->log, "too many processes map CUDA's libraries: whether process %d and others have hooked their "
 				      "functions is not looked at",
 			  pid);
@@ -186,7 +186,7 @@ static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t
 }
 
 /* Where the code of the site is in the process; 0: not in this mapping. */
-static uint64_t address_of(const struct mapping *mapping, const struct probe_site *site)
+static uint64_t address_of(const struct mapping *mapping, const struct probe_point *site)
 {
 	uint64_t size = mapping->end - mapping->start;
 
@@ -271,21 +271,21 @@ static bool has_say(const struct hooks *hooks, pid_t pid, const struct elf_file 
 
 struct process_hooks {
 	size_t count;
-	const struct probe_site *first;
+	const struct probe_point *first;
 	uint64_t address; /* of the first */
 };
 
-static const char *name_of(const struct probe_site *site)
+static const char *name_of(const struct probe_point *site)
 {
 	return site->row < api_function_count ? api_functions[site->row].symbol : "of a name unknown to gpuprobe";
 }
 
-static void tell(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
+static void report(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
 		 const struct process_hooks *found, bool has_say)
 {
 	struct search hooker;
 
-	if (hooks->told++ >= TOLD_MAX)
+	if (hooks->reported++ >= TOLD_MAX)
 		return;
 	name_hooker(hooks, noted->pid, found->address, &hooker);
 	if (has_say)
@@ -302,7 +302,7 @@ static void tell(struct hooks *hooks, const struct noted *noted, const struct el
 
 /* Marks in `hooked` what the process has hooked, if it has a say. */
 static void look_at(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
-		    const struct probe_site *sites, size_t count, bool *hooked)
+		    const struct probe_point *sites, size_t count, bool *hooked)
 {
 	bool says = has_say(hooks, noted->pid, file);
 	unsigned char code[COMPARED], of_file[COMPARED];
@@ -329,11 +329,11 @@ static void look_at(struct hooks *hooks, const struct noted *noted, const struct
 		hooked[i] |= says;
 	}
 	if (found.count)
-		tell(hooks, noted, file, &found, says);
+		report(hooks, noted, file, &found, says);
 }
 
 size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
-			struct probe_site *sites, size_t count)
+			struct probe_point *sites, size_t count)
 {
 	bool *hooked = count ? calloc(count, sizeof(*hooked)) : NULL;
 	size_t kept = 0;

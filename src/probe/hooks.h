@@ -52,7 +52,7 @@ void hooks__forget(struct hooks *hooks);
  * out and of who is at risk, for the first 16 processes.
  */
 size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
-			struct probe_site *sites, size_t count);
+			struct probe_point *sites, size_t count);
 
 /*
  * Whether code of a function's beginning, of `size` bytes, differs from the file's otherwise than by breakpoints: others' are

@@ -128,7 +128,7 @@ int host_object__try(struct error *err)
 		return refuse(-errno, err);
 	choose_stacks(host, true);
 	leave_out_maps(host);
-	bpf_map__set_max_entries(host->maps.thread_accounts, THREAD_PLACES);
+	bpf_map__set_max_entries(host->maps.thread_accounts, THREAD_COUNTER_SLOTS);
 	ret = host_bpf__load(host);
 	ret = ret ? refuse(ret, err) : host_object__attach(host, err);
 	if (!ret)

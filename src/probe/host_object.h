@@ -13,7 +13,7 @@ struct gpuprobe_bpf; /* the skeletons, generated */
 struct host_bpf;
 
 /*
- * Loads the object beside `monitor`, which is loaded and keeps an account. Nothing is attached. The caller owns
+ * Loads the object beside `monitor`, which is loaded and keeps a profile. Nothing is attached. The caller owns
  * *skeleton (host_bpf__destroy). 0, or a negative errno with what the kernel lacks in `err`.
  */
 int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skeleton, struct error *err);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "base/unkilled.h"
+#include "base/sigkill_safe.h"
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
 
@@ -102,7 +102,7 @@ static void close_holders(const struct links *links, size_t first, size_t end)
 		threads__run(close_some, &closing, count);
 		tracefs__close(links->tracefs, links->holders[first].event);
 	} else {
-		unkilled__run(close_some, &closing, count);
+		sigkill_safe__run(close_some, &closing, count);
 	}
 	for (size_t i = first; links->tracefs && i < end; i++)
 		tracefs__remove(links->tracefs, links->holders[i].event);
@@ -171,7 +171,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
 	if (add_holder(links, &holder)) {
-		unkilled__run(close_one, &holder, 1);
+		sigkill_safe__run(close_one, &holder, 1);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
@@ -209,13 +209,13 @@ fail:
 }
 
 /* As the programs read it. */
-static uint32_t cookie_of(const struct link_site *site, pid_t only)
+static uint32_t cookie_of(const struct link_point *site, pid_t only)
 {
 	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u) | (only ? SITE_CONFINED : 0u) |
 	       (uint32_t)site->driver << SITE_DRIVER_SHIFT;
 }
 
-static int remember_sites(struct links *links, unsigned int event, const struct link_site *const *sites,
+static int remember_sites(struct links *links, unsigned int event, const struct link_point *const *sites,
 			  size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -234,10 +234,10 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
  * and moves the others to the front, *left of them. A return is told by the
  * call that was recorded at its entry, so returns all fit one event.
  */
-static int attach_round(struct links *links, const struct link_site **remaining, size_t count,
+static int attach_round(struct links *links, const struct link_point **remaining, size_t count,
 			const struct linked_file *file, bool on_return, size_t *left, struct error *err)
 {
-	const struct link_site **taken = calloc(count, sizeof(*taken));
+	const struct link_point **taken = calloc(count, sizeof(*taken));
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	bool used[4096] = {false};
 	const struct bpf_program *program =
@@ -270,10 +270,10 @@ out:
 	return ret;
 }
 
-static int attach_tracefs(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
+static int attach_tracefs(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
 			  bool on_return, struct error *err)
 {
-	const struct link_site **remaining = calloc(count, sizeof(*remaining));
+	const struct link_point **remaining = calloc(count, sizeof(*remaining));
 	size_t left = 0;
 	int ret = 0;
 
@@ -288,7 +288,7 @@ static int attach_tracefs(struct links *links, const struct linked_file *file, c
 	return ret;
 }
 
-static int attach_multi_returns(struct links *links, const struct linked_file *file, const struct link_site *sites,
+static int attach_multi_returns(struct links *links, const struct linked_file *file, const struct link_point *sites,
 				size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
@@ -307,7 +307,7 @@ static int attach_multi_returns(struct links *links, const struct linked_file *f
 	return ret;
 }
 
-static int attach_all_multi(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
+static int attach_all_multi(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
 			    struct error *err)
 {
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
@@ -335,7 +335,7 @@ out:
 	return ret;
 }
 
-int links__attach(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
+int links__attach(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
 		  struct error *err)
 {
 	int ret;

@@ -23,7 +23,7 @@
 struct links;
 
 /* One function to probe. */
-struct link_site {
+struct link_point {
 	uint16_t row;	      /* of the API table */
 	uint8_t driver;	      /* which of the driver libraries it is in, see SITE_DRIVER_SHIFT; 0: in none */
 	bool wants_return;    /* ignored by session links, whose program decides */
@@ -44,7 +44,7 @@ int links__new(enum link_kind kind, const struct probe_programs *programs, struc
 void links__free(struct links *links);
 
 /* Probes `count` functions of the file; all of them or, on failure, none. -ESRCH where its process is gone. */
-int links__attach(struct links *links, const struct linked_file *file, const struct link_site *sites, size_t count,
+int links__attach(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
 		  struct error *err);
 
 /* Whether the file has links of one process only, and that is gone, or has got another leading thread by exec. */

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/unkilled.h"
+#include "base/sigkill_safe.h"
 
 #define FLAG_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
 
@@ -72,7 +72,7 @@ int multi_link__create_in(pid_t pid, int program, int type, const char *path, co
 	};
 	struct creation creation = {.attr = &attr};
 
-	unkilled__run(create, &creation, 1);
+	sigkill_safe__run(create, &creation, 1);
 	return creation.result;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gen/gpuprobe.skel.h"
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "gpuprobe/rate.h"
 #include "gpuprobe/steps.h"
 #include "gpuprobe/thread_counts.h"
@@ -17,7 +17,7 @@
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
-#include "privilege/signaller.h"
+#include "privilege/sigio_kill.h"
 #include "target/proc.h"
 
 _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rod
 
 uint32_t object__launch_sample(const struct object_options *options)
 {
-	if (options->check_launches || options->account)
+	if (options->check_launches || options->profile)
 		return 1;
 	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
@@ -34,7 +34,7 @@ uint32_t object__launch_sample(const struct object_options *options)
 /* Launches of which one tells its shape. */
 static uint32_t shape_sample(const struct object_options *options, uint32_t launch_sample)
 {
-	if (options->account)
+	if (options->profile)
 		return ACCOUNT_SHAPE_SAMPLE;
 	return launch_sample ? launch_sample : LAUNCH_SAMPLE;
 }
@@ -59,12 +59,12 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
 		bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }
 
-/* Without an account its maps are as small as they can be: the programs refer to them. */
-static void size_account_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
+/* Without a profile its maps are as small as they can be: the programs refer to them. */
+static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
 {
-	if (!options->account)
+	if (!options->profile)
 		return;
-	bpf_map__set_max_entries(skeleton->maps.thread_accounts, THREAD_PLACES);
+	bpf_map__set_max_entries(skeleton->maps.thread_accounts, THREAD_COUNTER_SLOTS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.copy_targets, options->max_inflight);
 	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
@@ -98,12 +98,12 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 	int ret = fill_queue(skeleton->maps.free_slots, options->max_processes, "processes", err);
 
 	if (!ret)
-		ret = fill_queue(skeleton->maps.free_places, THREAD_PLACES, "threads", err);
+		ret = fill_queue(skeleton->maps.free_places, THREAD_COUNTER_SLOTS, "threads", err);
 	if (!ret && options->rates)
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
 	if (!ret && options->steps)
 		ret = fill_queue(skeleton->maps.free_steps, options->steps, "threads' steps", err);
-	return ret || !options->account ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
+	return ret || !options->profile ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
@@ -127,15 +127,15 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
 	rodata->config.links = options->links;
 	rodata->config.launch_sample = shape_sample(options, sample);
-	rodata->config.account = options->account;
+	rodata->config.profile = options->profile;
 	rodata->config.rates = options->rates;
 	rodata->config.idle_records = options->idle_records;
 	rodata->config.steps = options->steps > 0;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
-	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
-	rodata->config.track_inflight = options->track_inflight || options->account;
+	rodata->config.hold_user = sigio_kill__reaches_all() ? HOLD_ALL : geteuid();
+	rodata->config.track_inflight = options->track_inflight || options->profile;
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	rodata->config.max_kernels = options->max_kernels;
@@ -240,7 +240,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	if (options->hold)
 		bpf_map__set_max_entries(skeleton->maps.holds, HOLDS_PROCESSES);
 	size_stack_maps(skeleton, options);
-	size_account_maps(skeleton, options, features->lazy_maps);
+	size_profile_maps(skeleton, options, features->lazy_maps);
 	size_step_maps(skeleton, options);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);

@@ -20,10 +20,10 @@ struct object_options {
 	enum link_kind links;
 	bool check_launches; /* look at the return of every launch */
 	bool only_watched;   /* map `watched` decides which processes count */
-	bool track_inflight; /* keep account of unfinished asynchronous copies */
+	bool track_inflight; /* keep profile of unfinished asynchronous copies */
 	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes at new libraries */
-	bool account;	     /* keep the account of a run, gpuprobe/account.h; the return of every launch is looked at */
+	bool profile;	     /* keep the profile of a run, gpuprobe/profile.h; the return of every launch is looked at */
 	bool idle_records;   /* tell each idle time of a device, RECORD_IDLE */
 	uint32_t steps;	     /* look for what so many threads submit over and over, gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
 	bool rates;	     /* count the calls of threads, gpuprobe/rate.h */
@@ -42,7 +42,7 @@ struct object_options {
 
 /*
  * Launches of a kernel in one thread of which one is looked at more closely, where nothing else is said: 800 ns with
- * its return, 3 for each launch. An account, which sees each return anyway, asks for the shapes of more.
+ * its return, 3 for each launch. A profile, which sees each return anyway, asks for the shapes of more.
  */
 #define LAUNCH_SAMPLE 256
 #define ACCOUNT_SHAPE_SAMPLE 64

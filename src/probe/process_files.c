@@ -84,7 +84,7 @@ struct scan {
 	uint64_t began_ns;    /* with new files; 0: there was none yet */
 	uint64_t took_ns;     /* these, as they are charged for */
 	uint64_t since_ns;
-	struct hindrance *hindrance;
+	struct attach_failure *attach_failure;
 };
 
 /* `fd`: the file, of one without probes; -1. */
@@ -194,10 +194,10 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 	struct attacher *attacher = scan->attacher;
 
 	count_skipped(attacher, mapping);
-	if (!attacher->long_path_told)
+	if (!attacher->long_path_reported)
 		log__warn(attacher->log, "process %d has code of files whose paths are longer than %d bytes: such files get no probes",
 			  scan->pid, PATH_MAX - 1);
-	attacher->long_path_told = true;
+	attacher->long_path_reported = true;
 }
 
 /* Of a file of CUDA's by its name; false for others. */
@@ -349,22 +349,22 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 	if (code != -ESRCH && is_of_cuda(candidate->role))
 		count_skipped(scan->attacher, mapping);
 	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
-	if (code != -ESRCH && !*scan->hindrance->text.text && is_of_cuda(candidate->role))
-		hindrance__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->hindrance);
+	if (code != -ESRCH && !*scan->attach_failure->text.text && is_of_cuda(candidate->role))
+		attach_failure__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->attach_failure);
 }
 
 /* Once: what lacks for one process will lack for the next. */
-static void tell_lack(struct scan *scan, int code, const char *what)
+static void report_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;
 
 	attacher->counts.skipped++;
-	if (attacher->lack_told)
+	if (attacher->lack_reported)
 		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
 	else
 		log__warn(attacher->log, "process %d: %s: %s; it may be watched in part or not at all, and so may others",
 			  scan->pid, what, strerror(-code));
-	attacher->lack_told = true;
+	attacher->lack_reported = true;
 }
 
 /* What is no process's doing: gpuprobe itself has no memory, or no descriptors. */
@@ -376,9 +376,9 @@ static bool is_lack(int code)
 /* One with the file's return probes, put in for others, though it may switch stacks. */
 static void note_risk(struct scan *scan, const struct candidate *candidate, struct attached_file *file)
 {
-	if (!scan->attacher->unfollows || !file || !file->is_followed || file->risk_told)
+	if (!scan->attacher->unfollows || !file || !file->is_followed || file->risk_reported)
 		return;
-	file->risk_told = true;
+	file->risk_reported = true;
 	scan->at_risk = candidate->mapping.path;
 }
 
@@ -410,8 +410,8 @@ static bool has_room(struct scan *scan, const struct candidate *candidate, int f
 	if (!attacher->is_patient || file_shares__have_room(attacher->shares, attacher->user))
 		return true;
 	attacher->counts.skipped++;
-	if (!*scan->hindrance->text.text && is_of_cuda(candidate->role))
-		hindrance__of_crowd(scan->pid, candidate->mapping.path, scan->hindrance);
+	if (!*scan->attach_failure->text.text && is_of_cuda(candidate->role))
+		attach_failure__of_crowd(scan->pid, candidate->mapping.path, scan->attach_failure);
 	return false;
 }
 
@@ -456,7 +456,7 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	snprintf(name, sizeof(name), "%s (process %d)", candidate->mapping.path, scan->pid);
 	ret = attacher__add_open_file(attacher, &open, candidate->role, &file, &error);
 	if (is_lack(ret)) {
-		tell_lack(scan, ret, candidate->mapping.path);
+		report_lack(scan, ret, candidate->mapping.path);
 		return false;
 	}
 	if (ret == -ESTALE) {
@@ -473,7 +473,7 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	if (ret >= 0 || ret == -ENOEXEC)
 		return ret > 0;
 	attacher->counts.skipped++;
-	if (attacher->skips_told++ < SKIPS_TOLD_MAX)
+	if (attacher->skips_reported++ < SKIPS_TOLD_MAX)
 		log__warn(attacher->log, "%s", error.text);
 	else
 		log__info(attacher->log, "%s", error.text);
@@ -500,7 +500,7 @@ static void attach_candidate(struct scan *scan, const struct candidate *candidat
 		return;
 	fd = mapping__open(&candidate->mapping, scan->pid);
 	if (is_lack(fd)) {
-		tell_lack(scan, fd, candidate->mapping.path);
+		report_lack(scan, fd, candidate->mapping.path);
 		return;
 	}
 	if (fd < 0) {
@@ -593,29 +593,29 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 			  "process %d may switch stacks inside a call, and others' return probes are in %s: on this kernel they may "
 			  "end it; see --no-return-probes",
 			  scan->pid, scan->at_risk);
-	else if (has_new && !attacher->switcher_told)
+	else if (has_new && !attacher->switcher_reported)
 		log__warn(attacher->log,
 			  "process %d may switch stacks inside a call, where this kernel's return probes would end it: its calls are "
 			  "watched as they begin alone, so results and durations are unknown; Linux 6.13 can follow them",
 			  scan->pid);
-	attacher->switcher_told |= has_new;
+	attacher->switcher_reported |= has_new;
 }
 
 /* What was read has its probes. */
 static void note_cut(struct scan *scan)
 {
 	scan->attacher->counts.skipped++;
-	hindrance__of_cut(scan->pid, scan->hindrance);
+	attach_failure__of_cut(scan->pid, scan->attach_failure);
 }
 
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns,
-			  struct hindrance *hindrance)
+			  struct attach_failure *attach_failure)
 {
-	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .hindrance = hindrance};
+	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .attach_failure = attach_failure};
 	uint64_t before;
 	int ret;
 
-	*hindrance = (struct hindrance){.whole = false};
+	*attach_failure = (struct attach_failure){.whole = false};
 	attacher->reading_ns = 0;
 	attacher->scanned = pid;
 	attacher->claimed = false;
@@ -647,15 +647,15 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attacher->unfollows = false;
 	if (scan.is_cut)
 		note_cut(&scan);
-	hindrance->whole = *hindrance->text.text && !scan.has_probes;
+	attach_failure->whole = *attach_failure->text.text && !scan.has_probes;
 	ret = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM)
 		ret += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
 out:
 	if (is_lack(ret))
-		tell_lack(&scan, ret, "what it maps cannot be read");
+		report_lack(&scan, ret, "what it maps cannot be read");
 	else if (ret < 0 && ret != -ESRCH)
-		hindrance__of_process(pid, ret, hindrance);
+		attach_failure__of_process(pid, ret, attach_failure);
 	if (!attacher->expects)
 		hooks__forget(attacher->hooks);
 	mounts__forget();

@@ -13,7 +13,7 @@ bool return_probes__are_doubtful(const char *release)
 	return sscanf(release, "%u.%u", &major, &minor) == 2 && major == 6 && minor >= 11 && minor <= 13;
 }
 
-int return_probes__judge(const char *release, const struct link_trial *trial, struct error *err)
+int return_probes__judge(const char *release, const struct probe_selftest *trial, struct error *err)
 {
 	if (trial->filtered != TRIAL_KILLED)
 		return 0;
@@ -26,11 +26,11 @@ int return_probes__judge(const char *release, const struct link_trial *trial, st
 
 int return_probes__check(enum link_kind kind, struct error *err)
 {
-	struct link_trial trial;
+	struct probe_selftest trial;
 	struct utsname name;
 	struct error ignored;
 
-	if (uname(&name) || !return_probes__are_doubtful(name.release) || link_trial__run(kind, &trial, &ignored))
+	if (uname(&name) || !return_probes__are_doubtful(name.release) || probe_selftest__run(kind, &trial, &ignored))
 		return 0;
 	return return_probes__judge(name.release, &trial, err);
 }

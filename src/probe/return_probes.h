@@ -11,13 +11,13 @@
 
 #include "base/error.h"
 #include "gpuprobe/state.h"
-#include "probe/link_trial.h"
+#include "probe/probe_selftest.h"
 
 /* Whether a kernel with this release (uname -r) may be such a one, and is to be tried. */
 bool return_probes__are_doubtful(const char *release);
 
 /* What the trial says of the kernel: 0, or -ENOTSUP with what to do. */
-int return_probes__judge(const char *release, const struct link_trial *trial, struct error *err);
+int return_probes__judge(const char *release, const struct probe_selftest *trial, struct error *err);
 
 /*
  * Tries it on kernels that may be such: forks, so to be called before threads are started and the filter is on.

@@ -21,7 +21,7 @@
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options)
 {
 	bool takes = options->mode != STACK_OFF, copies = options->mode > STACK_FP;
-	struct bpf_map *own[] = {maps->scratches, maps->copy_scratches, maps->ring, maps->told, maps->whole_chains};
+	struct bpf_map *own[] = {maps->scratches, maps->copy_scratches, maps->ring, maps->reported, maps->whole_chains};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		bpf_map__set_autocreate(own[i], takes);
@@ -32,7 +32,7 @@ void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_opt
 	}
 	bpf_map__set_max_entries(maps->changes, CHANGING_PROCESSES);
 	bpf_map__set_max_entries(maps->ring, copies ? COPY_RING_BYTES : RING_BYTES);
-	bpf_map__set_max_entries(maps->told, 2 * options->max);
+	bpf_map__set_max_entries(maps->reported, 2 * options->max);
 	bpf_map__set_max_entries(maps->whole_chains, options->mode == STACK_AUTO ? 2 * options->max : 1);
 }
 
@@ -82,14 +82,14 @@ static int set_same(void *arg, uint64_t id, uint64_t same)
 {
 	const struct stack_maps *maps = arg;
 
-	return set_entry(maps->told, &id, sizeof(id), &same, sizeof(same));
+	return set_entry(maps->reported, &id, sizeof(id), &same, sizeof(same));
 }
 
 static int forget(void *arg, uint64_t id)
 {
 	const struct stack_maps *maps = arg;
 
-	return bpf_map__delete_elem(maps->told, &id, sizeof(id), 0);
+	return bpf_map__delete_elem(maps->reported, &id, sizeof(id), 0);
 }
 
 struct stack_hooks stack_maps__hooks(struct stack_maps *maps)

@@ -17,7 +17,7 @@ struct bpf_map;
 
 /* The skeleton's, valid as long as that is. */
 struct stack_maps {
-	struct bpf_map *scratches, *copy_scratches, *ring, *told, *whole_chains, *code, *changes, *python;
+	struct bpf_map *scratches, *copy_scratches, *ring, *reported, *whole_chains, *code, *changes, *python;
 };
 
 #define STACK_MAPS(skeleton) \
@@ -25,7 +25,7 @@ struct stack_maps {
 		.scratches = (skeleton)->maps.stack_scratches, \
 		.copy_scratches = (skeleton)->maps.stack_copy_scratches, \
 		.ring = (skeleton)->maps.stack_ring, \
-		.told = (skeleton)->maps.stacks_told, \
+		.reported = (skeleton)->maps.stacks_told, \
 		.whole_chains = (skeleton)->maps.whole_chains, \
 		.code = (skeleton)->maps.code_maps, \
 		.changes = (skeleton)->maps.code_changes, \

@@ -11,7 +11,7 @@
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
-#include "privilege/signaller.h"
+#include "privilege/sigio_kill.h"
 #include "target/proc.h"
 
 static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_options *options,
@@ -27,7 +27,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
-	rodata->config.hold_user = signaller__reaches_all() ? HOLD_ALL : geteuid();
+	rodata->config.hold_user = sigio_kill__reaches_all() ? HOLD_ALL : geteuid();
 	memcpy((void *)&rodata->trace, &options->config, sizeof(options->config));
 	rodata->trace.wake_bytes = options->ring_bytes / 4;
 	return stack_maps__configure(&rodata->config, &options->stacks, err);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "stack/beginning.h"
+#include "stack/thread_entry.h"
 
 #define TRAMPOLINES "[uprobes]" /* the kernel's own mapping: where probed functions return to */
 
@@ -78,7 +78,7 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 	chain->truncated = record->flags & STACK_CUT;
 }
 
-static bool is_at_beginning(const struct call_chain *chain, struct stack_processes *processes,
+static bool is_at_thread_entry(const struct call_chain *chain, struct stack_processes *processes,
 			    const struct stack_process *process)
 {
 	struct native_frame frame;
@@ -91,7 +91,7 @@ static bool is_at_beginning(const struct call_chain *chain, struct stack_process
 	address = chain->address[chain->count - 1];
 	if (native_frames__find(stack_processes__frames(processes), process->native, address, ADDRESS_OF_RETURN, &frame))
 		return false;
-	return stack_beginning__is(stack_processes__memory(processes), &frame, address, is_there ? process->pid : 0);
+	return thread_entry__is(stack_processes__memory(processes), &frame, address, is_there ? process->pid : 0);
 }
 
 static int run_unwinder(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
@@ -153,7 +153,7 @@ int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stac
 
 	memset(chain, 0, sizeof(*chain));
 	follow_pointers(chain, process, record);
-	chain->whole = chain->truncated || is_at_beginning(chain, processes, process);
+	chain->whole = chain->truncated || is_at_thread_entry(chain, processes, process);
 	chain->broken = !chain->whole;
 	by_pointers = chain->count;
 	if (!record->copied || !process || (mode == STACK_AUTO && chain->whole))

@@ -92,7 +92,7 @@ static void release(struct stack_processes *processes, struct stack_process *pro
 	free_process(processes, process);
 }
 
-static bool tells_code(const struct stack_processes *processes)
+static bool reports_code(const struct stack_processes *processes)
 {
 	bool copies = processes->mode == STACK_DWARF || processes->mode == STACK_AUTO;
 
@@ -102,9 +102,9 @@ static bool tells_code(const struct stack_processes *processes)
 /* There is no room for where all processes that ever were had code. */
 static void forget_code(struct stack_processes *processes, struct stack_process *process)
 {
-	if (tells_code(processes))
+	if (reports_code(processes))
 		processes->hooks->set_code(processes->hooks->arg, process->pid, NULL);
-	process->code_told = false;
+	process->code_reported = false;
 }
 
 static void drop(struct stack_processes *processes, struct stack_process *process)
@@ -149,19 +149,19 @@ bool stack_process__is_there(pid_t pid, uint64_t start_ns)
 	return !proc__info(pid, &info) && stack_process__is_same_start(start_ns, info.start_ns);
 }
 
-static void tell_code(struct stack_processes *processes, struct stack_process *process)
+static void report_code(struct stack_processes *processes, struct stack_process *process)
 {
 	struct code_map map;
 	unsigned int hash;
 
-	if (!tells_code(processes))
+	if (!reports_code(processes))
 		return;
 	code_map__make(native_process__map(process->native), &map);
 	hash = hash__of(&map, sizeof(map));
-	if (process->code_told && hash == process->code_hash)
+	if (process->code_reported && hash == process->code_hash)
 		return;
 	process->code_hash = hash;
-	process->code_told = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
+	process->code_reported = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
 }
 
 /* None of what is mapped is known any more. */
@@ -216,7 +216,7 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 	native_frames__read(processes->frames, process->native);
 	if (process->unwinder)
 		unwinder__changed(process->unwinder);
-	tell_code(processes, process);
+	report_code(processes, process);
 	count_bytes(processes, process);
 	took = clock__thread_ns() - begin;
 	process->takes_ns = took < process->took_ns ? took : process->took_ns;
@@ -298,7 +298,7 @@ static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 }
 
 /* First who is to name what BPF programs will tell then. */
-static int tell_python(struct stack_processes *processes, const struct stack_process *process)
+static int report_python(struct stack_processes *processes, const struct stack_process *process)
 {
 	const struct python_owner owner = owner_of(process);
 	int ret = stack_intake__set_python(processes->intake, &owner, &process->python.offsets);
@@ -318,7 +318,7 @@ static void search_python(struct stack_processes *processes, struct stack_proces
 	process->searched_ns = now;
 	process->search_takes_ns = clock__thread_ns() - begin;
 	if (!ret) {
-		ret = tell_python(processes, process);
+		ret = report_python(processes, process);
 		if (ret)
 			error__set(err, ret, "the BPF programs cannot be told where: %s", strerror(-ret));
 	}
@@ -359,7 +359,7 @@ static void begin_program(struct stack_processes *processes, struct stack_proces
 	process->search = PYTHON_NOT_FOUND;
 	process->number = processes->numbers++;
 	process->announced = process->warned = false;
-	process->code_told = false;
+	process->code_reported = false;
 	process->wait_ns = process->took_ns = process->takes_ns = process->search_takes_ns = 0;
 }
 

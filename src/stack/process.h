@@ -45,7 +45,7 @@ struct stack_process {
 	uint64_t code_version;	/* as of the last reading, as a record told; 0: none has */
 	uint64_t wait_ns;	/* until the next reading for the sake of addresses; 0: the first time */
 	unsigned int code_hash; /* of the code map, 8 KiB, as was told last */
-	bool code_told;
+	bool code_reported;
 	size_t bytes;	   /* of mappings and JIT's names, as of the last reading */
 	UT_hash_handle hh; /* by pid */
 };

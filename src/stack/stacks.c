@@ -72,7 +72,7 @@ void stacks__announce(struct stacks *stacks, pid_t pid)
 	stack_processes__announce(stacks->processes, pid, clock__boot_ns());
 }
 
-static void tell_same(struct stacks *stacks, uint64_t id)
+static void report_same(struct stacks *stacks, uint64_t id)
 {
 	const struct stack_hooks *hooks = &stacks->options.hooks;
 	uint64_t same = stack_store__same(stacks->store, id);
@@ -109,7 +109,7 @@ static int name(struct stacks *stacks, const struct taken_stack *taken)
 	int ret;
 
 	if (stack_store__has(stacks->store, record->id, &owner)) {
-		tell_same(stacks, record->id);
+		report_same(stacks, record->id);
 		return 0;
 	}
 	ret = make_stack(stacks, taken, &stack);
@@ -120,7 +120,7 @@ static int name(struct stacks *stacks, const struct taken_stack *taken)
 		hooks->set_whole(hooks->arg, record->chain);
 	ret = stack_store__add(stacks->store, record->id, &owner, &stack);
 	if (!ret)
-		tell_same(stacks, record->id);
+		report_same(stacks, record->id);
 	return ret;
 }
 

@@ -43,10 +43,10 @@ static int append(struct cuda_files *files, const char *path, struct elf_file *e
 }
 
 /* The caller may have named it. */
-static int open_as_caller(const char *path, struct elf_file **elf, struct error *err)
+static int open_as_invoker(const char *path, struct elf_file **elf, struct error *err)
 {
 	struct file_rights rights;
-	int ret = file_rights__take_callers(&rights);
+	int ret = file_rights__take_invokers(&rights);
 
 	if (ret)
 		return error__set(err, ret, "%s: %s", path, strerror(-ret));
@@ -60,7 +60,7 @@ static int add(struct cuda_files *files, const char *path, unsigned int layers, 
 {
 	struct elf_file *elf = NULL;
 	unsigned int found;
-	int ret = open_as_caller(path, &elf, err);
+	int ret = open_as_invoker(path, &elf, err);
 
 	if (ret)
 		return ret;

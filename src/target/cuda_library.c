@@ -71,7 +71,7 @@ struct collection {
 	int major;	/* of the runtime in it */
 	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
 	bool *found;	/* by row */
-	struct probe_site *sites;
+	struct probe_point *sites;
 	size_t count, capacity;
 	size_t unknown; /* asked for */
 	enum elf_table table;
@@ -90,7 +90,7 @@ static int add_site(struct collection *collection, uint64_t file_offset, uint16_
 		collection->sites = grown;
 		collection->capacity = capacity;
 	}
-	collection->sites[collection->count++] = (struct probe_site){
+	collection->sites[collection->count++] = (struct probe_point){
 		.file_offset = file_offset,
 		.row = row,
 		.layer = layer,
@@ -180,7 +180,7 @@ static int compare_rows(uint16_t x, uint16_t y)
 
 static int compare_sites(const void *a, const void *b)
 {
-	const struct probe_site *x = a, *y = b;
+	const struct probe_point *x = a, *y = b;
 
 	if (x->file_offset != y->file_offset)
 		return x->file_offset < y->file_offset ? -1 : 1;
@@ -206,13 +206,13 @@ static int look_at_code(struct collection *collection)
 	uint8_t code[ELF_CODE_SIZE];
 
 	for (size_t i = 0; i < collection->count; i++) {
-		struct probe_site *site = &collection->sites[i];
+		struct probe_point *site = &collection->sites[i];
 		long n = elf_file__read(collection->file, site->file_offset, code, sizeof(code));
 
 		if (n < 0)
 			return (int)n;
-		site->slow = !probe_site__is_fast(code, (size_t)n);
-		site->nop5 = probe_site__is_nop5(code, (size_t)n);
+		site->slow = !probe_point__is_fast(code, (size_t)n);
+		site->nop5 = probe_point__is_nop5(code, (size_t)n);
 	}
 	return 0;
 }
@@ -289,7 +289,7 @@ int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 	return ret;
 }
 
-int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_point **sites,
 			size_t *count, size_t *missing)
 {
 	struct collection collection = {0};

@@ -65,7 +65,7 @@ struct wanted_functions {
  *
  * Returns 0, -ENOMEM, -EIO, -EBADMSG, or -E2BIG for a file with more places than any real one.
  */
-int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_site **sites,
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_point **sites,
 			size_t *count, size_t *missing);
 
 /* Why that failed. */

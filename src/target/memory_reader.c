@@ -32,7 +32,7 @@
 #define STARTS 2 /* for one request: the process may have been killed meanwhile */
 
 /* What has been waited since it began. */
-struct account {
+struct profile {
 	uint64_t begin_ns;
 	uint64_t waited_ns;
 };
@@ -41,8 +41,8 @@ struct account {
 struct slow_process {
 	pid_t pid; /* 0: none */
 	uint64_t start_ns;
-	struct account account;
-	bool told;
+	struct profile profile;
+	bool reported;
 	uint64_t until_ns; /* not asked again before */
 };
 
@@ -52,7 +52,7 @@ struct memory_reader {
 	int socket;
 	pid_t given_up[GIVEN_UP_MAX]; /* killed, and perhaps still waiting in the kernel */
 	size_t given_up_count;
-	struct account account; /* of all processes */
+	struct profile profile; /* of all processes */
 	uint64_t until_ns;	/* nobody is asked again before */
 	struct slow_process slow[SLOW_MAX];
 	size_t slow_count; /* so far: the oldest leaves */
@@ -193,38 +193,38 @@ static bool has_waited_enough(const struct memory_reader *reader)
 	return clock__boot_ns() < reader->until_ns;
 }
 
-/* Until when nothing more is to be waited for; 0: there is some left. The next account begins after that. */
-static uint64_t add_wait(struct account *account, uint64_t waited_ns, uint64_t max_ns)
+/* Until when nothing more is to be waited for; 0: there is some left. The next profile begins after that. */
+static uint64_t add_wait(struct profile *profile, uint64_t waited_ns, uint64_t max_ns)
 {
 	uint64_t now = clock__boot_ns();
 
-	if (now >= account->begin_ns + PERIOD_NS)
-		*account = (struct account){.begin_ns = now};
-	account->waited_ns += waited_ns;
-	if (account->waited_ns < max_ns)
+	if (now >= profile->begin_ns + PERIOD_NS)
+		*profile = (struct profile){.begin_ns = now};
+	profile->waited_ns += waited_ns;
+	if (profile->waited_ns < max_ns)
 		return 0;
-	*account = (struct account){.begin_ns = 0};
+	*profile = (struct profile){.begin_ns = 0};
 	return now + PERIOD_NS;
 }
 
 /* `answered`: but late. */
 static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_ns, bool answered)
 {
-	uint64_t until_ns = add_wait(&reader->account, waited_ns, WHOLE_NS);
+	uint64_t until_ns = add_wait(&reader->profile, waited_ns, WHOLE_NS);
 	struct slow_process *slow = find_or_add_slow(reader, pid);
 
 	if (until_ns)
 		reader->until_ns = until_ns;
 	if (!slow)
 		return;
-	until_ns = add_wait(&slow->account, waited_ns, answered ? PROCESS_NS : 0);
+	until_ns = add_wait(&slow->profile, waited_ns, answered ? PROCESS_NS : 0);
 	if (!until_ns)
 		return;
 	slow->until_ns = until_ns;
-	if (!slow->told)
+	if (!slow->reported)
 		log__warn(reader->log, "process %d: its memory %s: names are not read from it", (int)pid,
 			  answered ? "answers late" : "does not answer");
-	slow->told = true;
+	slow->reported = true;
 }
 
 /* --- requests --- */

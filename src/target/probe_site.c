@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which first instructions make a cheap probe, see probe_site.h.
+// Which first instructions make a cheap probe, see probe_point.h.
 #include "target/probe_site.h"
 
 /* Legacy prefixes: a nop stays a nop with them, a 16-bit branch is not emulated. */
@@ -32,7 +32,7 @@ static size_t operand_size(const uint8_t *operand)
 	return size;
 }
 
-bool probe_site__is_nop5(const uint8_t *code, size_t n)
+bool probe_point__is_nop5(const uint8_t *code, size_t n)
 {
 	size_t at = 0;
 
@@ -45,7 +45,7 @@ bool probe_site__is_nop5(const uint8_t *code, size_t n)
 	return at <= 1 && code[at] == 0x0f && code[at + 1] == 0x1f && at + 2 + operand_size(code + at + 2) == 5;
 }
 
-bool probe_site__is_fast(const uint8_t *code, size_t n)
+bool probe_point__is_fast(const uint8_t *code, size_t n)
 {
 	bool plain = true;
 	size_t at = 0;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct probe_site {
+struct probe_point {
 	uint64_t file_offset; /* of the function's first instruction */
 	uint16_t row;	      /* in api_functions[], or beyond: one that the table does not know */
 	uint8_t layer;	      /* enum layer */
@@ -23,9 +23,9 @@ struct probe_site {
  * register, nop, and relative jumps and calls. All else, the multi-byte nop
  * (emulated by recent kernels only) and endbr64 included, counts as slow.
  */
-bool probe_site__is_fast(const uint8_t *code, size_t n);
+bool probe_point__is_fast(const uint8_t *code, size_t n);
 
 /* Whether the instruction is a nop of five bytes, in any of its forms. */
-bool probe_site__is_nop5(const uint8_t *code, size_t n);
+bool probe_point__is_nop5(const uint8_t *code, size_t n);
 
 #endif

@@ -278,9 +278,9 @@ static void put_side(struct reader *r, const char *name, const char *array_name,
 
 static void put_box(struct reader *r, const struct trace_step *step, const uint8_t *data)
 {
-	struct box box;
+	struct copy_descriptor box;
 
-	box__read(step->box, data, &box);
+	copy_descriptor__read(step->box, data, &box);
 	put_side(r, "dst", "dstArray", TRACE_DST, box.dst_array, box.dst);
 	put_side(r, "src", "srcArray", TRACE_SRC, box.src_array, box.src);
 	if (box.has_bytes)

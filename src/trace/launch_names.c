@@ -36,7 +36,7 @@ struct launch_name {
 	uint64_t image; /* its program */
 	pid_t pid;
 	uint8_t failures;
-	bool told;   /* not found by us */
+	bool reported;   /* not found by us */
 	bool sought; /* in the list */
 	bool gone;   /* from the table */
 	struct launch_name *next_sought;
@@ -256,7 +256,7 @@ int launch_names__add(struct launch_names *names, const struct record_name *reco
 		.generation = record->generation,
 	};
 	name = find(names, &key);
-	if (name && name->told)
+	if (name && name->reported)
 		return 0;
 	if (!name)
 		name = add(names, &key);
@@ -264,7 +264,7 @@ int launch_names__add(struct launch_names *names, const struct record_name *reco
 		return -ENOMEM;
 	ret = set(names, name, record->name);
 	if (!ret)
-		name->told = true;
+		name->reported = true;
 	return ret;
 }
 

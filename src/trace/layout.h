@@ -2,7 +2,7 @@
 /*
  * Where the members are that are shown of the API's structures, whether a
  * structure is passed by value or by its address. Those of copies are in
- * trace/box.h.
+ * trace/copy_descriptor.h.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H

@@ -17,9 +17,9 @@ struct builder {
 	const struct api_function *row;
 	struct trace_names *names;
 	struct trace_function *function;
-	struct list given, told; /* shown in this order: arguments, then what was read at return */
+	struct list given, reported; /* shown in this order: arguments, then what was read at return */
 	uint8_t factors;	 /* given and told */
-	bool told_factor;	 /* the last factor comes at return */
+	bool reported_factor;	 /* the last factor comes at return */
 	bool out_of_memory;
 };
 
@@ -92,7 +92,7 @@ static void note_factor(struct builder *b, struct trace_step *step, const struct
 {
 	step->flags |= STEP_FACTOR;
 	b->factors++;
-	b->told_factor |= list == &b->told;
+	b->reported_factor |= list == &b->reported;
 }
 
 /* The members of a structure at `offset` in the words or in a block. */
@@ -167,7 +167,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 	if (reading > READING_ADDRESS)
 		block = add_read(b, argument, &label, reading, &type);
 	if (block >= 0) {
-		list = b->function->plan.read[block].at_return ? &b->told : list;
+		list = b->function->plan.read[block].at_return ? &b->reported : list;
 		step.block = (uint8_t)block;
 		step.flags = STEP_FIRST;
 	} else {
@@ -209,9 +209,9 @@ static void add_conclusions(struct builder *b)
 	size_t last = b->given.count;
 
 	if (b->factors > 1) {
-		add(b->told_factor ? &b->told : &b->given, &size);
+		add(b->reported_factor ? &b->reported : &b->given, &size);
 		/* The kind and the stream, which are behind the factors, stay behind their product. */
-		while (!b->told_factor && last && !(b->given.steps[last - 1].flags & STEP_FACTOR)) {
+		while (!b->reported_factor && last && !(b->given.steps[last - 1].flags & STEP_FACTOR)) {
 			b->given.steps[last] = b->given.steps[last - 1];
 			b->given.steps[--last] = size;
 			b->given.steps[last].unit = 1;
@@ -362,16 +362,16 @@ static bool ends_kernels(const struct function_desc *desc)
 						 desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
 }
 
-static int take_steps(struct trace_function *function, const struct list *given, const struct list *told)
+static int take_steps(struct trace_function *function, const struct list *given, const struct list *reported)
 {
-	size_t rest = TRACE_FIELDS_MAX - given->count, more = told->count < rest ? told->count : rest;
+	size_t rest = TRACE_FIELDS_MAX - given->count, more = reported->count < rest ? reported->count : rest;
 
 	function->step_count = given->count + more;
 	function->steps = calloc(function->step_count ? function->step_count : 1, sizeof(*function->steps));
 	if (!function->steps)
 		return -ENOMEM;
 	memcpy(function->steps, given->steps, given->count * sizeof(*function->steps));
-	memcpy(function->steps + given->count, told->steps, more * sizeof(*function->steps));
+	memcpy(function->steps + given->count, reported->steps, more * sizeof(*function->steps));
 	return 0;
 }
 
@@ -424,5 +424,5 @@ int trace_plan__build(const struct api_function *row, bool kernel_args, struct t
 			add_argument(&b, &row->arguments[i]);
 		add_conclusions(&b);
 	}
-	return b.out_of_memory ? -ENOMEM : take_steps(function, &b.given, &b.told);
+	return b.out_of_memory ? -ENOMEM : take_steps(function, &b.given, &b.reported);
 }

@@ -4,8 +4,8 @@
 #define TRACE_PRIVATE_H
 
 #include "trace/launch_names.h"
-#include "trace/order.h"
-#include "trace/places.h"
+#include "trace/reorder.h"
+#include "trace/address_text.h"
 #include "trace/source.h"
 #include "trace/stream.h"
 #include "trace/threads.h"
@@ -15,11 +15,11 @@ struct trace_stream {
 	const struct trace_functions *functions;
 	struct trace_stream_options options;
 	const struct log *log;
-	struct order *order;
+	struct reorder *order;
 	struct trace_threads *threads;
 	struct launch_names *names;
 	struct memory_reader *memory; /* what processes are read by */
-	struct trace_places *places;
+	struct address_text *places;
 	struct stacks *stacks; /* NULL: none are taken */
 	struct trace_line line;
 	struct trace_counts counts;
@@ -101,6 +101,6 @@ int trace_stream__add_unfinished(struct trace_stream *stream);
 int trace_stream__hand_out(struct trace_stream *stream, size_t lines);
 
 /* Puts the references of an event that waits. */
-void trace_stream__let_go(struct trace_stream *stream, struct waiting *waiting);
+void trace_stream__let_go(struct trace_stream *stream, struct pending_event *pending);
 
 #endif

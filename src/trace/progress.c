@@ -68,7 +68,7 @@ uint64_t trace_stream__look(struct trace_stream *stream)
 }
 
 /* Whether it will be told when it returns, for all that is known now. */
-static bool will_be_told(const struct trace_stream *stream, const struct trace_event *event)
+static bool will_be_reported(const struct trace_stream *stream, const struct trace_event *event)
 {
 	const struct trace_config *config = stream->source->config;
 
@@ -97,10 +97,10 @@ static int show_in_progress(const struct trace_event *event, size_t size, void *
 		return 0;
 	shown = &stream->shown[event->thread][event->depth];
 	if (*shown == event->start_ns ||
-	    order__has(stream->order, event->thread, event->depth, event->start_ns))
+	    reorder__has(stream->order, event->thread, event->depth, event->start_ns))
 		return 0;
 	*shown = event->start_ns;
-	if (!will_be_told(stream, event) || event->start_ns < stream->handed)
+	if (!will_be_reported(stream, event) || event->start_ns < stream->handed)
 		return 0;
 	return trace_stream__add(stream, event, size, function, LINE_IN_PROGRESS, event->start_ns);
 }
@@ -132,8 +132,8 @@ int trace_stream__stop_waiting(struct trace_stream *stream)
 		return 0;
 	stream->search_before = oldest;
 	/* Without the calls that began before the middle of what waits, half of it can go. */
-	if (order__bytes(stream->order) > options->hold_bytes && order__middle(stream->order) > oldest)
-		stream->search_before = order__middle(stream->order);
+	if (reorder__bytes(stream->order) > options->hold_bytes && reorder__middle(stream->order) > oldest)
+		stream->search_before = reorder__middle(stream->order);
 	if (stream->due >= stream->search_before)
 		return 0;
 	stream->next_search_ns = stream->now + SEARCH_PAUSE_NS;
@@ -159,10 +159,10 @@ static int show_unfinished(const struct trace_event *event, size_t size, void *a
 	const struct trace_function *function = trace_stream__check(stream, event, size);
 	uint64_t *shown, time = event->start_ns;
 
-	if (event->thread == TRACE_NOT_TOLD && event->start_ns >= stream->began && will_be_told(stream, event))
+	if (event->thread == TRACE_NOT_TOLD && event->start_ns >= stream->began && will_be_reported(stream, event))
 		lose(stream);
-	if (!function || !will_be_told(stream, event) ||
-	    order__has(stream->order, event->thread, event->depth, event->start_ns))
+	if (!function || !will_be_reported(stream, event) ||
+	    reorder__has(stream->order, event->thread, event->depth, event->start_ns))
 		return 0;
 	shown = &stream->shown[event->thread][event->depth];
 	if (*shown == event->start_ns || stream->options.entry_return || time < stream->handed)

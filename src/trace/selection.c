@@ -16,7 +16,7 @@ static const char *const chatty[] = {
 	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration"};
 
 /* What only tells of a device, and changes nothing. */
-static const char *const tells[] = {
+static const char *const reports[] = {
 	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*"};
 
 /* The first half of a call that another name is known by, which it jumps into. Of no family but all. */
@@ -160,7 +160,7 @@ static bool in_default(const struct api_function *function)
 	/* The driver's way to set a device is its context. */
 	if (function->desc.operation != OP_CONTEXT && !in_family(FAMILY_DEVICE, function))
 		return false;
-	return !IN_LIST(tells, function->base);
+	return !IN_LIST(reports, function->base);
 }
 
 static bool of_layer(const struct trace_selection *selection, enum layer layer)

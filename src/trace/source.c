@@ -29,7 +29,7 @@ struct bpf_source {
 	struct stack_maps stack_maps;
 	int cpus;
 	uint64_t *per_cpu;	      /* a value of each, for reading the map of losses */
-	uint64_t not_told, not_taken; /* stacks, as of the last look */
+	uint64_t not_reported, not_taken; /* stacks, as of the last look */
 };
 
 static struct bpf_source *of(struct trace_source *source)
@@ -149,7 +149,7 @@ static void count_lost_stacks(struct trace_source *source)
 
 	if (!source->stacks)
 		return;
-	source->lost[TRACE_LOST_STACK].count += new_losses(bpf, LOSS_STACK_RING_FULL, &bpf->not_told);
+	source->lost[TRACE_LOST_STACK].count += new_losses(bpf, LOSS_STACK_RING_FULL, &bpf->not_reported);
 	source->lost[TRACE_LOST_STACK_MEMORY].count += new_losses(bpf, LOSS_STACK_NO_ROOM, &bpf->not_taken);
 }
 

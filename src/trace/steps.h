@@ -31,7 +31,7 @@ struct trace_step {
 	const char *name;
 	union {
 		const struct api_value *values;
-		const struct box_layout *box;
+		const struct copy_layout *box;
 		const char *text;
 	};
 	uint16_t value_count;

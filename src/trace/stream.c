@@ -46,14 +46,14 @@ static int make_parts(struct trace_stream *stream)
 {
 	const struct trace_stream_options *options = &stream->options;
 
-	stream->order = order__new();
+	stream->order = reorder__new();
 	stream->threads = trace_threads__new(options->wants_cgroup);
 	stream->memory = memory_reader__new(stream->log);
 	stream->names = launch_names__new(options->full_names, stream->memory);
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
 	if (options->wants_places)
-		stream->places = trace_places__new();
+		stream->places = address_text__new();
 	if (!stream->memory || (stream->source->stacks && make_stacks(stream)))
 		return -ENOMEM;
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
@@ -100,18 +100,18 @@ int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *
 
 void trace_stream__free(struct trace_stream *stream)
 {
-	struct waiting *waiting;
+	struct pending_event *pending;
 	uint64_t time;
 
 	if (!stream)
 		return;
-	while (stream->order && (waiting = order__first(stream->order, &time))) {
-		trace_stream__let_go(stream, waiting);
-		order__pop(stream->order);
+	while (stream->order && (pending = reorder__first(stream->order, &time))) {
+		trace_stream__let_go(stream, pending);
+		reorder__pop(stream->order);
 	}
-	order__free(stream->order);
+	reorder__free(stream->order);
 	launch_names__free(stream->names);
-	trace_places__free(stream->places);
+	address_text__free(stream->places);
 	stacks__free(stream->stacks);
 	memory_reader__free(stream->memory);
 	trace_threads__free(stream->threads);
@@ -157,11 +157,11 @@ void trace_stream__count(const struct trace_stream *stream, struct trace_counts 
 static int has_much(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
-	uint64_t waiting = source->calls->written(source) - source->calls->position(source);
+	uint64_t pending = source->calls->written(source) - source->calls->position(source);
 
 	if (source->stacks && ring__written(source->stacks) > source->stacks->read)
 		return 1;
-	return waiting && waiting >= source->config->wake_bytes;
+	return pending && pending >= source->config->wake_bytes;
 }
 
 /* Reads the ring to `end`, as far as it goes. RING_BUSY, INTAKE_FULL, 0 or a negative errno. */

@@ -156,7 +156,7 @@ static void find_base(const char *base, struct trace_type *out)
 	} else if ((out->layout = trace_layout__find(base))) {
 		out->sort = SORT_STRUCTURE;
 		out->size = out->layout->size;
-	} else if ((out->box = box_layout__find(base))) {
+	} else if ((out->box = copy_layout__find(base))) {
 		out->sort = SORT_BOX;
 		out->size = out->box->size;
 	} else {

@@ -14,7 +14,7 @@
 #define TRACE_TYPE_H
 
 #include "api/api.h"
-#include "trace/box.h"
+#include "trace/copy_descriptor.h"
 #include "trace/layout.h"
 #include "trace/line.h"
 
@@ -37,7 +37,7 @@ struct trace_type {
 	const struct api_value *values;
 	size_t value_count;
 	const struct trace_layout *layout;
-	const struct box_layout *box;
+	const struct copy_layout *box;
 };
 
 enum type_reading {

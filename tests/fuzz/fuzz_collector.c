@@ -31,7 +31,7 @@ static void make(struct collector *collector)
 		.options = {.sections = SECTION_ALL, .max_processes = SLOTS},
 		.log = &quiet,
 		.hooks = {.process_changed = on_change},
-		.names = name_store__new(),
+		.names = kernel_names__new(),
 		.attribution = attribution__new(NULL),
 		.records = calloc(SLOTS, sizeof(struct process_record)),
 		.index_of = malloc(SLOTS * sizeof(uint32_t)),
@@ -44,7 +44,7 @@ static void make(struct collector *collector)
 static void destroy(struct collector *collector)
 {
 	model__clear(&collector->model);
-	name_store__free(collector->names);
+	kernel_names__free(collector->names);
 	attribution__free(collector->attribution);
 	free(collector->records);
 	free(collector->index_of);
@@ -104,7 +104,7 @@ static void count_launches(struct collector *collector, struct input *input)
 	process = collector__process_at(collector, slot);
 	if (!process || !process->kernel_table)
 		return;
-	name = name_store__find(collector->names, &key.kernel);
+	name = kernel_names__find(collector->names, &key.kernel);
 	MUST(!kernel_table__set(process->kernel_table, &key, launches, name));
 	if (launches & 1)
 		kernel_table__retire(process->kernel_table, &key);

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/account_options.h"
+#include "cli/options/profile_options.h"
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
-#include "cli/options/options.h"
+#include "cli/options/monitor_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/options/trace_options.h"
 #include "cli/session/watch.h"
@@ -21,10 +21,10 @@
 
 static int parse_monitor(int argc, char **argv, struct error *err)
 {
-	struct options options;
-	int ret = options__parse(&options, argc, argv, err);
+	struct monitor_options options;
+	int ret = monitor_options__parse(&options, argc, argv, err);
 
-	options__clear(&options);
+	monitor_options__clear(&options);
 	return ret;
 }
 
@@ -37,23 +37,23 @@ static int parse_trace(int argc, char **argv, struct error *err)
 	return ret;
 }
 
-static int parse_account(bool diagnose, int argc, char **argv, struct error *err)
+static int parse_profile(bool diagnose, int argc, char **argv, struct error *err)
 {
-	struct account_command options;
-	int ret = account_options__parse(&options, diagnose, argc, argv, err);
+	struct profile_command options;
+	int ret = profile_options__parse(&options, diagnose, argc, argv, err);
 
-	account_options__clear(&options);
+	profile_options__clear(&options);
 	return ret;
 }
 
 static int parse_stat(int argc, char **argv, struct error *err)
 {
-	return parse_account(false, argc, argv, err);
+	return parse_profile(false, argc, argv, err);
 }
 
 static int parse_diagnose(int argc, char **argv, struct error *err)
 {
-	return parse_account(true, argc, argv, err);
+	return parse_profile(true, argc, argv, err);
 }
 
 static int parse_memleak(int argc, char **argv, struct error *err)

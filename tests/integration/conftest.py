@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.account_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact", "lib.gpu_queue", "lib.probe",
+pytest.register_assert_rewrite("lib.profile_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact", "lib.gpu_queue", "lib.probe",
                               "lib.trace")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
-from lib import account, exact, mixtruth  # noqa: E402
+from lib import profile, exact, mixtruth  # noqa: E402
 from lib.probe import Result  # noqa: E402
 
 SHOWN = 40
@@ -52,7 +52,7 @@ def differences(test):
         if process["since_attach"] and test.name not in MAY_BE_MARKED:
             wrong.append(f"{name}: since attach")
         if is_account:
-            true, seen = account.true_functions(truth), account.seen_functions(process)
+            true, seen = profile.true_functions(truth), profile.seen_functions(process)
             wrong += [f"{name}: {function}: {seen.get(function)} instead of {counts}"
                       for function, counts in true.items() if seen.get(function) != counts]
             families.add("functions")

@@ -25,12 +25,12 @@ struct config {
 	__u32 pidns_inum;    /* gpuprobe's pid namespace */
 	__u8 only_watched;   /* only processes in the map `watched` and their children */
 	__u8 hold;	     /* stop watched processes where libraries may be new */
-	__u8 track_inflight; /* keep account of unfinished asynchronous copies */
+	__u8 track_inflight; /* keep profile of unfinished asynchronous copies */
 	__u8 launch_returns; /* the returns of launches are probed */
 	__u8 sees_memory;    /* all that allocates is probed: memory not on record is the program's own */
 	__u8 stack_mode;     /* enum stack_mode */
 	__u8 stack_sites;    /* of which calls, 1 << enum site_kind */
-	__u8 account;	     /* the account of a run is kept, see gpuprobe/account.h */
+	__u8 profile;	     /* the profile of a run is kept, see gpuprobe/profile.h */
 	__u32 stack_bytes;   /* of a stack that are copied, with STACK_DWARF and STACK_AUTO */
 	__u32 stack_sample;  /* see struct launch_site_key; a power of two */
 	__u8 rates;	     /* threads' calls are counted, see gpuprobe/rate.h */

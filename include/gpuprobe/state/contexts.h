@@ -18,7 +18,7 @@ struct context_record {
 	__u64 died_epoch;			     /* copies of an earlier epoch went with it, done or not */
 	__u64 blocking_covered, blocking_covered_ns; /* as `covered`, of its blocking streams alone */
 	/*
-	 * With an account: epochs before which work is done as well, though no wait was for it. All of it, since a free
+	 * With a profile: epochs before which work is done as well, though no wait was for it. All of it, since a free
 	 * blocked, or an event follows it; what blocking streams were given, since the legacy default stream comes
 	 * after that; what the latter was given, since they come after that.
 	 */
@@ -57,7 +57,7 @@ struct object_key {
 
 #define OBJECT_NON_BLOCKING 0x01 /* a stream that does not wait for the legacy default stream */
 #define OBJECT_ELSEWHERE 0x02	 /* an event that other processes, or graphs, may record */
-#define OBJECT_RECORDED 0x04	 /* with an account: an event that has been recorded */
+#define OBJECT_RECORDED 0x04	 /* with a profile: an event that has been recorded */
 
 struct object_record {
 	__u64 context;
@@ -66,12 +66,12 @@ struct object_record {
 	__u8 device;
 	__u8 flags; /* OBJECT_* */
 	__u32 pad;
-	/* With an account: of an event that has never been recorded */
+	/* With a profile: of an event that has never been recorded */
 	__u32 waits;
 	__u32 queries;
 };
 
-/* With an account: copies to an allocation of pinned memory, the latest of which was on that stream. */
+/* With a profile: copies to an allocation of pinned memory, the latest of which was on that stream. */
 struct target_key {
 	__u64 address; /* the allocation's */
 	__u32 slot;

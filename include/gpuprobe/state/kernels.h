@@ -39,7 +39,7 @@ struct shape_record {
 	__u64 blocks_min, blocks_max;	/* in the grid */
 	__u64 threads_min, threads_max; /* in a block */
 	__u64 shared_min, shared_max;
-	/* With an account, of those that followed another launch of their thread: the time from its return to their entry */
+	/* With a profile, of those that followed another launch of their thread: the time from its return to their entry */
 	__u64 gaps, gap_ns, gap_min, gap_max;
 };
 

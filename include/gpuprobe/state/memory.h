@@ -112,13 +112,13 @@ static inline __u64 pool_record__used(const struct pool_record *pool)
 }
 
 /* The value of `beyond` once the driver has said that so much is used. */
-static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 told)
+static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 reported)
 {
-	__u64 more = told > pool->used ? told - pool->used : pool->used - told, most = ~0ull >> 1;
+	__u64 more = reported > pool->used ? reported - pool->used : pool->used - reported, most = ~0ull >> 1;
 
 	if (more > most)
 		more = most;
-	return told > pool->used ? (__s64)more : -(__s64)more;
+	return reported > pool->used ? (__s64)more : -(__s64)more;
 }
 
 #endif

@@ -69,7 +69,7 @@ struct stream_record {
 	__u8 device;
 	__u8 blocking; /* the legacy default stream waits for it, and it for that; 0 also where its making was not seen */
 	__u8 pad[6];
-	/* With an account: epochs of the latest work, plus 1, and of the latest event record or host function */
+	/* With a profile: epochs of the latest work, plus 1, and of the latest event record or host function */
 	__u64 worked, recorded;
 	/*
 	 * That of the latest work that is no copy or set, plus 1, the bytes of the copies and sets since the stream was last known to be

@@ -8,7 +8,7 @@
 #define CALL_DEPTH 8	   /* watched calls nested in one thread */
 #define CONTEXT_DEPTH 8	   /* contexts pushed in one thread */
 #define DURATIONS_KNOWN 32 /* functions whose histogram a thread finds without a look-up */
-#define NO_PLACE (~0u)
+#define NO_COUNTER_SLOT (~0u)
 #define PAGEABLE_KNOWN 8 /* addresses of pageable memory that a thread remembers; a power of two */
 
 /* A device by the number that its process knows it by, as the API has it. */
@@ -50,7 +50,7 @@ struct call {
 	__u64 caller;	   /* the return address; with copies of stacks alone */
 	__u64 stack;	   /* id of where it was made, at its return; 0: not taken */
 	__u64 freed_stack; /* of an OP_FREE: the id in the record that it took */
-	__u64 from, to;	   /* with an account, of a copy of one range between host and device; else `from` is 0 */
+	__u64 from, to;	   /* with a profile, of a copy of one range between host and device; else `from` is 0 */
 	__u64 version;	   /* of such a copy: see struct repeat_record */
 	__u16 row;
 	__u8 operation;
@@ -62,7 +62,7 @@ struct call {
 		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
 	};
 	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 marked;	 /* OBJECT_* of what is made; with an account, by operation: see bpf/account/work.bpf.h */
+	__u8 marked;	 /* OBJECT_* of what is made; with a profile, by operation: see bpf/profile/work.bpf.h */
 	__u8 unfollowed; /* its return is not seen: counted at its entry */
 	__u8 driver;	 /* the library that it is in, as SITE_DRIVER_SHIFT has it */
 	__u32 place;	 /* its thread's */
@@ -97,7 +97,7 @@ struct thread {
 	__u32 context_depth;
 	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
 	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
-	/* number of its struct thread_counts and struct thread_account plus 1; 0: none yet; NO_PLACE: all were taken */
+	/* number of its struct thread_counts and struct thread_profile plus 1; 0: none yet; NO_COUNTER_SLOT: all were taken */
 	__u32 place;
 	__u32 rate;			  /* as `place`, of its struct thread_rate */
 	__u32 steps;			  /* as `place`, of its struct step_record */

@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	options__parse(argc, argv, "`faults ID`: a program with the fault that gpuprobe calls ID.",
+	monitor_options__parse(argc, argv, "`faults ID`: a program with the fault that gpuprobe calls ID.",
 		       options);
 	if (!fault)
 		give_up("which fault? See --help");

@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 	};
 	pthread_t starter;
 
-	options__parse(argc, argv, "Random calls of all kinds, on the simulated CUDA only.",
+	monitor_options__parse(argc, argv, "Random calls of all kinds, on the simulated CUDA only.",
 		       options);
 	mix.deadly = !calm;
 	mix.resets = !no_resets;

@@ -147,7 +147,7 @@ static int add_functions(struct request *request, const struct cuda_file *file)
 {
 	bool *rows = calloc(api_function_count, sizeof(*rows));
 	struct wanted_functions wanted = {rows, add_unknown, request};
-	struct probe_site *sites = NULL;
+	struct probe_point *sites = NULL;
 	size_t count = 0, missing;
 	int ret = rows ? 0 : -ENOMEM;
 

@@ -6,22 +6,22 @@
 
 #include "base/clock.h"
 #include "base/text_stream.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 #include "cli/options/flame_options.h"
 #include "cli/commands/subcommand.h"
-#include "cli/files/whole_file.h"
+#include "cli/files/atomic_file.h"
 #include "output/flame/forms.h"
 
 struct flame {
 	const struct flame_options *options;
 	const struct log *log;
-	struct counting *counting;
-	struct whole_file *file;
+	struct live_model *live;
+	struct atomic_file *file;
 	struct timespec begin;
 };
 
 /* What is probed, so that what is shown is whole and nothing else costs. */
-static void choose_probes(enum flame_by by, struct counting_options *counting)
+static void choose_probes(enum flame_by by, struct live_model_options *live)
 {
 	static const struct {
 		unsigned int sections;
@@ -34,15 +34,15 @@ static void choose_probes(enum flame_by by, struct counting_options *counting)
 		[FLAME_FAILURES] = {SECTION_ALL, SITE_FAILURE},
 	};
 
-	counting->sections = choices[by].sections;
-	counting->stack_sites = 1u << choices[by].kind;
-	counting->check_launches = by == FLAME_FAILURES;
+	live->sections = choices[by].sections;
+	live->stack_sites = 1u << choices[by].kind;
+	live->check_launches = by == FLAME_FAILURES;
 }
 
 static int set_up(struct flame *flame, struct error *err)
 {
 	const struct flame_options *options = flame->options;
-	struct counting_options counting = {
+	struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
 		.end_with_pids = true,
@@ -53,15 +53,15 @@ static int set_up(struct flame *flame, struct error *err)
 	};
 	int ret;
 
-	choose_probes(options->by, &counting);
+	choose_probes(options->by, &live);
 	/* First, while a signal ends gpuprobe: it may be a pipe that nobody reads yet. */
-	ret = whole_file__new(options->file, &flame->file, err);
+	ret = atomic_file__new(options->file, &flame->file, err);
 	if (!ret)
-		ret = counting__new(&counting, flame->log, &flame->counting, err);
+		ret = live_model__new(&live, flame->log, &flame->live, err);
 	if (!ret)
-		ret = counting__prepare(flame->counting, err);
+		ret = live_model__prepare(flame->live, err);
 	if (!ret)
-		ret = counting__attach(flame->counting, err);
+		ret = live_model__attach(flame->live, err);
 	flame->begin = clock__wall();
 	return ret;
 }
@@ -74,7 +74,7 @@ static int print_form(const struct flame *flame, const struct flame_graph *graph
 
 	switch (flame->options->form) {
 	case FLAME_SVG:
-		return flame_svg__print(out, graph, counting__model(flame->counting), &caption);
+		return flame_svg__print(out, graph, live_model__model(flame->live), &caption);
 	case FLAME_SPEEDSCOPE:
 		return flame_speedscope__print(out, graph, &caption);
 	default:
@@ -91,13 +91,13 @@ static int write_form(const struct flame *flame, const struct flame_graph *graph
 
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;
-	ret = ret ? error__set(err, ret, "out of memory") : whole_file__write(flame->file, text, length, err);
+	ret = ret ? error__set(err, ret, "out of memory") : atomic_file__write(flame->file, text, length, err);
 	free(text);
 	return ret;
 }
 
 /* On stderr, since not every form has room for them. */
-static void tell_notes(const struct flame *flame, const struct flame_graph *graph)
+static void report_notes(const struct flame *flame, const struct flame_graph *graph)
 {
 	char *notes = NULL, *rest = NULL;
 	size_t length = 0;
@@ -105,7 +105,7 @@ static void tell_notes(const struct flame *flame, const struct flame_graph *grap
 
 	if (!out)
 		return;
-	flame_notes__print(out, graph, counting__model(flame->counting));
+	flame_notes__print(out, graph, live_model__model(flame->live));
 	if (graph->broken && flame->options->stacks.mode == STACK_FP)
 		fputs(STACKS_BREAK_OFF "\n", out);
 	if (!fclose(out))
@@ -123,12 +123,12 @@ static int write_graph(const struct flame *flame, struct error *err)
 		.lines = apart,
 	};
 	struct flame_graph *graph = NULL;
-	int ret = flame_graph__new(counting__model(flame->counting), &form, &graph);
+	int ret = flame_graph__new(live_model__model(flame->live), &form, &graph);
 
 	if (ret)
 		return error__set(err, ret, "out of memory");
 	ret = write_form(flame, graph, err);
-	tell_notes(flame, graph);
+	report_notes(flame, graph);
 	flame_graph__free(graph);
 	return ret;
 }
@@ -136,9 +136,9 @@ static int write_graph(const struct flame *flame, struct error *err)
 /* Whoever reads the output may be slow: by then no probe is in, and nobody is held. */
 static int finish(const struct flame *flame, struct error *err)
 {
-	struct session *session = counting__session(flame->counting);
+	struct session *session = live_model__session(flame->live);
 
-	counting__finish(flame->counting);
+	live_model__finish(flame->live);
 	session__detach(session);
 	session__release_signals(session);
 	return write_graph(flame, err);
@@ -150,13 +150,13 @@ static int run(const struct flame_options *options, const struct log *log, int *
 	int ret = set_up(&flame, err);
 
 	if (!ret)
-		ret = session__run(counting__session(flame.counting), err);
+		ret = session__run(live_model__session(flame.live), err);
 	if (!ret)
 		ret = finish(&flame, err);
 	if (!ret)
-		*status = session__status(counting__session(flame.counting));
-	whole_file__free(flame.file);
-	counting__free(flame.counting);
+		*status = session__status(live_model__session(flame.live));
+	atomic_file__free(flame.file);
+	live_model__free(flame.live);
 	return ret;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/files/output_file.h"
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 
 struct idle_times {
 	FILE *out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The file of --idle-times: each time in which a process is proved to have had nothing queued on a GPU, as
- * comma-separated values. Sums of them are in every account; the file is for those who lay them beside another timeline.
+ * comma-separated values. Sums of them are in every profile; the file is for those who lay them beside another timeline.
  */
 #ifndef CLI_IDLE_TIMES_H
 #define CLI_IDLE_TIMES_H

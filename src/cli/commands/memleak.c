@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 #include "cli/options/memleak_options.h"
 #include "cli/session/reports.h"
 #include "cli/session/samples.h"
@@ -16,7 +16,7 @@
 struct memleak {
 	const struct memleak_command *options;
 	const struct log *log;
-	struct counting *counting;
+	struct live_model *live;
 	struct reports *reports;
 	struct samples *samples;
 	struct growth *growth;
@@ -29,7 +29,7 @@ static int print(FILE *out, void *arg)
 {
 	const struct memleak *memleak = arg;
 	const struct memleak_command *options = memleak->options;
-	const struct model *model = counting__model(memleak->counting);
+	const struct model *model = live_model__model(memleak->live);
 
 	if (options->json)
 		return memleak_json__print(out, model, memleak->growth, &options->output);
@@ -40,7 +40,7 @@ static void sample(void *arg)
 {
 	struct memleak *memleak = arg;
 
-	if (!growth__sample(memleak->growth, counting__model(memleak->counting)) || memleak->warned)
+	if (!growth__sample(memleak->growth, live_model__model(memleak->live)) || memleak->warned)
 		return;
 	memleak->warned = true;
 	log__warn(memleak->log, "no memory for what some call sites had live");
@@ -48,7 +48,7 @@ static void sample(void *arg)
 
 static bool shows_broken(const struct memleak *memleak)
 {
-	const struct model *model = counting__model(memleak->counting);
+	const struct model *model = live_model__model(memleak->live);
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];
@@ -76,7 +76,7 @@ static void look(void *arg)
 static int set_up(struct memleak *memleak, struct error *err)
 {
 	const struct memleak_command *options = memleak->options;
-	const struct counting_options counting = {
+	const struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
 		.end_with_pids = true,
@@ -107,17 +107,17 @@ static int set_up(struct memleak *memleak, struct error *err)
 	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
 	if (!memleak->growth)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = counting__new(&counting, memleak->log, &memleak->counting, err);
+	ret = live_model__new(&live, memleak->log, &memleak->live, err);
 	if (!ret)
-		ret = reports__new(memleak->counting, &reports, memleak->log, &memleak->reports, err);
+		ret = reports__new(memleak->live, &reports, memleak->log, &memleak->reports, err);
 	if (!ret)
-		ret = counting__prepare(memleak->counting, err);
+		ret = live_model__prepare(memleak->live, err);
 	if (!ret)
 		ret = reports__start(memleak->reports, err);
 	if (!ret)
-		ret = samples__new(memleak->counting, &samples, &memleak->samples, err);
+		ret = samples__new(memleak->live, &samples, &memleak->samples, err);
 	if (!ret)
-		ret = counting__attach(memleak->counting, err);
+		ret = live_model__attach(memleak->live, err);
 	return ret;
 }
 
@@ -125,7 +125,7 @@ static void tear_down(struct memleak *memleak)
 {
 	samples__free(memleak->samples);
 	reports__free(memleak->reports);
-	counting__free(memleak->counting);
+	live_model__free(memleak->live);
 	growth__free(memleak->growth);
 }
 
@@ -135,14 +135,14 @@ static int run(const struct memleak_command *options, const struct log *log, int
 	int ret = set_up(&memleak, err);
 
 	if (!ret)
-		ret = session__run(counting__session(memleak.counting), err);
+		ret = session__run(live_model__session(memleak.live), err);
 	if (!ret) {
 		ret = reports__finish(memleak.reports, err);
 		if (memleak.broken && options->stacks.mode == STACK_FP)
 			log__warn(log, STACKS_BREAK_OFF);
 	}
 	if (!ret)
-		*status = session__status(counting__session(memleak.counting));
+		*status = session__status(live_model__session(memleak.live));
 	tear_down(&memleak);
 	return ret;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/counting.h"
-#include "cli/options/options.h"
+#include "cli/session/live_model.h"
+#include "cli/options/monitor_options.h"
 #include "cli/session/reports.h"
 #include "cli/session/samples.h"
 #include "cli/commands/subcommand.h"
@@ -26,9 +26,9 @@
 #define STEP_THREADS_WATCHED 16 /* each has a record of some 200 KiB */
 
 struct monitor {
-	const struct options *options;
+	const struct monitor_options *options;
 	const struct log *log;
-	struct counting *counting;
+	struct live_model *live;
 	struct metrics *metrics;
 	struct http_server *server;
 	struct reports *reports;
@@ -41,11 +41,11 @@ struct monitor {
 
 /* --- findings --- */
 
-/* Those there is evidence for: without --verdict there is no account. -EINVAL where a threshold is none. */
+/* Those there is evidence for: without --verdict there is no profile. -EINVAL where a threshold is none. */
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.account = monitor->options->verdict,
+		.profile = monitor->options->verdict,
 		.latest = true,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
@@ -71,7 +71,7 @@ static void warn_memory(struct monitor *monitor, int ret)
 static void sample(void *arg)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = counting__model(monitor->counting);
+	const struct model *model = live_model__model(monitor->live);
 
 	if (model->now_ns - monitor->sampled_ns < SAMPLE_PERIOD_NS)
 		return;
@@ -82,7 +82,7 @@ static void sample(void *arg)
 static void draw(struct monitor *monitor)
 {
 	sample(monitor);
-	warn_memory(monitor, findings__draw(monitor->findings, counting__model(monitor->counting), &monitor->list));
+	warn_memory(monitor, findings__detect(monitor->findings, live_model__model(monitor->live), &monitor->list));
 }
 
 /* With sections asked for the report has these alone. Without the returns of calls nothing is known of times. */
@@ -98,13 +98,13 @@ static void look(void *arg)
 	struct monitor *monitor = arg;
 
 	draw(monitor);
-	report_findings__select(&monitor->list, counting__model(monitor->counting));
+	report_findings__select(&monitor->list, live_model__model(monitor->live));
 }
 
 static int print(FILE *out, void *arg)
 {
 	const struct monitor *monitor = arg;
-	const struct options *options = monitor->options;
+	const struct monitor_options *options = monitor->options;
 	const struct report_options form = {
 		.top = options->top,
 		.full_names = options->full_names,
@@ -113,21 +113,21 @@ static int print(FILE *out, void *arg)
 	};
 
 	if (options->json)
-		report_json__print(out, counting__model(monitor->counting), form.findings, form.verdicts);
+		report_json__print(out, live_model__model(monitor->live), form.findings, form.verdicts);
 	else
-		report_text__print(out, counting__model(monitor->counting), &form);
+		report_text__print(out, live_model__model(monitor->live), &form);
 	return 0;
 }
 
 static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = counting__model(monitor->counting);
+	const struct model *model = live_model__model(monitor->live);
 	int ret = 0;
 
 	anew = anew || model->broken_off;
 	if (anew)
-		ret = counting__update(monitor->counting, false);
+		ret = live_model__update(monitor->live, false);
 	/* No page is better than one on which counters have gone back: the next has all of it. */
 	if (ret)
 		return ret;
@@ -136,21 +136,21 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 	*reading = model->now_ns;
 	ret = metrics__render(monitor->metrics, out, model, &monitor->list, form);
 	if (!ret)
-		counting__paged(monitor->counting);
+		live_model__paged(monitor->live);
 	return ret;
 }
 
 /* --- setting up --- */
 
 /* A port that the caller may not take, as one below 1024, is not taken for him. */
-static int listen_as_caller(struct monitor *monitor, const struct http_options *options, struct error *err)
+static int listen_as_invoker(struct monitor *monitor, const struct http_options *options, struct error *err)
 {
 	struct file_rights rights;
-	int ret = file_rights__take_callers(&rights);
+	int ret = file_rights__take_invokers(&rights);
 
 	if (ret)
 		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address, strerror(-ret));
-	ret = http_server__new(session__loop(counting__session(monitor->counting)), options, &monitor->server, err);
+	ret = http_server__new(session__loop(live_model__session(monitor->live)), options, &monitor->server, err);
 	file_rights__give_back(&rights);
 	return ret;
 }
@@ -176,7 +176,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 	monitor->metrics = metrics__new(&form);
 	if (!monitor->metrics)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = listen_as_caller(monitor, &options, &why);
+	ret = listen_as_invoker(monitor, &options, &why);
 	if (!ret)
 		return 0;
 	if (monitor->options->metrics_address_given)
@@ -191,7 +191,7 @@ static int start_server(struct monitor *monitor, struct error *err)
  */
 static int start_samples(struct monitor *monitor, struct error *err)
 {
-	const struct options *options = monitor->options;
+	const struct monitor_options *options = monitor->options;
 	const struct samples_options samples = {
 		.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : VERDICT_PERIOD,
 		.take = options->verdict ? sample : NULL,
@@ -199,20 +199,20 @@ static int start_samples(struct monitor *monitor, struct error *err)
 	};
 
 	return options->max_overhead > 0 || options->verdict ?
-		       samples__new(monitor->counting, &samples, &monitor->samples, err) :
+		       samples__new(monitor->live, &samples, &monitor->samples, err) :
 		       0;
 }
 
 static int set_up(struct monitor *monitor, struct error *err)
 {
-	const struct options *options = monitor->options;
-	const struct counting_options counting = {
+	const struct monitor_options *options = monitor->options;
+	const struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
 		.end_with_pids = true,
 		.sections = options->sections,
 		.api = options->api,
-		.account = options->verdict,
+		.profile = options->verdict,
 		.check_launches = options->check_launches,
 		.no_returns = options->no_returns,
 		.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,
@@ -230,20 +230,20 @@ static int set_up(struct monitor *monitor, struct error *err)
 	};
 	int ret;
 
-	ret = counting__new(&counting, monitor->log, &monitor->counting, err);
+	ret = live_model__new(&live, monitor->log, &monitor->live, err);
 	if (!ret)
-		ret = reports__new(monitor->counting, &reports, monitor->log, &monitor->reports, err);
+		ret = reports__new(monitor->live, &reports, monitor->log, &monitor->reports, err);
 	/* A port below 1024 needs more than gpuprobe keeps. */
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)
-		ret = counting__prepare(monitor->counting, err);
+		ret = live_model__prepare(monitor->live, err);
 	if (!ret)
 		ret = reports__start(monitor->reports, err);
 	if (!ret)
 		ret = start_samples(monitor, err);
 	if (!ret)
-		ret = counting__attach(monitor->counting, err);
+		ret = live_model__attach(monitor->live, err);
 	if (!ret)
 		findings__begin(monitor->findings, clock__boot_ns());
 	return ret;
@@ -257,10 +257,10 @@ static void tear_down(struct monitor *monitor)
 	metrics__free(monitor->metrics);
 	finding_list__clear(&monitor->list);
 	findings__free(monitor->findings);
-	counting__free(monitor->counting);
+	live_model__free(monitor->live);
 }
 
-static int run(const struct options *options, const struct log *log, int *status, struct error *err)
+static int run(const struct monitor_options *options, const struct log *log, int *status, struct error *err)
 {
 	struct monitor monitor = {.options = options, .log = log};
 	int ret = make_findings(&monitor, err);
@@ -270,20 +270,20 @@ static int run(const struct options *options, const struct log *log, int *status
 	if (!ret)
 		ret = set_up(&monitor, err);
 	if (!ret)
-		ret = session__run(counting__session(monitor.counting), err);
+		ret = session__run(live_model__session(monitor.live), err);
 	if (!ret)
 		ret = reports__finish(monitor.reports, err);
 	if (!ret)
-		*status = session__status(counting__session(monitor.counting));
+		*status = session__status(live_model__session(monitor.live));
 	tear_down(&monitor);
 	return ret;
 }
 
 int monitor_command__run(int argc, char **argv, int *status, struct error *err)
 {
-	struct options options;
+	struct monitor_options options;
 	struct log log;
-	int ret = options__parse(&options, argc, argv, err);
+	int ret = monitor_options__parse(&options, argc, argv, err);
 
 	if (!subcommand__is_done(ret, &monitor_options, status)) {
 		log.level = options.log_level;
@@ -292,6 +292,6 @@ int monitor_command__run(int argc, char **argv, int *status, struct error *err)
 	}
 	if (ret == OPTIONS_HELP)
 		subcommand__print_all(stdout);
-	options__clear(&options);
+	monitor_options__clear(&options);
 	return ret;
 }

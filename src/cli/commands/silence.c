@@ -33,7 +33,7 @@ void silence__free(struct silence *silence)
 }
 
 /* The program's innermost frame: " (step, train.py:44)"; empty where none has a line. */
-static void tell_place(const struct dump_thread *thread, char *text, size_t size)
+static void report_place(const struct dump_thread *thread, char *text, size_t size)
 {
 	text[0] = '\0';
 	for (size_t i = thread->beyond; i < thread->stack.count; i++) {
@@ -66,7 +66,7 @@ static bool uses_cuda(const struct dump *dump)
 	return false;
 }
 
-static void tell_doing(const struct dump *dump, pid_t pid, char *text, size_t size)
+static void report_doing(const struct dump *dump, pid_t pid, char *text, size_t size)
 {
 	const struct dump_thread *thread = find_in_cuda(dump);
 	char place[112];
@@ -76,13 +76,13 @@ static void tell_doing(const struct dump *dump, pid_t pid, char *text, size_t si
 	} else if (!thread) {
 		snprintf(text, size, "it has no CUDA library");
 	} else {
-		tell_place(thread, place, sizeof(place));
+		report_place(thread, place, sizeof(place));
 		snprintf(text, size, "thread %d (%s) is in %.48s%s", (int)thread->tid, thread->comm,
 			 thread->call ? thread->call : thread->by, place);
 	}
 }
 
-static void look_at(const struct silence *silence, struct asked_process *process)
+static void look_at(const struct silence *silence, struct target_process *process)
 {
 	const pid_t pid = process->pid;
 	struct pid_list pids = {0};
@@ -93,16 +93,16 @@ static void look_at(const struct silence *silence, struct asked_process *process
 		dump = looker__look(silence->looker, pids.pids, pids.count);
 	pid_list__clear(&pids);
 	if (dump && dump->count)
-		tell_doing(dump, pid, process->doing, sizeof(process->doing));
+		report_doing(dump, pid, process->doing, sizeof(process->doing));
 	dump__free(dump);
 }
 
-void silence__look(struct silence *silence, struct asked_processes *asked, bool final)
+void silence__look(struct silence *silence, struct target_processes *asked, bool final)
 {
 	uint64_t now = clock__boot_ns();
 	size_t looked_at = 0;
 
-	if (!silence || !asked__silent(asked) || (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
+	if (!silence || !silent_targets__count(asked) || (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
 		return;
 	silence->looked_ns = now;
 	for (size_t i = 0; i < asked->count && looked_at < LOOKED_AT; i++) {

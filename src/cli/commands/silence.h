@@ -7,7 +7,7 @@
 #define CLI_SILENCE_H
 
 #include "cli/session/looker.h"
-#include "model/asked.h"
+#include "model/silent_targets.h"
 
 struct silence;
 
@@ -19,6 +19,6 @@ void silence__free(struct silence *silence); /* NULL ok */
  * Fills in `doing` of the first eight that are silent. Looks at them once in ten seconds at most, but for a `final` look. Where
  * they cannot be looked at nothing is known of them.
  */
-void silence__look(struct silence *silence, struct asked_processes *asked, bool final);
+void silence__look(struct silence *silence, struct target_processes *asked, bool final);
 
 #endif

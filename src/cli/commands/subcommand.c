@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options/account_options.h"
+#include "cli/options/profile_options.h"
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
-#include "cli/options/options.h"
+#include "cli/options/monitor_options.h"
 #include "cli/options/trace_options.h"
 
 static const struct subcommand subcommands[] = {

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cli/session/target_pids.h"
 #include "cli/commands/earlier_lines.h"
-#include "cli/commands/gaps.h"
+#include "cli/commands/attach_gaps.h"
 #include "cli/session/privileges.h"
 #include "cli/session/session.h"
 #include "cli/commands/subcommand.h"
@@ -42,7 +42,7 @@ struct trace {
 	struct trace_choice choice;
 	struct trace_stream *stream;
 	struct trace_sink *sink;
-	struct gaps *gaps;
+	struct attach_gaps *gaps;
 	struct earlier_lines *earlier; /* NULL: none are looked for */
 	struct event *ring, *tick, *more, *resized;
 	int failure;		   /* of the stream */
@@ -58,7 +58,7 @@ static void note_caller(struct trace *trace, const struct trace_process *process
 	if (*place == process->number + 1)
 		return;
 	*place = process->number + 1;
-	target_pids__see_call(session__asked(trace->session), process->pid, process->parent);
+	target_pids__see_call(session__target_processes(trace->session), process->pid, process->parent);
 }
 
 static int on_line(const struct trace_line *line, void *arg)
@@ -66,7 +66,7 @@ static int on_line(const struct trace_line *line, void *arg)
 	struct trace *trace = arg;
 
 	if (line->process) {
-		gaps__line(trace->gaps, line->process);
+		attach_gaps__line(trace->gaps, line->process);
 		note_caller(trace, line->process);
 	}
 	return trace_sink__line(trace->sink, line);
@@ -131,7 +131,7 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	struct trace *trace = arg;
 
 	(void)time_ns;
-	gaps__add(trace->gaps, pid);
+	attach_gaps__add(trace->gaps, pid);
 }
 
 /* --- setting up --- */
@@ -295,7 +295,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = load(trace, &features, links, err);
 	if (ret)
 		return ret;
-	trace->gaps = gaps__new(begin_ns, trace->log);
+	trace->gaps = attach_gaps__new(begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
 		return error__set(err, -ENOMEM, "out of memory");
@@ -335,7 +335,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	session__look_at_silent(trace->session, true);
-	end.asked = session__asked(trace->session);
+	end.asked = session__target_processes(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
 	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped, .before = trace_sink__earlier_calls(trace->sink)};
 	end.failed = ret < 0 && ret != -ECANCELED;
@@ -343,7 +343,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
 	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
-	trace_end__tell(&end);
+	trace_end__report(&end);
 	if (!ret)
 		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
 				  EXIT_LOST :
@@ -369,7 +369,7 @@ static void tear_down(struct trace *trace)
 	trace_functions__free(trace->functions);
 	trace_bpf__destroy(trace->skeleton);
 	trace_sink__free(trace->sink);
-	gaps__free(trace->gaps);
+	attach_gaps__free(trace->gaps);
 }
 
 static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)

@@ -30,11 +30,11 @@ static bool wants(const struct api_function *function, void *arg)
 }
 
 /* Once: it will be so with all that follow. */
-static void tell_lack(struct trace_choice *choice, const char *symbol, int code)
+static void report_lack(struct trace_choice *choice, const char *symbol, int code)
 {
-	if (choice->lack_told)
+	if (choice->lack_reported)
 		return;
-	choice->lack_told = true;
+	choice->lack_reported = true;
 	if (code == -ENOSPC)
 		log__warn(choice->log,
 			  "%s and maybe others are not traced: of functions that gpuprobe does not know there is room for %zu; "
@@ -55,7 +55,7 @@ static int row_of_unknown(const char *symbol, enum layer layer, void *arg)
 	if (row >= 0)
 		trace_object__set_plan(choice->skeleton, (uint32_t)row, plan_of(choice, (uint32_t)row));
 	else
-		tell_lack(choice, symbol, row);
+		report_lack(choice, symbol, row);
 	return row;
 }
 

@@ -23,7 +23,7 @@ struct trace_choice {
 	struct trace_bpf *skeleton;
 	const struct log *log;
 	bool has_launches;
-	bool lack_told;		       /* of a function for which there was no row */
+	bool lack_reported;		       /* of a function for which there was no row */
 	struct function_choice choice; /* for the attacher; its arg is this struct, which must stay where it is */
 };
 

@@ -17,7 +17,7 @@ static bool is_filtered(const struct trace_options *options)
 }
 
 /* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
-static void tell_losses(const struct trace_counts *counts, char *text, size_t size)
+static void report_losses(const struct trace_counts *counts, char *text, size_t size)
 {
 	static const char *const reasons[TRACE_LOSSES] = {
 		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
@@ -57,14 +57,14 @@ static void warn_silence(const struct trace_end *end)
 
 	if (end->missing.calls || end->failed || is_filtered(end->options) || trace_sink__is_closed(end->sink))
 		return;
-	if (asked__tell_silence(end->asked, text))
+	if (silent_targets__write(end->asked, text))
 		log__warn(end->log, "%s", text);
 }
 
-void trace_end__warn(const struct trace_end *end, const struct gaps *gaps)
+void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps)
 {
 	if (!is_of_some(end->options))
-		gaps__tell_rest(gaps);
+		attach_gaps__report_rest(gaps);
 	if (end->counts.malformed)
 		log__warn(end->log, "%llu records could not be understood and were dropped",
 			  (unsigned long long)end->counts.malformed);
@@ -72,12 +72,12 @@ void trace_end__warn(const struct trace_end *end, const struct gaps *gaps)
 	warn_silence(end);
 }
 
-void trace_end__tell(const struct trace_end *end)
+void trace_end__report(const struct trace_end *end)
 {
 	unsigned long long calls = trace_sink__calls(end->sink), files = end->missing.libraries;
 	char losses[512];
 
-	tell_losses(&end->counts, losses, sizeof(losses));
+	report_losses(&end->counts, losses, sizeof(losses));
 	if (!*losses && !files && (end->options->quiet || trace_sink__is_closed(end->sink)))
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", end->options->lines ? "written" : "summed up",

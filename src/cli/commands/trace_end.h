@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "cli/commands/gaps.h"
+#include "cli/commands/attach_gaps.h"
 #include "cli/options/trace_options.h"
 #include "cli/commands/trace_sink.h"
-#include "model/asked.h"
+#include "model/silent_targets.h"
 #include "output/trace/summary.h"
 #include "trace/stream.h"
 
@@ -17,16 +17,16 @@ struct trace_end {
 	const struct trace_options *options;
 	const struct log *log;
 	const struct trace_sink *sink;
-	const struct asked_processes *asked;
+	const struct target_processes *asked;
 	struct trace_counts counts;
 	struct trace_missing missing;
 	bool failed; /* not all could be read */
 };
 
 /* Before the summary is written. */
-void trace_end__warn(const struct trace_end *end, const struct gaps *gaps);
+void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps);
 
 /* "gpuprobe: written 25 calls, lost 0", the last line; nothing with --quiet where nothing was lost. */
-void trace_end__tell(const struct trace_end *end);
+void trace_end__report(const struct trace_end *end);
 
 #endif

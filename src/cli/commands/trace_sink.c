@@ -56,7 +56,7 @@ static void open_own(struct trace_sink *sink)
 
 	if (!sink->is_terminal && (fstat(sink->fd, &status) || !S_ISFIFO(status.st_mode)))
 		return;
-	if (file_rights__take_callers(&rights))
+	if (file_rights__take_invokers(&rights))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sink->fd);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -10,10 +10,10 @@
 #include "privilege/file_rights.h"
 
 /* A descriptor or a negative errno. */
-static int open_as_caller(const char *path)
+static int open_as_invoker(const char *path)
 {
 	struct file_rights rights;
-	int ret = file_rights__take_callers(&rights);
+	int ret = file_rights__take_invokers(&rights);
 
 	if (ret)
 		return ret;
@@ -31,7 +31,7 @@ int output_file__open(const char *path, struct error *err)
 
 	stop_signals__fill(&stop);
 	sigprocmask(SIG_UNBLOCK, &stop, &before);
-	fd = open_as_caller(path);
+	fd = open_as_invoker(path);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return fd < 0 ? error__set(err, fd, "cannot write %s: %s", path, strerror(-fd)) : fd;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The file of -O, which is written as the calls and reports come; one that is
- * written as a whole at the end is in whole_file.h.
+ * written as a whole at the end is in atomic_file.h.
  */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H

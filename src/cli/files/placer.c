@@ -43,7 +43,7 @@ static int become_owner(uid_t owner)
 	return ret ? ret : sandbox__enter(&nothing_more, NULL);
 }
 
-static int tell(int ret)
+static int report(int ret)
 {
 	return write(SOCKET, &ret, sizeof(ret)) == sizeof(ret) ? ret : -EPIPE;
 }
@@ -72,10 +72,10 @@ static void __attribute__((noreturn)) run(const struct placement *placement, uid
 	ret = become_owner(owner);
 	if (!ret && faccessat(DIRECTORY, ".", W_OK | X_OK, AT_EACCESS))
 		ret = -errno;
-	if (tell(ret))
+	if (report(ret))
 		_exit(1);
 	if (read(SOCKET, &byte, 1) == 1)
-		ret = tell(place(placement));
+		ret = report(place(placement));
 	else
 		unlinkat(DIRECTORY, placement->temporary, 0);
 	_exit(ret ? 1 : 0);

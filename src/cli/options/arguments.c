@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
 		      struct error *err)
@@ -372,7 +372,7 @@ const struct option_row overhead_rows[] = {
 
 #define CAPACITY_ROW(name, member, most, help) \
 	{ \
-		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct counting_limits, member), .max = (most) \
+		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct live_model_limits, member), .max = (most) \
 	}
 
 const struct option_row capacity_rows[] = {

@@ -98,7 +98,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 
 extern const struct option_row library_rows[];	/* of a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row overhead_rows[]; /* of a double, a share: --max-overhead where all families may be sampled */
-extern const struct option_row capacity_rows[]; /* of a struct counting_limits */
+extern const struct option_row capacity_rows[]; /* of a struct live_model_limits */
 extern const char *const api_words[4];		/* of an enum api_mode */
 
 int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct targets */

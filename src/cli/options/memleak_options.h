@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 #include "cli/options/stack_options.h"
 #include "output/memleak/memleak.h"
 
@@ -20,7 +20,7 @@ struct memleak_command {
 	double duration;     /* seconds; 0: until stopped */
 	unsigned long count; /* reports; 0: any number */
 	enum api_mode api;
-	struct counting_limits limits;
+	struct live_model_limits limits;
 	struct stack_choice stacks;
 	struct live_filter filter;
 	struct memleak_options output;

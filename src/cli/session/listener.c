@@ -17,7 +17,7 @@ struct listener {
 	struct mapping_events *events;
 	struct event *timer;
 	uint64_t whole_ns;     /* until then nothing was lost */
-	uint64_t told_lost_ns; /* when that was told, the last time */
+	uint64_t reported_lost_ns; /* when that was told, the last time */
 	bool has_lost;
 };
 
@@ -36,12 +36,12 @@ static void on_lost(uint64_t count, void *arg)
 	listener->has_lost = true;
 }
 
-static void tell_lost(struct listener *listener, uint64_t now_ns)
+static void report_lost(struct listener *listener, uint64_t now_ns)
 {
-	if (now_ns < listener->told_lost_ns + LOST_PAUSE_NS)
+	if (now_ns < listener->reported_lost_ns + LOST_PAUSE_NS)
 		return;
 	listener->has_lost = false;
-	listener->told_lost_ns = now_ns;
+	listener->reported_lost_ns = now_ns;
 	listener->hooks.lost(listener->whole_ns, listener->hooks.arg);
 }
 
@@ -51,7 +51,7 @@ void listener__read(struct listener *listener)
 
 	mapping_events__read(listener->events);
 	if (listener->has_lost)
-		tell_lost(listener, now_ns);
+		report_lost(listener, now_ns);
 	if (!listener->has_lost)
 		listener->whole_ns = now_ns;
 }

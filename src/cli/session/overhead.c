@@ -167,7 +167,7 @@ struct estimate_source overhead__estimates(struct overhead *overhead)
 	};
 }
 
-void overhead__tell(const struct overhead *overhead, struct sampling *sampling)
+void overhead__report(const struct overhead *overhead, struct sampling *sampling)
 {
 	sampling->max_overhead = overhead->options.max;
 	sampling->by_default = overhead->options.by_default;

@@ -34,6 +34,6 @@ void overhead__start(struct overhead *overhead);
 struct estimate_source overhead__estimates(struct overhead *overhead);
 
 /* What the model says of it. */
-void overhead__tell(const struct overhead *overhead, struct sampling *sampling);
+void overhead__report(const struct overhead *overhead, struct sampling *sampling);
 
 #endif

@@ -8,7 +8,7 @@
 #include "privilege/capabilities.h"
 #include "privilege/sandbox.h"
 
-static void tell_lacking(uint64_t effective, const struct log *log)
+static void report_lacking(uint64_t effective, const struct log *log)
 {
 	for (size_t i = 0; i < CAPABILITY_USES; i++) {
 		const struct capability_use *use = &capability_uses[i];
@@ -32,7 +32,7 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 		return ret;
 	if (kept.effective & UINT64_C(1) << CAP_SYS_ADMIN)
 		log__warn(log, "CAP_SYS_ADMIN is kept: probes by tracefs need it");
-	tell_lacking(kept.effective, log);
+	report_lacking(kept.effective, log);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 
 struct reports {
 	struct reports_options options;
-	struct counting *counting;
+	struct live_model *live;
 	const struct log *log;
 	struct console *console;
 	int fd;
@@ -46,9 +46,9 @@ static void report(struct reports *reports, bool final)
 	char *text;
 
 	if (final)
-		counting__finish(reports->counting);
+		live_model__finish(reports->live);
 	else
-		counting__update(reports->counting, true);
+		live_model__update(reports->live, true);
 	if (reports->options.look)
 		reports->options.look(reports->options.arg);
 	text = render(reports, &length);
@@ -57,7 +57,7 @@ static void report(struct reports *reports, bool final)
 	else
 		log__warn(reports->log, "no memory for a report");
 	if (!reports->options.whole)
-		counting__reported(reports->counting);
+		live_model__reported(reports->live);
 	reports->made++;
 }
 
@@ -65,7 +65,7 @@ static void on_output_closed(void *arg)
 {
 	struct reports *reports = arg;
 
-	session__stop(counting__session(reports->counting));
+	session__stop(live_model__session(reports->live));
 }
 
 static void report_next(struct reports *reports)
@@ -76,7 +76,7 @@ static void report_next(struct reports *reports)
 		return;
 	event_del(reports->due);
 	if (!reports->options.always_last)
-		session__stop(counting__session(reports->counting));
+		session__stop(live_model__session(reports->live));
 }
 
 static void on_gather(evutil_socket_t fd, short what, void *arg)
@@ -86,7 +86,7 @@ static void on_gather(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (counting__gather(reports->counting))
+	if (live_model__gather(reports->live))
 		evtimer_add(reports->gather, &at_once);
 	else
 		report_next(reports);
@@ -102,7 +102,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	/* Who has not read the last report yet gets the next when he has. */
 	if (console__is_busy(reports->console) || evtimer_pending(reports->gather, NULL))
 		return;
-	if (counting__gathers(reports->counting))
+	if (live_model__gathers(reports->live))
 		evtimer_add(reports->gather, &at_once);
 	else
 		report_next(reports);
@@ -117,11 +117,11 @@ static int open_output(struct reports *reports, struct error *err)
 		reports->fd = output_file__open(file, err);
 	if (reports->fd < 0)
 		return reports->fd;
-	return console__new(session__loop(counting__session(reports->counting)), reports->fd, on_output_closed, reports,
+	return console__new(session__loop(live_model__session(reports->live)), reports->fd, on_output_closed, reports,
 			    &reports->console, err);
 }
 
-int reports__new(struct counting *counting, const struct reports_options *options, const struct log *log,
+int reports__new(struct live_model *live, const struct reports_options *options, const struct log *log,
 		 struct reports **out, struct error *err)
 {
 	struct reports *reports = calloc(1, sizeof(*reports));
@@ -130,7 +130,7 @@ int reports__new(struct counting *counting, const struct reports_options *option
 	if (!reports)
 		return error__set(err, -ENOMEM, "out of memory");
 	reports->options = *options;
-	reports->counting = counting;
+	reports->live = live;
 	reports->log = log;
 	ret = open_output(reports, err);
 	if (ret) {
@@ -157,7 +157,7 @@ void reports__free(struct reports *reports)
 
 int reports__start(struct reports *reports, struct error *err)
 {
-	struct event_base *loop = session__loop(counting__session(reports->counting));
+	struct event_base *loop = session__loop(live_model__session(reports->live));
 	struct timeval interval = clock__timeval(reports->options.interval);
 
 	reports->due = event_new(loop, -1, EV_PERSIST, on_due, reports);
@@ -166,7 +166,7 @@ int reports__start(struct reports *reports, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	if (reports->options.interval > 0 && event_add(reports->due, &interval))
 		return error__set(err, -ENOMEM, "out of memory");
-	counting__expect_reports(reports->counting);
+	live_model__expect_reports(reports->live);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 
 struct reports;
 
@@ -28,14 +28,14 @@ struct reports_options {
 	void *arg;
 };
 
-/* Between counting__new and counting__prepare; the file is emptied. `counting` and `log` must outlive it. 0 or a negative errno. */
-int reports__new(struct counting *counting, const struct reports_options *options, const struct log *log,
+/* Between live_model__new and live_model__prepare; the file is emptied. `counting` and `log` must outlive it. 0 or a negative errno. */
+int reports__new(struct live_model *live, const struct reports_options *options, const struct log *log,
 		 struct reports **out, struct error *err);
 
-/* NULL is fine. Before counting__free. */
+/* NULL is fine. Before live_model__free. */
 void reports__free(struct reports *reports);
 
-/* Between counting__prepare and counting__attach: the time to the first report begins. 0 or a negative errno. */
+/* Between live_model__prepare and live_model__attach: the time to the first report begins. 0 or a negative errno. */
 int reports__start(struct reports *reports, struct error *err);
 
 /*

@@ -16,7 +16,7 @@
 
 struct samples {
 	struct samples_options options;
-	struct counting *counting;
+	struct live_model *live;
 	struct event *due;
 	double took; /* CPU seconds of the latest one */
 };
@@ -50,7 +50,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	counting__update(samples->counting, options->with_lists);
+	live_model__update(samples->live, options->with_lists);
 	if (options->take)
 		options->take(options->arg);
 	took = cpu_seconds() - cpu_began;
@@ -62,7 +62,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	evtimer_add(samples->due, &wait);
 }
 
-int samples__new(struct counting *counting, const struct samples_options *options, struct samples **out,
+int samples__new(struct live_model *live, const struct samples_options *options, struct samples **out,
 		 struct error *err)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
@@ -70,8 +70,8 @@ int samples__new(struct counting *counting, const struct samples_options *option
 
 	if (!samples)
 		return error__set(err, -ENOMEM, "out of memory");
-	*samples = (struct samples){.options = *options, .counting = counting};
-	samples->due = evtimer_new(session__loop(counting__session(counting)), on_due, samples);
+	*samples = (struct samples){.options = *options, .live = live};
+	samples->due = evtimer_new(session__loop(live_model__session(live)), on_due, samples);
 	if (!samples->due || evtimer_add(samples->due, &at_once)) {
 		samples__free(samples);
 		return error__set(err, -ENOMEM, "out of memory");

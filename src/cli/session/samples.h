@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "cli/session/counting.h"
+#include "cli/session/live_model.h"
 
 struct samples;
 
@@ -21,11 +21,11 @@ struct samples_options {
 	void *arg;
 };
 
-/* Begins with one at once; between counting__prepare and counting__attach. 0 or a negative errno. */
-int samples__new(struct counting *counting, const struct samples_options *options, struct samples **out,
+/* Begins with one at once; between live_model__prepare and live_model__attach. 0 or a negative errno. */
+int samples__new(struct live_model *live, const struct samples_options *options, struct samples **out,
 		 struct error *err);
 
-/* NULL is fine. Before counting__free. */
+/* NULL is fine. Before live_model__free. */
 void samples__free(struct samples *samples);
 
 #endif

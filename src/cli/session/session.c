@@ -23,19 +23,19 @@
 #include "base/descriptors.h"
 #include "base/heap.h"
 #include "cli/options/arguments.h"
-#include "cli/session/command.h"
+#include "cli/session/child_command.h"
 #include "cli/session/earlier.h"
-#include "cli/session/exits.h"
+#include "cli/session/target_exit.h"
 #include "cli/session/listener.h"
 #include "cli/session/privileges.h"
-#include "cli/session/refusals.h"
+#include "cli/session/unwatchable.h"
 #include "cli/session/rescans.h"
 #include "cli/commands/silence.h"
 #include "cli/session/stop_signals.h"
-#include "cli/session/waker.h"
+#include "cli/session/stopped_parents.h"
 #include "cli/session/watch.h"
 #include "cli/files/write_signals.h"
-#include "privilege/caller.h"
+#include "privilege/invoker.h"
 #include "probe/holds.h"
 #include "target/proc.h"
 
@@ -51,16 +51,16 @@ struct session {
 	const struct log *log;
 	struct event_base *loop;
 	struct event *signals, *deadline, *second;
-	struct command *command;
-	struct waker *waker;	   /* with a command */
+	struct child_command *command;
+	struct stopped_parents *waker;	   /* with a command */
 	struct listener *listener; /* without one; NULL: cannot be had */
 	struct rescans *rescans;
 	uint64_t missed_rescans, missed_programs;
-	struct exits *exits; /* with processes at whose end it ends */
+	struct target_exit *exits; /* with processes at whose end it ends */
 	struct session_probes probes;
 	struct attacher *attacher;
-	struct refusals refusals;
-	struct asked_processes asked;
+	struct unwatchable refusals;
+	struct target_processes asked;
 	/* NULL: without memory nothing is said of what they are in. */
 	struct looker *looker;
 	struct silence *silence;
@@ -79,9 +79,9 @@ struct session {
 /* gpuprobe ends before COMMAND, which was to end. */
 static void end_without_command(struct session *session)
 {
-	if (!command__ended(session->command, &session->status))
+	if (!child_command__ended(session->command, &session->status))
 		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
-			  command__pid(session->command));
+			  child_command__pid(session->command));
 	session__stop(session);
 }
 
@@ -128,7 +128,7 @@ static void on_stop_signal(struct session *session, const struct signalfd_siginf
 	}
 	session->interrupted = true;
 	if (info->ssi_code == SI_USER || info->ssi_signo != SIGINT)
-		command__signal(session->command, (int)info->ssi_signo);
+		child_command__signal(session->command, (int)info->ssi_signo);
 	if (session->hooks.grace_ms)
 		set_deadline(session, session->hooks.grace_ms / 1000.0);
 }
@@ -142,7 +142,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			on_stop_signal(session, &info);
-		else if (session->command && command__ended(session->command, &session->status))
+		else if (session->command && child_command__ended(session->command, &session->status))
 			session__stop(session);
 	}
 }
@@ -164,14 +164,14 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 
 static int look_at(struct session *session, const struct rescan *rescan)
 {
-	struct hindrance hindrance;
-	int late = attacher__add_process(session->attacher, rescan->pid, rescan->scan, rescan->since_ns, &hindrance);
+	struct attach_failure attach_failure;
+	int late = attacher__add_process(session->attacher, rescan->pid, rescan->scan, rescan->since_ns, &attach_failure);
 
-	refusals__tell(&session->refusals, rescan->pid, &hindrance, session->log);
+	unwatchable__report(&session->refusals, rescan->pid, &attach_failure, session->log);
 	return late;
 }
 
-static void tell_late(const struct session *session, const struct rescan *rescan)
+static void report_late(const struct session *session, const struct rescan *rescan)
 {
 	if (session->hooks.late)
 		session->hooks.late(rescan->pid, rescan->there_ns, session->hooks.arg);
@@ -185,7 +185,7 @@ static void on_missed_rescan(const struct rescan *rescan, void *arg)
 	struct session *session = arg;
 
 	session->missed_rescans++;
-	tell_late(session, rescan);
+	report_late(session, rescan);
 }
 
 /* At a process that runs. */
@@ -201,7 +201,7 @@ static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void 
 	if (attacher__is_unfinished(session->attacher, &ready))
 		*ready_ns = ready;
 	if (late > 0)
-		tell_late(session, rescan);
+		report_late(session, rescan);
 	else if (late < 0 && rescan->waited)
 		on_missed_rescan(rescan, session);
 	return attacher__reading_ns(session->attacher);
@@ -215,12 +215,12 @@ static void look_at_held(struct session *session, const struct rescan *rescan, u
 	attacher__hurry(session->attacher, true);
 	late = look_at(session, rescan);
 	attacher__hurry(session->attacher, false);
-	if (late > 0 && command__was_let_go(session->command, rescan->since_ns))
-		tell_late(session, rescan);
-	waker__letting_go(session->waker, rescan->pid, stopped_above);
+	if (late > 0 && child_command__was_let_go(session->command, rescan->since_ns))
+		report_late(session, rescan);
+	stopped_parents__letting_go(session->waker, rescan->pid, stopped_above);
 	holds__note(session->probes.programs, rescan->pid, rescan->since_ns,
-		    command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
-	command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
+		    child_command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
+	child_command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 
 /* It has ended before the probes of its library were in, so that nothing else may tell of it. */
@@ -249,7 +249,7 @@ static void look_for_libraries(struct session *session, const struct mapping_eve
 	rescans__add(session->rescans, &rescan, clock__boot_ns());
 	late = attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns);
 	if (late)
-		tell_late(session, &rescan);
+		report_late(session, &rescan);
 	if (event->inode && !proc__exists(event->pid) &&
 	    (late ||
 	     attacher__has_missed(session->attacher, event->pid, event->device, event->inode, event->time_ns)))
@@ -434,9 +434,9 @@ static int set_up(struct session *session, struct error *err)
 	if (!ret)
 		ret = watch__refuse_kernel(targets->pids, targets->pid_count, err);
 	if (!ret && targets->command)
-		ret = caller__check(err);
+		ret = invoker__check(err);
 	if (!ret && targets->command)
-		ret = command__new(targets->command, &session->command, err);
+		ret = child_command__new(targets->command, &session->command, err);
 	/* COMMAND's process has the limits that gpuprobe was started with. */
 	if (!ret)
 		descriptors__raise_limit();
@@ -491,11 +491,11 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	log__info(session->log, "the kernel has the BPF programs");
 	session->probes = *probes;
 	if (session->command)
-		ret = waker__new(session->loop, session->command, bpf_map__fd(programs->watched),
+		ret = stopped_parents__new(session->loop, session->command, bpf_map__fd(programs->watched),
 				 bpf_map__fd(programs->held), &session->waker, err);
 	/* Before any probe: what it holds open must not keep one in place. */
 	if (!ret && session->command)
-		ret = command__guard(session->command, bpf_map__fd(programs->held), err);
+		ret = child_command__guard(session->command, bpf_map__fd(programs->held), err);
 	if (!ret)
 		ret = attacher__new(probes->selection, probes->links, programs, session->log, &session->attacher, err);
 	if (!ret)
@@ -505,7 +505,7 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	return ret;
 }
 
-static void tell_attached(const struct session *session)
+static void report_attached(const struct session *session)
 {
 	struct attacher_counts counts;
 	char whom[64] = "";
@@ -531,9 +531,9 @@ int session__attach(struct session *session, struct error *err)
 		ret = watch__begin(session->targets, session->command, programs, session->attacher,
 				   &session->refusals, &session->asked, session->rescans, session->log, err);
 	if (!ret)
-		tell_attached(session);
+		report_attached(session);
 	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
-		ret = exits__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
+		ret = target_exit__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
 				 &session->exits, err);
 	return ret;
 }
@@ -547,7 +547,7 @@ struct event_base *session__loop(const struct session *session)
 
 int session__run(struct session *session, struct error *err)
 {
-	int ret = session->command ? command__start(session->command, err) : 0;
+	int ret = session->command ? child_command__start(session->command, err) : 0;
 
 	if (!ret)
 		event_base_dispatch(session->loop);
@@ -562,7 +562,7 @@ int session__end_fd(const struct session *session)
 void session__beat(const struct session *session)
 {
 	if (session->command)
-		command__beat(session->command);
+		child_command__beat(session->command);
 }
 
 void session__stop(struct session *session)
@@ -575,7 +575,7 @@ int session__status(const struct session *session)
 	return session->status;
 }
 
-struct asked_processes *session__asked(struct session *session)
+struct target_processes *session__target_processes(struct session *session)
 {
 	return &session->asked;
 }
@@ -627,7 +627,7 @@ void session__settle(struct session *session)
 }
 
 /* Of one that was a process's last nothing else may tell. */
-static void tell_missed(struct session *session)
+static void report_missed(struct session *session)
 {
 	uint64_t count = session->missed_rescans;
 
@@ -658,8 +658,8 @@ static void wait_for_running_programs(void)
 void session__detach(struct session *session)
 {
 	if (session->attacher)
-		refusals__tell_rest(&session->refusals, session->log);
-	tell_missed(session);
+		unwatchable__report_rest(&session->refusals, session->log);
+	report_missed(session);
 	listener__free(session->listener);
 	session->listener = NULL;
 	attacher__free(session->attacher);
@@ -669,7 +669,7 @@ void session__detach(struct session *session)
 	end_link(session->probes.exec);
 	end_link(session->probes.mapping);
 	wait_for_running_programs(); /* and nothing is stopped any more */
-	command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
+	child_command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
 }
 
 void session__release_signals(struct session *session)
@@ -692,9 +692,9 @@ void session__free(struct session *session)
 	if (!session)
 		return;
 	session__detach(session);
-	command__free(session->command);
-	waker__free(session->waker);
-	exits__free(session->exits);
+	child_command__free(session->command);
+	stopped_parents__free(session->waker);
+	target_exit__free(session->exits);
 	rescans__free(session->rescans);
 	if (session->signals)
 		event_free(session->signals);

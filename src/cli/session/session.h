@@ -94,7 +94,7 @@ void session__stop(struct session *session);
 int session__status(const struct session *session);
 
 /* Those of the processes that were given which are watched; owned by the session. */
-struct asked_processes *session__asked(struct session *session);
+struct target_processes *session__target_processes(struct session *session);
 
 /* Looks at what those of them are in that have made no call, see cli/commands/silence.h. */
 void session__look_at_silent(struct session *session, bool final);

@@ -8,7 +8,7 @@
 
 #define GENERATIONS_MAX 64
 
-static struct asked_process *find(const struct asked_processes *asked, pid_t pid)
+static struct target_process *find(const struct target_processes *asked, pid_t pid)
 {
 	for (size_t i = 0; i < asked->count; i++)
 		if (asked->processes[i].pid == pid)
@@ -16,9 +16,9 @@ static struct asked_process *find(const struct asked_processes *asked, pid_t pid
 	return NULL;
 }
 
-void target_pids__add(struct asked_processes *asked, pid_t pid)
+void target_pids__add(struct target_processes *asked, pid_t pid)
 {
-	struct asked_process *process = &asked->processes[asked->count];
+	struct target_process *process = &asked->processes[asked->count];
 	struct process_info info;
 
 	if (find(asked, pid) || proc__info(pid, &info))
@@ -36,14 +36,14 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* All of those asked for that it descends from. Behind a parent that has ended there may have been one. */
-void target_pids__see_call(struct asked_processes *asked, pid_t pid, pid_t parent)
+void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t parent)
 {
 	bool found = false;
 
-	if (!asked__silent(asked))
+	if (!silent_targets__count(asked))
 		return;
 	for (int i = 0; pid > 0 && i < GENERATIONS_MAX; i++) {
-		struct asked_process *process = find(asked, pid);
+		struct target_process *process = find(asked, pid);
 
 		if (process)
 			process->called = found = true;

@@ -5,15 +5,15 @@
 
 #include <sys/types.h>
 
-#include "model/asked.h"
+#include "model/silent_targets.h"
 
 /* A process that is watched, once; there is room for it. Nothing where it has ended. */
-void target_pids__add(struct asked_processes *asked, pid_t pid);
+void target_pids__add(struct target_processes *asked, pid_t pid);
 
 /*
  * A process has called CUDA, which is to be told soon after its first call, while it and its parents are there;
  * `parent` is as of then, 0 where it is not known.
  */
-void target_pids__see_call(struct asked_processes *asked, pid_t pid, pid_t parent);
+void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t parent);
 
 #endif

@@ -137,14 +137,14 @@ static void act_on_environment(library_act act, struct attacher *attacher, const
 	}
 }
 
-static void act_on_known(library_act act, const struct command *command, struct attacher *attacher, const struct log *log)
+static void act_on_known(library_act act, const struct child_command *command, struct attacher *attacher, const struct log *log)
 {
 	if (command)
 		act_on_environment(act, attacher, log);
 	act_on_cached(act, attacher, log);
 }
 
-void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log)
+void watch__attach_known(const struct child_command *command, struct attacher *attacher, const struct log *log)
 {
 	act_on_known(attacher__add_library, command, attacher, log);
 }
@@ -152,10 +152,10 @@ void watch__attach_known(const struct command *command, struct attacher *attache
 /* What comes of looking at the processes that run. */
 struct looking {
 	struct attacher *attacher;
-	struct refusals *refusals;
+	struct unwatchable *refusals;
 	struct rescans *rescans;
 	const struct log *log;
-	struct hindrance first; /* that keeps a process from being watched at all; told once it is known what it means */
+	struct attach_failure first; /* that keeps a process from being watched at all; told once it is known what it means */
 	pid_t first_pid;
 	size_t watched, hindered;
 };
@@ -163,28 +163,28 @@ struct looking {
 /* Whether it is watched, at least in part. */
 static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
 {
-	struct hindrance hindrance;
+	struct attach_failure attach_failure;
 	uint64_t ready_ns;
 	bool is_counted;
 
-	attacher__add_process(looking->attacher, pid, scan, 0, &hindrance);
+	attacher__add_process(looking->attacher, pid, scan, 0, &attach_failure);
 	if (attacher__is_unfinished(looking->attacher, &ready_ns))
 		rescans__go_on(looking->rescans, &(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
 			       ready_ns);
-	looking->watched += !hindrance.whole;
+	looking->watched += !attach_failure.whole;
 	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
-	is_counted = hindrance.whole && (scan == SCAN_PROGRAM || !hindrance.of_file);
+	is_counted = attach_failure.whole && (scan == SCAN_PROGRAM || !attach_failure.of_file);
 	if (is_counted && !looking->hindered++) {
-		looking->first = hindrance;
+		looking->first = attach_failure;
 		looking->first_pid = pid;
 	} else if (!is_counted || scan == SCAN_PROGRAM) {
-		refusals__tell(looking->refusals, pid, &hindrance, looking->log);
+		unwatchable__report(looking->refusals, pid, &attach_failure, looking->log);
 	}
-	return !hindrance.whole;
+	return !attach_failure.whole;
 }
 
 /* Of one that was given. What it mapped is not known where it ended meanwhile, and nothing of it was seen. */
-static bool ends_before(struct looking *looking, pid_t pid, struct asked_processes *asked)
+static bool ends_before(struct looking *looking, pid_t pid, struct target_processes *asked)
 {
 	if (proc__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
 		target_pids__add(asked, pid);
@@ -193,7 +193,7 @@ static bool ends_before(struct looking *looking, pid_t pid, struct asked_process
 	return !proc__exists(pid);
 }
 
-static int tell_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
+static int report_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
 {
 	if (all && count == 1)
 		return error__set(err, -ESRCH, "process %d ended before it was watched: nothing of it was seen; start it under gpuprobe, "
@@ -209,7 +209,7 @@ static int tell_ended(const struct looking *looking, const pid_t *ended, size_t 
 }
 
 /* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
-static int attach_given(const struct targets *targets, struct looking *looking, struct asked_processes *asked,
+static int attach_given(const struct targets *targets, struct looking *looking, struct target_processes *asked,
 			bool blind, struct error *err)
 {
 	pid_t *ended = calloc(targets->pid_count, sizeof(*ended));
@@ -230,13 +230,13 @@ static int attach_given(const struct targets *targets, struct looking *looking, 
 			attach_process(looking, list.pids[child], SCAN_PROGRAM);
 		pid_list__clear(&list);
 	}
-	ret = tell_ended(looking, ended, ended_count, ended_count == targets->pid_count, err);
+	ret = report_ended(looking, ended, ended_count, ended_count == targets->pid_count, err);
 	free(ended);
 	if (ret)
 		return ret;
 	if (blind && looking->hindered && !looking->watched)
 		return error__set(err, -EACCES, "%s", looking->first.text.text);
-	refusals__tell(looking->refusals, looking->first_pid, &looking->first, looking->log);
+	unwatchable__report(looking->refusals, looking->first_pid, &looking->first, looking->log);
 	return 0;
 }
 
@@ -268,8 +268,8 @@ static void expect_process(pid_t pid, void *arg)
 		attacher__expect_process(arg, pid);
 }
 
-int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
+int watch__begin(const struct targets *targets, const struct child_command *command, const struct probe_programs *programs,
+		 struct attacher *attacher, struct unwatchable *refusals, struct target_processes *asked,
 		 struct rescans *rescans, const struct log *log, struct error *err)
 {
 	struct looking looking = {.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
@@ -277,7 +277,7 @@ int watch__begin(const struct targets *targets, const struct command *command, c
 	int ret = 0;
 
 	if (command)
-		ret = watch_pid(programs, command__pid(command), err);
+		ret = watch_pid(programs, child_command__pid(command), err);
 	for (size_t i = 0; i < targets->pid_count && !ret; i++)
 		ret = watch_tree(programs, targets->pids[i], err);
 	if (!ret)

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
-#include "cli/session/command.h"
-#include "cli/session/refusals.h"
+#include "cli/session/child_command.h"
+#include "cli/session/unwatchable.h"
 #include "cli/session/rescans.h"
 #include "model/model.h"
 #include "probe/attacher.h"
@@ -26,7 +26,7 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 			struct error *err);
 
 /* Attaches the libraries of the loader's cache, and with a COMMAND those that its loader would find first. */
-void watch__attach_known(const struct command *command, struct attacher *attacher, const struct log *log);
+void watch__attach_known(const struct child_command *command, struct attacher *attacher, const struct log *log);
 
 /*
  * Puts the chosen processes into the map `watched`, and attaches
@@ -35,8 +35,8 @@ void watch__attach_known(const struct command *command, struct attacher *attache
  * all the processes that were chosen. `asked` has room for these, and gets those that are watched. A process that takes
  * long to be looked at is gone on with by `rescans`.
  */
-int watch__begin(const struct targets *targets, const struct command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, struct refusals *refusals, struct asked_processes *asked,
+int watch__begin(const struct targets *targets, const struct child_command *command, const struct probe_programs *programs,
+		 struct attacher *attacher, struct unwatchable *refusals, struct target_processes *asked,
 		 struct rescans *rescans, const struct log *log, struct error *err);
 
 #endif

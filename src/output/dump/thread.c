@@ -93,7 +93,7 @@ static void print_wait(FILE *out, const struct dump_waiting *waiting)
 }
 
 /* How a CUDA call passes its time is the call's matter. */
-static bool is_told(const struct dump_thread *thread)
+static bool is_reported(const struct dump_thread *thread)
 {
 	enum dump_wait kind = thread->waiting.kind;
 
@@ -103,7 +103,7 @@ static bool is_told(const struct dump_thread *thread)
 
 void dump_thread__print(FILE *out, const struct dump_thread *thread)
 {
-	bool in_cuda = dump_thread__in_cuda(thread), waits = is_told(thread);
+	bool in_cuda = dump_thread__in_cuda(thread), waits = is_reported(thread);
 
 	if (in_cuda)
 		print_call(out, thread);

@@ -34,16 +34,16 @@ static void write_unjudged(FILE *out, const struct findings *findings, const str
 	const char *before = "not judged: ";
 
 	(void)findings;
-	for (size_t i = 0; i < list->course_count; i++) {
-		const struct finding_course *course = &list->courses[i];
+	for (size_t i = 0; i < list->trend_count; i++) {
+		const struct finding_trend *trend = &list->trends[i];
 
-		if (!course->unjudged)
+		if (!trend->unjudged)
 			continue;
 		fprintf(out, "%s%s in %s of %s place%s, followed for %s of the %s that it takes", before,
-			course->kind->id, quantity__count(course->unjudged).text, quantity__count(course->places).text,
-			course->places == 1 ? "" : "s",
-			course->followed_ns ? quantity__time((double)course->followed_ns).text : "under a second",
-			quantity__time((double)course->needed_ns).text);
+			trend->kind->id, quantity__count(trend->unjudged).text, quantity__count(trend->places).text,
+			trend->places == 1 ? "" : "s",
+			trend->followed_ns ? quantity__time((double)trend->followed_ns).text : "under a second",
+			quantity__time((double)trend->needed_ns).text);
 		before = ", ";
 	}
 	if (before[0] == ',')
@@ -73,14 +73,14 @@ void findings_text__limits(FILE *out, const struct findings *findings, const str
 	print_line(out, findings, list, write_unjudged);
 }
 
-static void write_course(struct json *j, const struct finding_course *course)
+static void write_trend(struct json *j, const struct finding_trend *trend)
 {
 	json__object_begin(j);
-	json__key_string(j, "id", course->kind->id);
-	json__key_u64(j, "places", course->unjudged);
-	json__key_u64(j, "of_places", course->places);
-	json__key_double(j, "followed_seconds", (double)course->followed_ns / 1e9);
-	json__key_double(j, "needed_seconds", (double)course->needed_ns / 1e9);
+	json__key_string(j, "id", trend->kind->id);
+	json__key_u64(j, "places", trend->unjudged);
+	json__key_u64(j, "of_places", trend->places);
+	json__key_double(j, "followed_seconds", (double)trend->followed_ns / 1e9);
+	json__key_double(j, "needed_seconds", (double)trend->needed_ns / 1e9);
 	json__object_end(j);
 }
 
@@ -94,8 +94,8 @@ void json_findings__write_limits(struct json *j, const struct findings *findings
 	json__array_end(j);
 	json__key(j, "not_judged");
 	json__array_begin(j);
-	for (size_t i = 0; i < list->course_count; i++)
-		if (list->courses[i].unjudged)
-			write_course(j, &list->courses[i]);
+	for (size_t i = 0; i < list->trend_count; i++)
+		if (list->trends[i].unjudged)
+			write_trend(j, &list->trends[i]);
 	json__array_end(j);
 }

@@ -148,7 +148,7 @@ static bool are_alike(const struct finding *a, const struct finding *b)
 }
 
 /* Whether the finding of another thread, which costs more, stands for this one. */
-static bool is_told_before(const struct finding_list *list, size_t index)
+static bool is_reported_before(const struct finding_list *list, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (are_alike(&list->items[i], &list->items[index]))
@@ -211,7 +211,7 @@ static void print_counts(FILE *out, const struct finding_list *list)
 	const char *comma = "findings: ";
 
 	for (size_t i = 0; i < list->count; i++)
-		counts[list->items[i].severity] += !is_told_before(list, i);
+		counts[list->items[i].severity] += !is_reported_before(list, i);
 	for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--) {
 		if (!counts[severity])
 			continue;
@@ -254,16 +254,16 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 /* How many of the list, from its begin on, hold the `top` first that are told; 0: all. Sets *left: how many are told after them. */
 static size_t shown_of(const struct finding_list *list, unsigned int top, size_t *left)
 {
-	size_t end = list->count, told = 0;
+	size_t end = list->count, reported = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (is_told_before(list, i))
+		if (is_reported_before(list, i))
 			continue;
-		if (top && told == top)
+		if (top && reported == top)
 			end = i;
-		told++;
+		reported++;
 	}
-	*left = top && told > top ? told - top : 0;
+	*left = top && reported > top ? reported - top : 0;
 	return end;
 }
 
@@ -291,7 +291,7 @@ void findings_text__print(FILE *out, const struct model *model, const struct fin
 	else
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
-		if (!is_told_before(list, i))
+		if (!is_reported_before(list, i))
 			print_finding(out, model, list, i);
 	if (left)
 		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));

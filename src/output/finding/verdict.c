@@ -116,7 +116,7 @@ static void print_sentence(FILE *out, const struct verdict *verdict, const char 
 	if (verdict->kind == VERDICT_OTHERS)
 		print_other(out, &verdict->awaited);
 	if (verdict->window_ns && verdict->kind != VERDICT_NO_WORK) {
-		if (verdict->account)
+		if (verdict->profile)
 			print_shares(out, verdict, of);
 		else
 			print_waits(out, verdict);
@@ -215,6 +215,6 @@ void verdict_text__print(FILE *out, const struct stat_report *report)
 	const struct model *model = report->model;
 
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].account && report__shows(&model->processes[i]))
+		if (model->processes[i].profile && report__shows(&model->processes[i]))
 			print_process(out, report, &model->processes[i]);
 }

@@ -26,7 +26,7 @@ void verdict_text__print_line(FILE *out, const struct process *process, const st
 /* The member `verdict`. */
 void verdict_json__write_one(struct json *j, const struct verdict *verdict);
 
-/* The same of the process's steady time; nothing for a process without an account. */
+/* The same of the process's steady time; nothing for a process without a profile. */
 void verdict_json__write(struct json *j, const struct stat_report *report, const struct process *process);
 
 #endif

@@ -5,7 +5,7 @@
 #include "output/flame/forms.h"
 #include "output/flame/text.h"
 #include "output/report/line.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void note_nothing(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
@@ -122,6 +122,6 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 			model->stacks_evicted);
 	for (int loss = 0; loss < LOSS_COUNT; loss++)
 		if (model->lost[loss])
-			fprintf(out, "lost: %s: %" PRIu64 "\n", words__loss_text(loss), model->lost[loss]);
+			fprintf(out, "lost: %s: %" PRIu64 "\n", enum_names__loss_text(loss), model->lost[loss]);
 	return 0;
 }

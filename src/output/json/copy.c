@@ -2,7 +2,7 @@
 // Copies and sets in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_part(struct json *j, const char *key, uint64_t calls, uint64_t bytes)
 {
@@ -34,7 +34,7 @@ static void write_copy(struct json *j, int kind, bool async, const struct proces
 	if (!c->calls && !c->captured_calls && !c->unfollowed_calls && !(async && inflight->calls))
 		return;
 	json__object_begin(j);
-	json__key_string(j, "kind", words__copy_kind(kind));
+	json__key_string(j, "kind", enum_names__copy_kind(kind));
 	json__key_string(j, "mode", async ? "async" : "sync");
 	json__key_u64(j, "calls", c->calls);
 	json__key_u64(j, "bytes", c->bytes);

@@ -3,7 +3,7 @@
 #include "output/json/parts.h"
 
 #include "api/api.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_sticky(struct json *j, const struct sticky_error *sticky)
 {
@@ -32,7 +32,7 @@ void json_error__write(struct json *j, const struct process *p)
 
 		json__object_begin(j);
 		json__key_string(j, "function", f->function);
-		json__key_string(j, "layer", f->is_rest ? NULL : words__layer(f->layer));
+		json__key_string(j, "layer", f->is_rest ? NULL : enum_names__layer(f->layer));
 		json__key_string(j, "error", f->error);
 		json__key(j, "code");
 		if (f->is_rest)

@@ -4,7 +4,7 @@
 
 #include "api/api.h"
 #include "output/json/parts.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_flags(struct json *j, uint16_t flags)
 {
@@ -12,7 +12,7 @@ static void write_flags(struct json *j, uint16_t flags)
 	json__array_begin(j);
 	for (uint16_t flag = 1; flag; flag = (uint16_t)(flag << 1)) {
 		if (flags & flag)
-			json__string(j, words__tally_flag(flag));
+			json__string(j, enum_names__tally_flag(flag));
 	}
 	json__array_end(j);
 }
@@ -23,8 +23,8 @@ static void write_function(struct json *j, const struct process *p, const struct
 
 	json__object_begin(j);
 	json__key_string(j, "function", function->symbol);
-	json__key_string(j, "layer", words__layer(function->desc.layer));
-	json__key_string(j, "kind", words__kind_of(function->desc.operation, f->kind));
+	json__key_string(j, "layer", enum_names__layer(function->desc.layer));
+	json__key_string(j, "kind", enum_names__kind_of(function->desc.operation, f->kind));
 	write_flags(j, f->flags);
 	json_parts__key_device(j, f->device);
 	json__key_u64(j, "calls", f->calls);

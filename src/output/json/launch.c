@@ -25,7 +25,7 @@ static void write_range(struct json *j, const char *key, uint64_t min, uint64_t 
 	json__array_end(j);
 }
 
-/* Where an account is kept: the time from the return of the thread's launch before. */
+/* Where a profile is kept: the time from the return of the thread's launch before. */
 static void write_gaps(struct json *j, const struct shape_record *shape)
 {
 	if (!shape->gaps)
@@ -104,7 +104,7 @@ static void write_graphs(struct json *j, const struct process *p)
 
 	json__key_u64(j, "graph_launches", p->graph_launches);
 	json__key_u64(j, "graph_kernels", p->graph_kernels);
-	json__key_u64(j, "graph_launches_of_unknown_size", p->unsized_graph_launches);
+	json__key_u64(j, "graph_launches_of_unknown_size", p->graph_launches_of_unknown_size);
 	json__key(j, "graph_sizes");
 	json__array_begin(j);
 	for (i = 0; i < p->graph_run_count; i++)

@@ -2,7 +2,7 @@
 // Memory in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m)
 {
@@ -35,7 +35,7 @@ static void write_live(struct json *j, const struct process *p)
 		json__object_begin(j);
 		json_parts__key_address(j, "address", a->address);
 		json__key_u64(j, "bytes", a->size);
-		json__key_string(j, "kind", words__memory_kind(a->kind));
+		json__key_string(j, "kind", enum_names__memory_kind(a->kind));
 		json_parts__key_device(j, a->device);
 		json__key_u64(j, "start_ns", a->start_ns);
 		json__object_end(j);
@@ -52,7 +52,7 @@ static void write_freed(struct json *j, const struct process *p)
 	for (i = 0; i < p->freed_listed; i++) {
 		json__object_begin(j);
 		json_parts__key_address(j, "address", p->freed[i].address);
-		json__key_string(j, "kind", words__memory_kind(p->freed[i].kind));
+		json__key_string(j, "kind", enum_names__memory_kind(p->freed[i].kind));
 		json__object_end(j);
 	}
 	json__array_end(j);
@@ -91,7 +91,7 @@ void json_memory__write(struct json *j, const struct process *p)
 	json__key(j, "memory");
 	json__object_begin(j);
 	for (kind = 0; kind < MEMORY_KINDS; kind++)
-		json_memory__write_totals(j, words__memory_kind(kind), &p->memory[kind]);
+		json_memory__write_totals(j, enum_names__memory_kind(kind), &p->memory[kind]);
 	if (p->ended) {
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);

@@ -2,11 +2,11 @@
 // Streams, events, contexts, modules and libraries in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_kind(struct json *j, int kind, const struct object_totals *o)
 {
-	json__key(j, words__object_kind(kind));
+	json__key(j, enum_names__object_kind(kind));
 	json__object_begin(j);
 	json__key_u64(j, "created", o->created);
 	json__key_u64(j, "destroyed", o->destroyed);

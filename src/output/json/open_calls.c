@@ -2,7 +2,7 @@
 // Calls that have not returned, in JSON, see parts.h.
 #include "api/api.h"
 #include "output/json/parts.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_call(struct json *j, const struct model *model, const struct open_call *call)
 {
@@ -11,7 +11,7 @@ static void write_call(struct json *j, const struct model *model, const struct o
 
 	json__object_begin(j);
 	json__key_string(j, "function", function->symbol);
-	json__key_string(j, "layer", words__layer(function->desc.layer));
+	json__key_string(j, "layer", enum_names__layer(function->desc.layer));
 	json_parts__key_device(j, call->device);
 	json__key_i64(j, "tid", call->tid);
 	json__key_string(j, "comm", call->comm);

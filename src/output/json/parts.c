@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 void json_parts__key_address(struct json *j, const char *key, uint64_t address)
 {
@@ -49,13 +49,13 @@ static void key_stacks(struct json *j, const struct model *model)
 
 void json_parts__key_without_calls(struct json *j, const struct model *model)
 {
-	const struct asked_processes *asked = &model->asked;
+	const struct target_processes *asked = &model->asked;
 
 	if (!asked->count)
 		return;
 	json__key(j, "without_calls");
 	json__array_begin(j);
-	for (size_t i = 0; i < asked->count && asked__silent(asked); i++) {
+	for (size_t i = 0; i < asked->count && silent_targets__count(asked); i++) {
 		if (asked->processes[i].called)
 			continue;
 		json__object_begin(j);
@@ -75,6 +75,6 @@ void json_parts__key_lost(struct json *j, const struct model *model)
 	json__key(j, "lost");
 	json__object_begin(j);
 	for (int i = 0; i < LOSS_COUNT; i++)
-		json__key_u64(j, words__loss_name(i), model->lost[i]);
+		json__key_u64(j, enum_names__loss_name(i), model->lost[i]);
 	json__object_end(j);
 }

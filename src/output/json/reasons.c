@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "output/json/parts.h"
 #include "output/finding/reasons.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 /* null where nothing repeats. */
 static void key_a_step(struct json *j, const char *key, const struct host_reasons *reasons, double number)
@@ -27,7 +27,7 @@ static void write_partner(struct json *j, const struct host_partner *who)
 
 static void write_doing(struct json *j, const struct host_other *other)
 {
-	json__key_string(j, "kind", words__host_kind(other->kind));
+	json__key_string(j, "kind", enum_names__host_kind(other->kind));
 	json__key_string(j, "what", host_kind__doing((enum host_kind)other->kind));
 	json__key_double(j, "share", other->share);
 	if (other->file)
@@ -83,7 +83,7 @@ static void write_reason(struct json *j, const struct host_reasons *reasons, con
 	const char *file = host_reasons__file(reason);
 
 	json__object_begin(j);
-	json__key_string(j, "kind", words__host_kind(reason->kind));
+	json__key_string(j, "kind", enum_names__host_kind(reason->kind));
 	json__key_string(j, "what", host_kind__doing((enum host_kind)reason->kind));
 	json__key_double(j, "seconds", (double)reason->ns / (double)NS_PER_S);
 	key_a_step(j, "step_seconds", reasons, step_cost__ns(&reasons->cost, reason->ns) / (double)NS_PER_S);

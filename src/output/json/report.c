@@ -4,11 +4,11 @@
 
 #include "output/finding/findings.h"
 #include "output/json/functions.h"
-#include "output/json/account.h"
+#include "output/json/profile.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
 #include "output/finding/verdict.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_sections(struct json *j, unsigned int sections)
 {
@@ -18,7 +18,7 @@ static void write_sections(struct json *j, unsigned int sections)
 	json__array_begin(j);
 	for (section = 1; section & SECTION_ALL; section <<= 1) {
 		if (sections & section)
-			json__string(j, words__section(section));
+			json__string(j, enum_names__section(section));
 	}
 	json__array_end(j);
 }
@@ -45,7 +45,7 @@ static void write_totals(struct json *j, const struct model *model)
 		json__key_u64(j, "captured_launches", totals.captured_launches);
 		json__key_u64(j, "graph_launches", totals.graph_launches);
 		json__key_u64(j, "graph_kernels", totals.graph_kernels);
-		json__key_u64(j, "graph_launches_of_unknown_size", totals.unsized_graph_launches);
+		json__key_u64(j, "graph_launches_of_unknown_size", totals.graph_launches_of_unknown_size);
 	}
 	json__object_end(j);
 }
@@ -113,7 +113,7 @@ static void write_gpuprobe(struct json *j, const struct model *model)
 	json__key(j, "probes_attached");
 	json__object_begin(j);
 	for (i = 0; i < LAYER_COUNT; i++)
-		json__key_u64(j, words__layer(i), model->sites_attached[i]);
+		json__key_u64(j, enum_names__layer(i), model->probes_attached[i]);
 	json__object_end(j);
 	json__key_u64(j, "functions_missing", model->sites_missing);
 	json_parts__key_lost(j, model);

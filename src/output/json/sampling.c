@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is estimated, in JSON, see parts.h.
 #include "output/json/parts.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_family(struct json *j, const struct sampling *sampling, enum rate_family family)
 {
-	json__key(j, words__rate_family(family));
+	json__key(j, enum_names__rate_family(family));
 	json__object_begin(j);
 	json__key_double(j, "share", sampling->share[family]);
 	json__key_bool(j, "sampled", sampling->sampled[family]);
@@ -30,7 +30,7 @@ void json_sampling__write(struct json *j, const struct sampling *sampling)
 
 static void write_calls(struct json *j, const struct family_calls *calls, enum rate_family family)
 {
-	json__key(j, words__rate_family(family));
+	json__key(j, enum_names__rate_family(family));
 	json__object_begin(j);
 	json__key_u64(j, "counted", calls->counted);
 	json__key_u64(j, "missed", calls->missed);

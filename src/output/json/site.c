@@ -2,7 +2,7 @@
 // Call sites in the JSON report, see parts.h.
 #include "api/api.h"
 #include "output/json/parts.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void write_failure(struct json *j, const struct call_site *site)
 {
@@ -13,7 +13,7 @@ static void write_failure(struct json *j, const struct call_site *site)
 static void write_site(struct json *j, const struct call_site *site)
 {
 	json__object_begin(j);
-	json__key_string(j, "kind", words__site_kind(site->kind));
+	json__key_string(j, "kind", enum_names__site_kind(site->kind));
 	if (site->kind == SITE_LAUNCH)
 		json__key_string(j, "kernel", site->kernel);
 	else

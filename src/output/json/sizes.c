@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is allocated, copied and overlooked again and again, in JSON, see account.h.
+// What is allocated, copied and overlooked again and again, in JSON, see profile.h.
 #include "api/api.h"
-#include "output/json/account.h"
+#include "output/json/profile.h"
 #include "output/json/parts.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
-static void write_size(struct json *j, const struct account_size *size)
+static void write_size(struct json *j, const struct profile_size *size)
 {
 	const struct size_record *record = &size->record;
 
 	json__object_begin(j);
 	json__key_u64(j, "bytes", size->key.size);
 	json__key_string(j, "function", api_functions[size->key.row].symbol);
-	json__key_string(j, "kind", words__memory_kind(size->key.kind));
+	json__key_string(j, "kind", enum_names__memory_kind(size->key.kind));
 	json_parts__key_device(j, size->key.device);
 	json__key_u64(j, "allocations", record->allocations);
 	json__key_u64(j, "allocation_ns", record->allocation_ns);
@@ -43,21 +43,21 @@ static void write_copy_sizes(struct json *j, const struct copy_size_record *reco
 	json__array_end(j);
 }
 
-static void write_copies(struct json *j, const struct account_copies *copies)
+static void write_copies(struct json *j, const struct profile_copies *copies)
 {
 	json__object_begin(j);
-	json__key_string(j, "kind", words__copy_kind(copies->key.kind));
+	json__key_string(j, "kind", enum_names__copy_kind(copies->key.kind));
 	json__key_string(j, "mode", copies->key.async ? "async" : "sync");
-	json__key_string(j, "host", words__copy_host(copies->key.host));
+	json__key_string(j, "host", enum_names__copy_host(copies->key.host));
 	json_parts__key_device(j, copies->key.device);
 	write_copy_sizes(j, &copies->record);
 	json__object_end(j);
 }
 
-static void write_repeat(struct json *j, const struct account_repeat *repeat)
+static void write_repeat(struct json *j, const struct profile_repeat *repeat)
 {
 	json__object_begin(j);
-	json__key_string(j, "kind", words__copy_kind(repeat->key.kind));
+	json__key_string(j, "kind", enum_names__copy_kind(repeat->key.kind));
 	json__key_string(j, "function", api_functions[repeat->record.row].symbol);
 	json_parts__key_address(j, "from", repeat->key.from);
 	json_parts__key_address(j, "to", repeat->key.to);
@@ -78,7 +78,7 @@ static void write_mapped(struct json *j, const struct mapped_copy_record *record
 	json__object_end(j);
 }
 
-static void write_ignored(struct json *j, const struct account_ignored *ignored)
+static void write_ignored(struct json *j, const struct profile_ignored *ignored)
 {
 	const struct api_function *function = &api_functions[ignored->key.row];
 
@@ -92,31 +92,31 @@ static void write_ignored(struct json *j, const struct account_ignored *ignored)
 	json__object_end(j);
 }
 
-void json_sizes__write(struct json *j, const struct account *account)
+void json_sizes__write(struct json *j, const struct profile *profile)
 {
 	json__key(j, "allocation_sizes");
 	json__array_begin(j);
-	for (size_t i = 0; i < account->size_count; i++)
-		write_size(j, &account->sizes[i]);
+	for (size_t i = 0; i < profile->size_count; i++)
+		write_size(j, &profile->sizes[i]);
 	json__array_end(j);
 	json__key(j, "copy_sizes");
 	json__array_begin(j);
-	for (size_t i = 0; i < account->copy_count; i++)
-		write_copies(j, &account->copies[i]);
+	for (size_t i = 0; i < profile->copy_count; i++)
+		write_copies(j, &profile->copies[i]);
 	json__array_end(j);
 	json__key(j, "repeated_copies");
 	json__array_begin(j);
-	for (size_t i = 0; i < account->repeat_count; i++)
-		write_repeat(j, &account->repeats[i]);
+	for (size_t i = 0; i < profile->repeat_count; i++)
+		write_repeat(j, &profile->repeats[i]);
 	json__array_end(j);
 	json__key(j, "ignored_errors");
 	json__array_begin(j);
-	for (size_t i = 0; i < account->ignored_count; i++)
-		write_ignored(j, &account->ignored[i]);
+	for (size_t i = 0; i < profile->ignored_count; i++)
+		write_ignored(j, &profile->ignored[i]);
 	json__array_end(j);
 	json__key(j, "mapped_file_copies");
 	json__array_begin(j);
-	for (size_t i = 0; i < account->mapped_count; i++)
-		write_mapped(j, &account->mapped[i].record);
+	for (size_t i = 0; i < profile->mapped_count; i++)
+		write_mapped(j, &profile->mapped[i].record);
 	json__array_end(j);
 }

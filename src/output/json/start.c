@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The start of a process in JSON, see account.h.
-#include "output/json/account.h"
-#include "output/words.h"
+// The start of a process in JSON, see profile.h.
+#include "output/json/profile.h"
+#include "output/enum_names.h"
 
-/* As words__start_part, as keys are written. */
+/* As enum_names__start_part, as keys are written. */
 static const char *start_part_key(enum start_part part)
 {
 	static const char *const keys[START_PARTS] = {
@@ -52,7 +52,7 @@ void json_start__write(struct json *j, const struct process *p, uint64_t began_n
 {
 	struct process_start start;
 
-	start__draw(p, began_ns, &start);
+	start__evaluate(p, began_ns, &start);
 	json__key(j, "start");
 	json__object_begin(j);
 	json__key_bool(j, "from_begin", start.from_begin);

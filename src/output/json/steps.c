@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps in JSON, see account.h.
+// Steps in JSON, see profile.h.
 #include "model/steps.h"
-#include "output/json/account.h"
-#include "output/words.h"
+#include "output/json/profile.h"
+#include "output/enum_names.h"
 
 static const char *direction_word(int direction)
 {
@@ -15,7 +15,7 @@ static const char *excess_word(enum step_excess excess)
 {
 	if (excess == STEP_EXCESS_UNKNOWN)
 		return NULL;
-	return excess == STEP_EXCESS_OUTSIDE ? "outside" : words__time_class(excess - STEP_EXCESS_INSIDE);
+	return excess == STEP_EXCESS_OUTSIDE ? "outside" : enum_names__time_class(excess - STEP_EXCESS_INSIDE);
 }
 
 /* Of what is known of the thread's own submissions alone, bytes, allocations and times are left out. */
@@ -40,7 +40,7 @@ static void write_content(struct json *j, const struct step_summary *summary)
 	json__key(j, "inside_ns");
 	json__object_begin(j);
 	for (int i = 0; i < TIME_CLASSES; i++)
-		json__key_double(j, words__time_class(i), summary->inside_ns[i]);
+		json__key_double(j, enum_names__time_class(i), summary->inside_ns[i]);
 	json__object_end(j);
 }
 
@@ -62,7 +62,7 @@ static void write_phase(struct json *j, const struct step_phase *phase)
 	json__object_begin(j);
 	json__key_u64(j, "count", phase->steps);
 	json__key_u64(j, "thread_launches", phase->anchor.launches);
-	json__key_u64(j, "p50_ns", account__percentile(phase->buckets, 0.5, phase->max_ns));
+	json__key_u64(j, "p50_ns", profile__percentile(phase->buckets, 0.5, phase->max_ns));
 	json__key_u64(j, "total_ns", phase->ns);
 	json__key_u64(j, "first_ns", phase->first_ns);
 	json__key_u64(j, "latest_ns", phase->latest_ns);
@@ -107,7 +107,7 @@ void json_steps__write(struct json *j, const struct process *p)
 {
 	struct step_summary summary;
 
-	step_summary__draw(p, &summary);
+	step_summary__make(p, &summary);
 	json__key(j, "steps");
 	if (!summary.thread) {
 		json__null(j);

@@ -53,7 +53,7 @@ void verdict_json__write(struct json *j, const struct stat_report *report, const
 {
 	struct verdict verdict;
 
-	if (!process->account)
+	if (!process->profile)
 		return;
 	verdict__judge(report->model, process, &verdict);
 	verdict_json__write_one(j, &verdict);

@@ -2,7 +2,7 @@
 // Waits and queries in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 /* `family`: whose probes tell of it; RATE_EXACT: they are always in. */
 static void write_wait(struct json *j, const struct process *p, const char *in, const struct wait_totals *waits,
@@ -29,7 +29,7 @@ void json_wait__write(struct json *j, const struct process *p)
 	json__key(j, "waits");
 	json__array_begin(j);
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
-		write_wait(j, p, words__wait_scope(scope), &p->waits[scope], RATE_WAIT);
+		write_wait(j, p, enum_names__wait_scope(scope), &p->waits[scope], RATE_WAIT);
 	write_wait(j, p, "copy", &p->copy_waits, RATE_COPY);
 	write_wait(j, p, "free", &p->free_waits, RATE_EXACT);
 	json__array_end(j);
@@ -39,7 +39,7 @@ void json_wait__write(struct json *j, const struct process *p)
 		if (!p->queries[scope].calls)
 			continue;
 		json__object_begin(j);
-		json__key_string(j, "of", words__wait_scope(scope));
+		json__key_string(j, "of", enum_names__wait_scope(scope));
 		json__key_u64(j, "calls", p->queries[scope].calls);
 		json__key_u64(j, "not_ready", p->queries[scope].not_ready);
 		json_sampling__key_estimated(j, p, RATE_WAIT);

@@ -5,7 +5,7 @@
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
 #include "output/report/totals.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 struct writer {
 	struct json *j;
@@ -58,7 +58,7 @@ static void write_allocations(const struct writer *writer, const struct memleak_
 		json__object_begin(j);
 		json_parts__key_address(j, "address", a->address);
 		json__key_u64(j, "bytes", a->size);
-		json__key_string(j, "kind", words__memory_kind(a->kind));
+		json__key_string(j, "kind", enum_names__memory_kind(a->kind));
 		json__key_u64(j, "age_ns", age_of(writer, site->process, a->start_ns));
 		json__object_end(j);
 	}

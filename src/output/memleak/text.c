@@ -20,7 +20,7 @@
 #include "output/memleak/site.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 #define EVIDENCE_INDENT "            "
 #define STACK_INDENT 16
@@ -77,7 +77,7 @@ static void print_seconds(FILE *out, uint64_t ns)
 /* `what`, and that it is for "15 allocations beyond --max-allocations". */
 static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
 {
-	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], words__loss_text(loss));
+	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], enum_names__loss_text(loss));
 }
 
 static void print_growth(const struct printer *printer, const struct memleak_site *site)
@@ -145,7 +145,7 @@ static void print_allocations(const struct printer *printer, const struct memlea
 
 		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ", a->address, a->size);
 		if (a->kind != MEMORY_DEVICE)
-			fprintf(printer->out, "%s, ", words__memory_kind(a->kind));
+			fprintf(printer->out, "%s, ", enum_names__memory_kind(a->kind));
 		print_seconds(printer->out, age_of(printer, site->process, a->start_ns));
 		fputs(" old\n", printer->out);
 	}

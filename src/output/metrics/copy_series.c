@@ -2,7 +2,7 @@
 // Copies and sets in the metrics, by kind and mode, see series.h.
 #include "output/metrics/series.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static const struct metric_family copies = {
 	"gpuprobe_copies",
@@ -44,7 +44,7 @@ static void copy_sample(struct exposition_writer *w, const struct process *p, in
 	if (!c->calls)
 		return;
 	metrics_page__sample(w, p);
-	exposition__label(w, "kind", words__copy_kind(kind));
+	exposition__label(w, "kind", enum_names__copy_kind(kind));
 	exposition__label(w, "mode", mode ? "async" : "sync");
 	if (w->family == &copies)
 		exposition__u64(w, c->calls);
@@ -76,7 +76,7 @@ static void inflight_sample(struct exposition_writer *w, const struct process *p
 	if (!p->copies[kind][1].calls && !f->calls)
 		return;
 	metrics_page__sample(w, p);
-	exposition__label(w, "kind", words__copy_kind(kind));
+	exposition__label(w, "kind", enum_names__copy_kind(kind));
 	if (w->family == &inflight)
 		exposition__u64(w, f->calls);
 	else if (w->family == &inflight_bytes)

@@ -22,7 +22,7 @@ static const struct metric_family cost = {
 };
 
 /* What has been told of a kind of findings of one process. */
-struct told {
+struct reported {
 	bool known[SEVERITIES];	 /* has been drawn with it */
 	bool active[SEVERITIES]; /* is drawn now */
 	bool has_cost;
@@ -41,7 +41,7 @@ struct entry {
 	struct identity identity;
 	bool seen; /* on this page */
 	UT_hash_handle hh;
-	struct told told[]; /* by kind */
+	struct reported reported[]; /* by kind */
 };
 
 struct finding_series {
@@ -87,7 +87,7 @@ static struct entry *find_or_add(struct finding_series *series, const struct fin
 
 	if (entry)
 		return entry;
-	entry = calloc(1, sizeof(*entry) + finding_kind_count * sizeof(entry->told[0]));
+	entry = calloc(1, sizeof(*entry) + finding_kind_count * sizeof(entry->reported[0]));
 	if (!entry)
 		return NULL;
 	entry->identity = (struct identity){.start_ns = finding->start_ns, .pid = (uint32_t)finding->pid};
@@ -103,8 +103,8 @@ static void begin(struct finding_series *series)
 	for (struct entry *entry = series->entries; entry; entry = entry->hh.next) {
 		entry->seen = false;
 		for (size_t kind = 0; kind < finding_kind_count; kind++) {
-			memset(entry->told[kind].active, 0, sizeof(entry->told[kind].active));
-			entry->told[kind].next_ns = 0;
+			memset(entry->reported[kind].active, 0, sizeof(entry->reported[kind].active));
+			entry->reported[kind].next_ns = 0;
 		}
 	}
 }
@@ -112,18 +112,18 @@ static void begin(struct finding_series *series)
 static int take(struct finding_series *series, const struct finding *finding)
 {
 	struct entry *entry = find_or_add(series, finding);
-	struct told *told;
+	struct reported *reported;
 
 	if (!entry)
 		return -ENOMEM;
-	told = &entry->told[finding->kind - finding_kinds];
-	told->known[finding->severity] = true;
-	told->active[finding->severity] = true;
+	reported = &entry->reported[finding->kind - finding_kinds];
+	reported->known[finding->severity] = true;
+	reported->active[finding->severity] = true;
 	if (finding->has_cost) {
-		told->has_cost = true;
-		told->next_ns += finding->cost_ns;
-		if (told->cost_ns < told->next_ns)
-			told->cost_ns = told->next_ns;
+		reported->has_cost = true;
+		reported->next_ns += finding->cost_ns;
+		if (reported->cost_ns < reported->next_ns)
+			reported->cost_ns = reported->next_ns;
 	}
 	return 0;
 }
@@ -144,14 +144,14 @@ static void begin_sample(struct exposition_writer *w, const struct entry *entry,
 static void write_active(struct exposition_writer *w, const struct entry *entry)
 {
 	for (size_t kind = 0; kind < finding_kind_count; kind++) {
-		const struct told *told = &entry->told[kind];
+		const struct reported *reported = &entry->reported[kind];
 
 		for (int severity = 0; severity < SEVERITIES; severity++) {
-			if (!told->known[severity])
+			if (!reported->known[severity])
 				continue;
 			begin_sample(w, entry, kind);
 			exposition__label(w, "severity", findings_text__severity_word(severity));
-			exposition__u64(w, told->active[severity]);
+			exposition__u64(w, reported->active[severity]);
 		}
 	}
 }
@@ -159,10 +159,10 @@ static void write_active(struct exposition_writer *w, const struct entry *entry)
 static void write_cost(struct exposition_writer *w, const struct entry *entry)
 {
 	for (size_t kind = 0; kind < finding_kind_count; kind++) {
-		if (!entry->told[kind].has_cost)
+		if (!entry->reported[kind].has_cost)
 			continue;
 		begin_sample(w, entry, kind);
-		exposition__seconds(w, entry->told[kind].cost_ns);
+		exposition__seconds(w, entry->reported[kind].cost_ns);
 	}
 }
 

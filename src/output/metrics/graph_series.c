@@ -45,7 +45,7 @@ static uint64_t value_of(const struct metric_family *family, const struct proces
 	if (family == &graph_kernels)
 		return p->graph_kernels;
 	if (family == &unsized)
-		return p->unsized_graph_launches;
+		return p->graph_launches_of_unknown_size;
 	if (family == &captured)
 		return p->captured_launches;
 	if (family == &host_functions)

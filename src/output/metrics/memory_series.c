@@ -2,7 +2,7 @@
 // Memory in the metrics: what is live by kind, and how it came and went, see series.h.
 #include "output/metrics/series.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static const struct metric_family live_bytes = {
 	"gpuprobe_memory_live_bytes",
@@ -78,7 +78,7 @@ static void write_live(struct metrics_page *page, const struct metric_family *fa
 			if (!has_kind(p, kind))
 				continue;
 			metrics_page__sample(w, p);
-			exposition__label(w, "kind", words__memory_kind(kind));
+			exposition__label(w, "kind", enum_names__memory_kind(kind));
 			exposition__u64(w, family == &live_bytes ? m->live_bytes : m->live_count);
 		}
 	}

@@ -9,7 +9,7 @@
 #include "output/metrics/kernel_series.h"
 #include "output/metrics/self_metrics.h"
 #include "output/metrics/series.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 struct metrics {
 	struct metrics_options options;
@@ -65,14 +65,14 @@ static void write_gpuprobe(struct metrics_page *page, const char *version)
 	exposition__family(w, &events_lost);
 	for (i = 0; i < LOSS_COUNT; i++) {
 		exposition__sample(w);
-		exposition__label(w, "reason", words__loss_name(i));
+		exposition__label(w, "reason", enum_names__loss_name(i));
 		exposition__u64(w, page->model->lost[i]);
 	}
 	exposition__family(w, &probes_attached);
 	for (i = 0; i < LAYER_COUNT; i++) {
 		exposition__sample(w);
-		exposition__label(w, "layer", words__layer(i));
-		exposition__u64(w, page->model->sites_attached[i]);
+		exposition__label(w, "layer", enum_names__layer(i));
+		exposition__u64(w, page->model->probes_attached[i]);
 	}
 	exposition__family(w, &build);
 	exposition__sample(w);

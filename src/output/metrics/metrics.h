@@ -16,7 +16,7 @@
 struct metrics_options {
 	unsigned int kernels;		 /* a process's kernels with a series of their own */
 	const char *version;		 /* of gpuprobe; must outlive the metrics */
-	const struct findings *verdicts; /* the history to judge by who waits for whom, where an account is kept; NULL: nobody asks */
+	const struct findings *verdicts; /* the history to judge by who waits for whom, where a profile is kept; NULL: nobody asks */
 };
 
 struct metrics;

@@ -2,7 +2,7 @@
 // What the probes cost and what is sampled for it, in the metrics, see series.h.
 #include "output/metrics/series.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static const struct metric_family overhead = {
 	"gpuprobe_overhead_ratio",
@@ -42,7 +42,7 @@ static void write_missed(struct metrics_page *page)
 			if (!process__is_estimated(page->processes[i], family))
 				continue;
 			metrics_page__sample(w, page->processes[i]);
-			exposition__label(w, "family", words__rate_family(family));
+			exposition__label(w, "family", enum_names__rate_family(family));
 			exposition__u64(w, page->processes[i]->family_calls[family].missed);
 		}
 	}
@@ -60,7 +60,7 @@ void sampling_series__write(struct metrics_page *page)
 	exposition__family(w, &shares);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++) {
 		exposition__sample(w);
-		exposition__label(w, "family", words__rate_family(family));
+		exposition__label(w, "family", enum_names__rate_family(family));
 		exposition__ratio(w, sampling->share[family]);
 	}
 	write_missed(page);

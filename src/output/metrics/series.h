@@ -26,7 +26,7 @@ void object_series__write(struct metrics_page *page);
 void device_series__write(struct metrics_page *page);
 /* What probes cost and which families are sampled; nothing where there is no budget. */
 void sampling_series__write(struct metrics_page *page);
-/* Who waits for whom, of processes with an account. */
+/* Who waits for whom, of processes with a profile. */
 void verdict_series__write(struct metrics_page *page, const struct findings *state);
 /* 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);

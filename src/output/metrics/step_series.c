@@ -33,13 +33,13 @@ void step_series__write(struct metrics_page *page)
 
 	exposition__family(&page->writer, &step_seconds);
 	for (size_t i = 0; i < page->process_count; i++) {
-		step_summary__draw(page->processes[i], &steps);
+		step_summary__make(page->processes[i], &steps);
 		if (steps.thread)
 			write_seconds(page, page->processes[i], &steps);
 	}
 	exposition__family(&page->writer, &step_launches);
 	for (size_t i = 0; i < page->process_count; i++) {
-		step_summary__draw(page->processes[i], &steps);
+		step_summary__make(page->processes[i], &steps);
 		if (!steps.thread)
 			continue;
 		metrics_page__sample(&page->writer, page->processes[i]);

@@ -47,7 +47,7 @@ static void write_family(struct metrics_page *page, const struct findings *state
 		if (p->ended)
 			continue;
 		verdict__judge_latest(state, page->model, p, &verdict);
-		if (verdict.window_ns && verdict.account)
+		if (verdict.window_ns && verdict.profile)
 			write(page, p, &verdict);
 	}
 }

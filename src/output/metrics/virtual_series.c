@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "model/gpu_label.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static const struct metric_family virtual_reserved = {
 	"gpuprobe_virtual_reserved_bytes",
@@ -110,7 +110,7 @@ static void write_context_ends(struct metrics_page *page)
 			if (!m->with_context)
 				continue;
 			metrics_page__sample(&page->writer, page->processes[i]);
-			exposition__label(&page->writer, "kind", words__memory_kind(kind));
+			exposition__label(&page->writer, "kind", enum_names__memory_kind(kind));
 			exposition__u64(&page->writer, m->with_context);
 		}
 	}

@@ -2,7 +2,7 @@
 // Waits and queries in the metrics, by what they are for, see series.h.
 #include "output/metrics/series.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static const struct metric_family waits = {
 	"gpuprobe_waits",
@@ -42,7 +42,7 @@ static void write_device_waits(struct metrics_page *page, const struct process *
 	int scope;
 
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
-		wait_sample(page, p, d->device, words__wait_scope(scope), &d->waits[scope]);
+		wait_sample(page, p, d->device, enum_names__wait_scope(scope), &d->waits[scope]);
 	wait_sample(page, p, d->device, "copy", &d->copy_waits);
 	wait_sample(page, p, d->device, "free", &d->free_waits);
 }
@@ -63,7 +63,7 @@ static void query_sample(struct exposition_writer *w, const struct process *p, i
 	if (!count)
 		return;
 	metrics_page__sample(w, p);
-	exposition__label(w, "kind", words__wait_scope(scope));
+	exposition__label(w, "kind", enum_names__wait_scope(scope));
 	exposition__label(w, "answer", answer);
 	exposition__u64(w, count);
 }

@@ -7,7 +7,7 @@
 #include "output/report/line.h"
 #include "output/report/sampling.h"
 #include "output/report/totals.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void print_amount(FILE *out, const char *kind, const char *mode, const char *mark, const struct copy_totals *c)
 {
@@ -106,9 +106,9 @@ static void print_process_copies(FILE *out, const struct process *p)
 
 	report_line__process(out, p);
 	for (kind = 0; kind < COPY_KINDS; kind++)
-		print_sync_copies(out, words__copy_kind(kind), mark, &p->copies[kind][0]);
+		print_sync_copies(out, enum_names__copy_kind(kind), mark, &p->copies[kind][0]);
 	for (kind = 0; kind < COPY_KINDS; kind++)
-		print_async_copies(out, words__copy_kind(kind), mark, &p->copies[kind][1],
+		print_async_copies(out, enum_names__copy_kind(kind), mark, &p->copies[kind][1],
 				   &p->inflight[kind], &p->covered[kind]);
 }
 

@@ -6,7 +6,7 @@
 #include "output/finding/findings.h"
 #include "output/report/totals.h"
 
-static bool is_told(const struct finding *finding, const void *arg)
+static bool is_reported(const struct finding *finding, const void *arg)
 {
 	const struct process_index *shown = arg;
 
@@ -21,7 +21,7 @@ void report_findings__select(struct finding_list *list, const struct model *mode
 
 	/* Without memory rather told twice than not at all. */
 	if (shown)
-		finding_list__retain(list, is_told, shown);
+		finding_list__retain(list, is_reported, shown);
 	process_index__free(shown);
 }
 

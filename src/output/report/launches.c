@@ -168,8 +168,8 @@ static void print_totals(FILE *out, const struct report_totals *totals)
 	if (totals->graph_kernels)
 		fprintf(out, " of %s%" PRIu64 " kernel%s", mark, totals->graph_kernels,
 			report_line__plural(totals->graph_kernels));
-	if (totals->unsized_graph_launches)
-		fprintf(out, ", %s%" PRIu64 " of unknown size", mark, totals->unsized_graph_launches);
+	if (totals->graph_launches_of_unknown_size)
+		fprintf(out, ", %s%" PRIu64 " of unknown size", mark, totals->graph_launches_of_unknown_size);
 	fputc('\n', out);
 }
 

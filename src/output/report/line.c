@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 void report_line__date(FILE *out, const struct model *model)
 {
@@ -23,7 +23,7 @@ bool report_line__no_call(FILE *out, const struct model *model)
 {
 	char text[ASKED_TEXT_SIZE];
 
-	if (!asked__tell_silence(&model->asked, text))
+	if (!silent_targets__write(&model->asked, text))
 		return false;
 	escape__text(out, text);
 	fputc('\n', out);
@@ -32,7 +32,7 @@ bool report_line__no_call(FILE *out, const struct model *model)
 
 void report_line__silent(FILE *out, const struct model *model)
 {
-	if (!model->process_count || !asked__silent(&model->asked))
+	if (!model->process_count || !silent_targets__count(&model->asked))
 		return;
 	fputc('\n', out);
 	report_line__no_call(out, model);
@@ -41,7 +41,7 @@ void report_line__silent(FILE *out, const struct model *model)
 void report_line__no_process(FILE *out, const struct model *model)
 {
 	fputc('\n', out);
-	if (model->process_count || asked__silent(&model->asked) < model->asked.count)
+	if (model->process_count || silent_targets__count(&model->asked) < model->asked.count)
 		fputs("no CUDA process is running\n", out);
 	else if ((model->final || model->libraries) && report_line__no_call(out, model))
 		return;
@@ -99,7 +99,7 @@ void report_line__losses(FILE *out, const struct model *model)
 		if (first)
 			fputs("\nlost:\n", out);
 		first = false;
-		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", words__loss_text(loss), model->lost[loss]);
+		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", enum_names__loss_text(loss), model->lost[loss]);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include "base/saturate.h"
 #include "model/devices.h"
 #include "output/report/line.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 /* "8000000 Bytes in 1 allocation" */
 static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
@@ -120,7 +120,7 @@ static void print_kinds(FILE *out, const struct process *p)
 
 		if (!memory_kind__is_device(kind) || !m->live_count)
 			continue;
-		fprintf(out, "%s%s ", before, words__memory_kind(kind));
+		fprintf(out, "%s%s ", before, enum_names__memory_kind(kind));
 		print_amount(out, m->live_bytes, m->live_count);
 		before = ", ";
 	}
@@ -185,7 +185,7 @@ static void print_allocation(FILE *out, const struct allocation *a, bool ended)
 {
 	fprintf(out, REPORT_INDENT "0x%016" PRIx64 ": %" PRIu64 " Bytes", a->address, a->size);
 	if (a->kind != MEMORY_DEVICE)
-		fprintf(out, " %s", words__memory_kind(a->kind));
+		fprintf(out, " %s", enum_names__memory_kind(a->kind));
 	fputs(ended ? " live at exit\n" : "\n", out);
 }
 

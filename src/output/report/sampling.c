@@ -4,7 +4,7 @@
 
 #include "base/quantity.h"
 #include "output/report/totals.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 const char *report_sampling__mark(const struct process *process, enum rate_family family)
 {
@@ -16,11 +16,11 @@ static void print_family(FILE *out, const struct sampling *sampling, enum rate_f
 	if (!sampling->sampled[family])
 		return;
 	if (sampling->share[family] >= 1) {
-		fprintf(out, "%s were sampled, and are all counted now\n", words__rate_families(family));
+		fprintf(out, "%s were sampled, and are all counted now\n", enum_names__rate_families(family));
 		return;
 	}
 	fprintf(out, "%s are sampled: %s of the time, to keep to about --max-overhead %.4g %%\n",
-		words__rate_families(family), quantity__share(sampling->share[family]).text,
+		enum_names__rate_families(family), quantity__share(sampling->share[family]).text,
 		100 * sampling->max_overhead);
 }
 

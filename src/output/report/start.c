@@ -4,9 +4,9 @@
 
 #include "base/escape.h"
 #include "base/quantity.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "output/report/line.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 #define FILES_SHOWN 3
 #define PART_SHARE 0.01 /* parts that are less of the start are left out */
@@ -21,7 +21,7 @@ static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
 	for (int i = 0; i < START_PARTS; i++) {
 		if ((double)parts[i] < PART_SHARE * (double)all)
 			continue;
-		fprintf(out, "%s%s %s", comma, words__start_part(i), quantity__time((double)parts[i]).text);
+		fprintf(out, "%s%s %s", comma, enum_names__start_part(i), quantity__time((double)parts[i]).text);
 		comma = ", ";
 	}
 	fputc('\n', out);
@@ -46,10 +46,10 @@ static void print_amounts(FILE *out, const struct process_start *start)
 }
 
 /* Of the whole time that was watched. */
-static void print_files(FILE *out, const struct account *account)
+static void print_files(FILE *out, const struct profile *profile)
 {
-	for (size_t i = 0; i < account->mapped_count && i < FILES_SHOWN; i++) {
-		const struct mapped_copy_record *record = &account->mapped[i].record;
+	for (size_t i = 0; i < profile->mapped_count && i < FILES_SHOWN; i++) {
+		const struct mapped_copy_record *record = &profile->mapped[i].record;
 
 		fprintf(out, REPORT_INDENT "%s straight from the mapped file ", quantity__bytes((double)record->bytes).text);
 		escape__text(out, record->name);
@@ -57,18 +57,18 @@ static void print_files(FILE *out, const struct account *account)
 			fprintf(out, ", %s", quantity__bandwidth((double)record->bytes * 1e9 / (double)record->ns).text);
 		fputc('\n', out);
 	}
-	if (account->mapped_count > FILES_SHOWN)
-		fprintf(out, REPORT_INDENT "... and %zu more file%s\n", account->mapped_count - FILES_SHOWN,
-			report_line__plural(account->mapped_count - FILES_SHOWN));
+	if (profile->mapped_count > FILES_SHOWN)
+		fprintf(out, REPORT_INDENT "... and %zu more file%s\n", profile->mapped_count - FILES_SHOWN,
+			report_line__plural(profile->mapped_count - FILES_SHOWN));
 }
 
 void report_start__print(FILE *out, const struct process *process, uint64_t began_ns)
 {
 	struct process_start start;
 
-	if (!process->account)
+	if (!process->profile)
 		return;
-	start__draw(process, began_ns, &start);
+	start__evaluate(process, began_ns, &start);
 	if (!start.launched_ns || (!start.from_begin && !start.steady_ns))
 		return;
 	fprintf(out, "\n    the start, from %s: %s to the first launch", start.from_begin ? "its begin" : "attach",
@@ -78,5 +78,5 @@ void report_start__print(FILE *out, const struct process *process, uint64_t bega
 	fputc('\n', out);
 	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch);
 	print_amounts(out, &start);
-	print_files(out, process->account);
+	print_files(out, process->profile);
 }

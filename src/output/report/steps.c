@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "model/steps.h"
 #include "output/report/line.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 #define SLOW_SHOWN 3
 #define SLOW_LEAST 1.5 /* times a usual one: below it there is nothing slow about a step */
@@ -51,7 +51,7 @@ bool report_steps__knows(const struct process *process)
 {
 	struct step_summary summary;
 
-	step_summary__draw(process, &summary);
+	step_summary__make(process, &summary);
 	return summary.thread || submissions_of(process) >= STEPS_LEAST_SUBMISSIONS;
 }
 
@@ -59,7 +59,7 @@ void report_steps__line(FILE *out, const struct process *process)
 {
 	struct step_summary summary;
 
-	step_summary__draw(process, &summary);
+	step_summary__make(process, &summary);
 	if (summary.thread)
 		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH));
 	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
@@ -125,7 +125,7 @@ static void print_slow(FILE *out, const struct model *model, const struct step_s
 	if (excess == STEP_EXCESS_OUTSIDE)
 		fputs("outside CUDA calls", out);
 	else if (excess != STEP_EXCESS_UNKNOWN)
-		fprintf(out, "in calls of class %s", words__time_class(excess - STEP_EXCESS_INSIDE));
+		fprintf(out, "in calls of class %s", enum_names__time_class(excess - STEP_EXCESS_INSIDE));
 	fputc('\n', out);
 }
 
@@ -148,7 +148,7 @@ void report_steps__print(FILE *out, const struct model *model, const struct proc
 
 	if (!report_steps__knows(process))
 		return;
-	step_summary__draw(process, &summary);
+	step_summary__make(process, &summary);
 	fputs("\n    ", out);
 	report_steps__line(out, process);
 	fputc('\n', out);

@@ -56,7 +56,7 @@ static void add_process(struct report_totals *totals, const struct process *proc
 	totals->captured_launches += process->captured_launches;
 	totals->graph_launches += process->graph_launches;
 	totals->graph_kernels += process->graph_kernels;
-	totals->unsized_graph_launches += process->unsized_graph_launches;
+	totals->graph_launches_of_unknown_size += process->graph_launches_of_unknown_size;
 	totals->estimated |= process__is_estimated(process, RATE_LAUNCH);
 	totals->kernels += process->kernel_count;
 	totals->processes++;

@@ -19,7 +19,7 @@ struct report_totals {
 	uint64_t live_at_exit_bytes, live_at_exit_count;
 	size_t since_attach; /* of the processes: what they allocated before is in none of these */
 	uint64_t launches, captured_launches;
-	uint64_t graph_launches, graph_kernels, unsized_graph_launches;
+	uint64_t graph_launches, graph_kernels, graph_launches_of_unknown_size;
 	bool estimated;	  /* launches of some process are */
 	uint64_t kernels; /* one of the same name in two processes counts twice */
 };

@@ -7,7 +7,7 @@
 #include "output/report/line.h"
 #include "output/report/sampling.h"
 #include "output/report/totals.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void print_wait(FILE *out, const char *in, const char *mark, const struct wait_totals *waits)
 {
@@ -53,11 +53,11 @@ static void print_process(FILE *out, const struct process *p)
 
 	report_line__process(out, p);
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
-		print_wait(out, words__wait_scope(scope), mark, &p->waits[scope]);
+		print_wait(out, enum_names__wait_scope(scope), mark, &p->waits[scope]);
 	print_wait(out, "in synchronous copies", report_sampling__mark(p, RATE_COPY), &p->copy_waits);
 	print_wait(out, "in frees", "", &p->free_waits);
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
-		print_queries(out, words__wait_scope(scope), mark, &p->queries[scope]);
+		print_queries(out, enum_names__wait_scope(scope), mark, &p->queries[scope]);
 }
 
 void report_waits__print(FILE *out, const struct model *model)

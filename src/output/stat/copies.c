@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/saturate.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "output/report/line.h"
 #include "output/report/sampling.h"
 #include "output/stat/tables.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 #define BAR "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
 #define BAR_WIDTH 40
@@ -33,14 +33,14 @@ static void add(struct copies *copies, const struct copy_size_record *record)
 	}
 }
 
-static void sum_up(const struct account *account, int kind, int async, int host, struct copies *copies)
+static void sum_up(const struct profile *profile, int kind, int async, int host, struct copies *copies)
 {
 	*copies = (struct copies){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
-	for (size_t i = 0; i < account->copy_count; i++) {
-		const struct copy_size_key *key = &account->copies[i].key;
+	for (size_t i = 0; i < profile->copy_count; i++) {
+		const struct copy_size_key *key = &profile->copies[i].key;
 
 		if (key->kind == kind && !key->async == !async && key->host == host)
-			add(copies, &account->copies[i].record);
+			add(copies, &profile->copies[i].record);
 	}
 }
 
@@ -52,9 +52,9 @@ static bool has_host(const struct copies *copies)
 /* "H2D async, pinned" */
 static void print_what(FILE *out, const struct copies *copies)
 {
-	fprintf(out, "%s %s", words__copy_kind(copies->kind), copies->async ? "async" : "sync");
+	fprintf(out, "%s %s", enum_names__copy_kind(copies->kind), copies->async ? "async" : "sync");
 	if (copies->host != COPY_HOST_UNKNOWN)
-		fprintf(out, ", %s", words__copy_host(copies->host));
+		fprintf(out, ", %s", enum_names__copy_host(copies->host));
 	else if (has_host(copies))
 		fputs(", pinned or not is unknown", out);
 	fputc('\n', out);
@@ -69,7 +69,7 @@ static double scale_of(const struct process *p, int kind, int async)
 	if (!process__is_estimated(p, RATE_COPY))
 		return 1;
 	for (int host = COPY_HOST_UNKNOWN; host <= COPY_HOST_PAGEABLE; host++) {
-		sum_up(p->account, kind, async, host, &copies);
+		sum_up(p->profile, kind, async, host, &copies);
 		counted += copies.calls;
 	}
 	return counted ? (double)p->copies[kind][!!async].calls / (double)counted : 1;
@@ -108,7 +108,7 @@ static void print_covered(FILE *out, const struct process *p, const struct copie
 		if (!covered->ns || !shown)
 			continue;
 		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s%s\n",
-			words__copy_kind(kind),
+			enum_names__copy_kind(kind),
 			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns).text,
 			quantity__count(covered->calls).text, report_sampling__mark(p, RATE_COPY),
 			quantity__count(p->copies[kind][1].calls).text);
@@ -177,7 +177,7 @@ static struct copies *list_rows(const struct process *p, size_t *count)
 	for (int kind = 0; kind < COPY_KINDS; kind++)
 		for (int async = 0; async < 2; async++)
 			for (int host = COPY_HOST_UNKNOWN; host <= COPY_HOST_PAGEABLE; host++) {
-				sum_up(p->account, kind, async, host, &rows[*count]);
+				sum_up(p->profile, kind, async, host, &rows[*count]);
 				*count += rows[*count].calls > 0;
 			}
 	qsort(rows, *count, sizeof(*rows), by_time);
@@ -190,7 +190,7 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 	struct copies *rows;
 	size_t count, shown;
 
-	if (!p->account || !p->account->copy_count)
+	if (!p->profile || !p->profile->copy_count)
 		return;
 	rows = list_rows(p, &count);
 	shown = report_line__cut(report->options, count);

@@ -8,12 +8,12 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/text_stream.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "output/finding/findings.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 struct writer {
 	FILE *out;
@@ -111,12 +111,12 @@ static void print_columns(const struct writer *w, const char *table, const char 
 
 /* --- tables --- */
 
-static double launches_of(const struct writer *w, const struct thread_account *thread)
+static double launches_of(const struct writer *w, const struct thread_profile *thread)
 {
-	return (double)(thread->launches + account__missed_launches(w->process->account, thread));
+	return (double)(thread->launches + profile__missed_launches(w->process->profile, thread));
 }
 
-static void print_time(const struct writer *w, const struct account_time *time, const struct thread_account *thread)
+static void print_time(const struct writer *w, const struct profile_time *time, const struct thread_profile *thread)
 {
 	begin_row(w, "threads");
 	if (thread)
@@ -135,23 +135,23 @@ static void print_time(const struct writer *w, const struct account_time *time, 
 	put_real(w, thread && thread->gap_count,
 		 thread && thread->gap_count ? (double)(thread->gap_ns / thread->gap_count) : 0);
 	put_real(w, thread && thread->gap_count,
-		 thread ? (double)account__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
+		 thread ? (double)profile__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
 	put_real(w, thread && thread->gap_count,
-		 thread ? (double)account__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
+		 thread ? (double)profile__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
 	fputc('\n', w->out);
 }
 
 static void print_threads(const struct writer *w)
 {
-	const struct account *account = w->process->account;
-	const struct thread_account **threads = account__threads_by_time(account);
+	const struct profile *profile = w->process->profile;
+	const struct thread_profile **threads = profile__threads_by_time(profile);
 	uint64_t until_ns = stat__until_ns(w->report, w->process);
-	struct account_time time;
+	struct profile_time time;
 
-	account__sum_time(account, w->report->began_ns, until_ns, &time);
+	profile__sum_time(profile, w->report->began_ns, until_ns, &time);
 	print_time(w, &time, NULL);
-	for (size_t i = 0; threads && i < account->thread_count; i++) {
-		account__thread_time(account, threads[i], w->report->began_ns, until_ns, &time);
+	for (size_t i = 0; threads && i < profile->thread_count; i++) {
+		profile__thread_time(profile, threads[i], w->report->began_ns, until_ns, &time);
 		print_time(w, &time, threads[i]);
 	}
 	free(threads);
@@ -159,19 +159,19 @@ static void print_threads(const struct writer *w)
 
 static void print_functions(const struct writer *w)
 {
-	for (size_t i = 0; i < w->process->account->function_count; i++) {
-		const struct account_function *f = &w->process->account->functions[i];
+	for (size_t i = 0; i < w->process->profile->function_count; i++) {
+		const struct profile_function *f = &w->process->profile->functions[i];
 		const struct duration_record *time = &f->time;
 
 		begin_row(w, "functions");
 		put_text(w, api_functions[f->row].symbol);
-		put_text(w, words__layer(api_functions[f->row].desc.layer));
+		put_text(w, enum_names__layer(api_functions[f->row].desc.layer));
 		put_number(w, time->calls + f->missed);
-		put_number(w, account__errors(w->process, f->row));
-		put_number(w, account_function__ns(f));
+		put_number(w, profile__errors(w->process, f->row));
+		put_number(w, profile_function__ns(f));
 		put_number(w, time->calls ? time->ns / time->calls : 0);
-		put_number(w, account__percentile(time->buckets, 0.5, time->max_ns));
-		put_number(w, account__percentile(time->buckets, 0.99, time->max_ns));
+		put_number(w, profile__percentile(time->buckets, 0.5, time->max_ns));
+		put_number(w, profile__percentile(time->buckets, 0.99, time->max_ns));
 		put_number(w, time->max_ns);
 		fputc('\n', w->out);
 	}
@@ -200,12 +200,12 @@ static void print_kernels(const struct writer *w)
 	}
 }
 
-static void print_copy_size(const struct writer *w, const struct account_copies *copies, int bucket)
+static void print_copy_size(const struct writer *w, const struct profile_copies *copies, int bucket)
 {
 	begin_row(w, "copies");
-	put_text(w, words__copy_kind(copies->key.kind));
+	put_text(w, enum_names__copy_kind(copies->key.kind));
 	put_text(w, copies->key.async ? "async" : "sync");
-	put_text(w, words__copy_host(copies->key.host));
+	put_text(w, enum_names__copy_host(copies->key.host));
 	put_real(w, copies->key.device != DEVICE_UNKNOWN, copies->key.device);
 	put_number(w, bucket ? 1ull << bucket : 0);
 	put_number(w, copies->record.calls[bucket]);
@@ -216,20 +216,20 @@ static void print_copy_size(const struct writer *w, const struct account_copies 
 
 static void print_copies(const struct writer *w)
 {
-	for (size_t i = 0; i < w->process->account->copy_count; i++)
+	for (size_t i = 0; i < w->process->profile->copy_count; i++)
 		for (int bucket = 0; bucket < COPY_SIZES; bucket++)
-			if (w->process->account->copies[i].record.calls[bucket])
-				print_copy_size(w, &w->process->account->copies[i], bucket);
+			if (w->process->profile->copies[i].record.calls[bucket])
+				print_copy_size(w, &w->process->profile->copies[i], bucket);
 }
 
 static void print_sizes(const struct writer *w)
 {
-	for (size_t i = 0; i < w->process->account->size_count; i++) {
-		const struct account_size *size = &w->process->account->sizes[i];
+	for (size_t i = 0; i < w->process->profile->size_count; i++) {
+		const struct profile_size *size = &w->process->profile->sizes[i];
 
 		begin_row(w, "allocations");
 		put_text(w, api_functions[size->key.row].symbol);
-		put_text(w, words__memory_kind(size->key.kind));
+		put_text(w, enum_names__memory_kind(size->key.kind));
 		put_real(w, size->key.device != DEVICE_UNKNOWN, size->key.device);
 		put_number(w, size->key.size);
 		put_number(w, size->record.allocations);
@@ -252,7 +252,7 @@ static void print_open_calls(const struct writer *w)
 		fprintf(w->out, ",%d", call->tid);
 		put_text(w, call->comm);
 		put_text(w, api_functions[call->row].symbol);
-		put_text(w, words__layer(api_functions[call->row].desc.layer));
+		put_text(w, enum_names__layer(api_functions[call->row].desc.layer));
 		put_number(w, until_ns > call->start_ns ? until_ns - call->start_ns : 0);
 		put_number(w, call->ended_ns != 0);
 		fputc('\n', w->out);
@@ -266,7 +266,7 @@ static void print_errors(const struct writer *w)
 
 		begin_row(w, "errors");
 		put_text(w, f->function);
-		put_text(w, f->is_rest ? "" : words__layer(f->layer));
+		put_text(w, f->is_rest ? "" : enum_names__layer(f->layer));
 		put_real(w, !f->is_rest, f->code);
 		put_text(w, f->error);
 		put_number(w, f->count);
@@ -280,7 +280,7 @@ static void each_process(struct writer *w, void (*print)(const struct writer *w)
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		w->process = &model->processes[i];
-		if (report__shows(w->process) && w->process->account)
+		if (report__shows(w->process) && w->process->profile)
 			print(w);
 	}
 }
@@ -319,7 +319,7 @@ static void print_sampling(const struct writer *w)
 		if (!process__is_estimated(w->process, family))
 			continue;
 		begin_row(w, "sampling");
-		put_text(w, words__rate_family(family));
+		put_text(w, enum_names__rate_family(family));
 		put_number(w, calls->counted);
 		put_number(w, calls->missed);
 		put_real(w, true, w->report->model->sampling.share[family]);
@@ -339,7 +339,7 @@ static void print_lost(const struct writer *w)
 		if (!model->lost[loss])
 			continue;
 		begin_line(w, "lost");
-		put_text(w, words__loss_name(loss));
+		put_text(w, enum_names__loss_name(loss));
 		put_number(w, model->lost[loss]);
 		fputc('\n', w->out);
 	}

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
 #include "output/finding/findings.h"
-#include "output/json/account.h"
+#include "output/json/profile.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
 #include "output/finding/reasons.h"
 #include "output/stat/stat.h"
 #include "output/finding/verdict.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
-static void write_account(struct json *j, const struct stat_report *report, const struct process *p)
+static void write_profile(struct json *j, const struct stat_report *report, const struct process *p)
 {
-	const struct account *account = p->account;
+	const struct profile *profile = p->profile;
 	uint64_t now_ns = p->ended ? p->ended_ns : report->model->now_ns;
 
-	if (!account)
+	if (!profile)
 		return;
 	json_threads__write(j, p, report->began_ns, now_ns);
-	json_totals__write(j, &account->totals);
+	json_totals__write(j, &profile->totals);
 	json_steps__write(j, p);
 	json_start__write(j, p, report->began_ns);
-	json__key_u64(j, "peak_bytes", account->peak_bytes);
+	json__key_u64(j, "peak_bytes", profile->peak_bytes);
 	json__key(j, "inflight_at_exit");
 	json__object_begin(j);
-	json__key_u64(j, "calls", account->inflight_at_exit[0]);
-	json__key_u64(j, "bytes", account->inflight_at_exit[1]);
+	json__key_u64(j, "calls", profile->inflight_at_exit[0]);
+	json__key_u64(j, "bytes", profile->inflight_at_exit[1]);
 	json__object_end(j);
 	json_durations__write(j, p);
-	json_sizes__write(j, account);
+	json_sizes__write(j, profile);
 }
 
 static bool was_used(const struct memory_totals *m)
@@ -41,7 +41,7 @@ static void write_memory(struct json *j, const struct process *p)
 	json__object_begin(j);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (was_used(&p->memory[kind]))
-			json_memory__write_totals(j, words__memory_kind(kind), &p->memory[kind]);
+			json_memory__write_totals(j, enum_names__memory_kind(kind), &p->memory[kind]);
 	if (p->ended) {
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
@@ -55,7 +55,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json_process__write_life(j, p);
 	verdict_json__write(j, report, p);
 	reasons_json__write(j, p, report->model->now_ns);
-	write_account(j, report, p);
+	write_profile(j, report, p);
 	write_memory(j, p);
 	json_launch__write(j, report->model, p);
 	json_copy__write(j, p);

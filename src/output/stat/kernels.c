@@ -79,8 +79,8 @@ static void print_graphs(FILE *out, const struct process *p)
 		fprintf(out, REPORT_INDENT "graph launches: %s%s", mark, quantity__count(p->graph_launches).text);
 		if (p->graph_kernels)
 			fprintf(out, " of %s%s kernels in all", mark, quantity__count(p->graph_kernels).text);
-		if (p->unsized_graph_launches)
-			fprintf(out, ", %s%s of unknown size", mark, quantity__count(p->unsized_graph_launches).text);
+		if (p->graph_launches_of_unknown_size)
+			fprintf(out, ", %s%s of unknown size", mark, quantity__count(p->graph_launches_of_unknown_size).text);
 		fputc('\n', out);
 	}
 	if (p->captured_launches)

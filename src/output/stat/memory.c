@@ -2,13 +2,13 @@
 // Memory: peak, live at the end, churn by size, in the text of `gpuprobe stat`; see tables.h.
 #include <inttypes.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void print_part(FILE *out, uint64_t count, const char *what)
 {
@@ -53,8 +53,8 @@ static void print_totals(FILE *out, const struct process *p)
 		device.live_count = p->live_at_exit_count;
 	}
 	fputs(REPORT_INDENT "on devices: ", out);
-	if (p->account->peak_bytes)
-		fprintf(out, "peak at least %s, ", quantity__bytes((double)p->account->peak_bytes).text);
+	if (p->profile->peak_bytes)
+		fprintf(out, "peak at least %s, ", quantity__bytes((double)p->profile->peak_bytes).text);
 	print_live(out, p, device.live_bytes, device.live_count);
 	print_calls(out, &device);
 	if (!host->allocations && !host->frees && !host->live_count)
@@ -64,7 +64,7 @@ static void print_totals(FILE *out, const struct process *p)
 	print_calls(out, host);
 }
 
-static void print_size(FILE *out, const struct account_size *size)
+static void print_size(FILE *out, const struct profile_size *size)
 {
 	const struct size_record *record = &size->record;
 
@@ -78,19 +78,19 @@ static void print_size(FILE *out, const struct account_size *size)
 	fputs("  ", out);
 	function_text__print(out, size->key.row);
 	if (size->key.kind != MEMORY_DEVICE)
-		fprintf(out, " (%s)", words__memory_kind(size->key.kind));
+		fprintf(out, " (%s)", enum_names__memory_kind(size->key.kind));
 	fputc('\n', out);
 }
 
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	static const char *const names[] = {"allocated", "freed", "most live", "each", "each free", "total", "size"};
-	const struct account *account = p->account;
-	size_t shown = account ? report_line__cut(report->options, account->size_count) : 0;
+	const struct profile *profile = p->profile;
+	size_t shown = profile ? report_line__cut(report->options, profile->size_count) : 0;
 	struct memory_totals device;
 
 	report__device_memory(p, &device);
-	if (!account || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations + p->since_attach))
+	if (!profile || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations + p->since_attach))
 		return;
 	fputs("\n    memory:\n", out);
 	print_totals(out, p);
@@ -98,6 +98,6 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 	if (shown)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations of one size");
 	for (size_t i = 0; i < shown; i++)
-		print_size(out, &account->sizes[i]);
-	stat_cell__rest(out, account->size_count - shown, "size");
+		print_size(out, &profile->sizes[i]);
+	stat_cell__rest(out, profile->size_count - shown, "size");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `gpuprobe stat` and `gpuprobe diagnose` say: the account of a run and
+ * What `gpuprobe stat` and `gpuprobe diagnose` say: the profile of a run and
  * what is wrong in it. JSON is the same for both.
  */
 #ifndef OUTPUT_STAT_STAT_H
@@ -27,7 +27,7 @@ struct stat_report {
 	unsigned long number; /* of the report in this run, from 0 */
 };
 
-/* The account of all processes and the findings, as people read them. */
+/* The profile of all processes and the findings, as people read them. */
 void stat_text__print(FILE *out, const struct stat_report *report);
 
 /*

@@ -2,7 +2,7 @@
 // The text of `gpuprobe stat`, see stat.h; its tables are in files of their own.
 #include <stdlib.h>
 
-#include "model/account.h"
+#include "model/profile.h"
 #include "output/finding/findings.h"
 #include "output/report/errors.h"
 #include "output/report/line.h"
@@ -40,10 +40,10 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 
 static uint64_t inside_ns(const struct process *p)
 {
-	struct account_time time = {0};
+	struct profile_time time = {0};
 
-	if (p->account)
-		account__sum_time(p->account, 0, 0, &time);
+	if (p->profile)
+		profile__sum_time(p->profile, 0, 0, &time);
 	return time.inside_ns;
 }
 

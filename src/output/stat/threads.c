@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "output/report/line.h"
 #include "output/stat/tables.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static void print_name(FILE *out, int32_t id, const char *comm, bool ended)
 {
@@ -23,7 +23,7 @@ static void print_heads(FILE *out, const char *last)
 	const char *names[TIME_CLASSES + 2];
 
 	for (int i = 0; i < TIME_CLASSES; i++)
-		names[i] = words__time_class(i);
+		names[i] = enum_names__time_class(i);
 	names[TIME_CLASSES] = "outside";
 	names[TIME_CLASSES + 1] = "watched";
 	stat_cell__heads(out, names, TIME_CLASSES + 2, last);
@@ -36,10 +36,10 @@ static const char *mark_of(int class, const struct process *p)
 
 static const char *mark_outside(const struct process *p)
 {
-	return account__is_estimated(p) ? "~" : "";
+	return profile__is_estimated(p) ? "~" : "";
 }
 
-static void print_times(FILE *out, const struct process *p, const struct account_time *time)
+static void print_times(FILE *out, const struct process *p, const struct profile_time *time)
 {
 	for (int i = 0; i < TIME_CLASSES; i++)
 		stat_cell__about_time(out, mark_of(i, p), time->time[i].ns);
@@ -48,7 +48,7 @@ static void print_times(FILE *out, const struct process *p, const struct account
 }
 
 /* Below the times: their shares of the watched time, in the columns of those that are not 0. */
-static void print_shares(FILE *out, const struct process *p, const struct account_time *time)
+static void print_shares(FILE *out, const struct process *p, const struct profile_time *time)
 {
 	int blank = 0;
 
@@ -73,15 +73,15 @@ static void print_shares(FILE *out, const struct process *p, const struct accoun
 void stat_processes__print(FILE *out, const struct stat_report *report, const struct process *const *processes,
 			   size_t count)
 {
-	struct account_time time;
+	struct profile_time time;
 
 	print_heads(out, "process, all its threads that make CUDA calls");
 	for (size_t i = 0; i < count; i++) {
 		const struct process *p = processes[i];
 
-		if (!p->account)
+		if (!p->profile)
 			continue;
-		account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
+		profile__sum_time(p->profile, report->began_ns, stat__until_ns(report, p), &time);
 		print_times(out, p, &time);
 		print_name(out, p->pid, p->comm, p->ended);
 		print_shares(out, p, &time);
@@ -90,9 +90,9 @@ void stat_processes__print(FILE *out, const struct stat_report *report, const st
 
 static void print_all(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	struct account_time time;
+	struct profile_time time;
 
-	account__sum_time(p->account, report->began_ns, stat__until_ns(report, p), &time);
+	profile__sum_time(p->profile, report->began_ns, stat__until_ns(report, p), &time);
 	if (time.threads < 2)
 		return;
 	print_times(out, p, &time);
@@ -102,40 +102,40 @@ static void print_all(FILE *out, const struct stat_report *report, const struct 
 
 void stat_threads__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const struct thread_account **threads = p->account ? account__threads_by_time(p->account) : NULL;
-	struct account_time time;
+	const struct thread_profile **threads = p->profile ? profile__threads_by_time(p->profile) : NULL;
+	struct profile_time time;
 	size_t shown;
 
 	if (!threads)
 		return;
 	print_heads(out, "thread");
 	print_all(out, report, p);
-	shown = report_line__cut(report->options, p->account->thread_count);
+	shown = report_line__cut(report->options, p->profile->thread_count);
 	for (size_t i = 0; i < shown; i++) {
-		account__thread_time(p->account, threads[i], report->began_ns, stat__until_ns(report, p), &time);
+		profile__thread_time(p->profile, threads[i], report->began_ns, stat__until_ns(report, p), &time);
 		print_times(out, p, &time);
 		print_name(out, threads[i]->tid, threads[i]->comm, threads[i]->ended_ns);
 		print_shares(out, p, &time);
 	}
-	stat_cell__rest(out, p->account->thread_count - shown + p->account->unlisted_threads, "thread");
+	stat_cell__rest(out, p->profile->thread_count - shown + p->profile->unlisted_threads, "thread");
 	free(threads);
 }
 
 /* --- how they launch --- */
 
-static void print_launches(FILE *out, const struct process *p, const struct thread_account *t)
+static void print_launches(FILE *out, const struct process *p, const struct thread_profile *t)
 {
-	stat_cell__about_count(out, mark_of(TIME_LAUNCH, p), t->launches + account__missed_launches(p->account, t));
+	stat_cell__about_count(out, mark_of(TIME_LAUNCH, p), t->launches + profile__missed_launches(p->profile, t));
 	stat_cell__count(out, t->chained.calls);
 	stat_cell__time(out, t->gap_count ? t->gap_ns / t->gap_count : 0);
-	stat_cell__time(out, account__percentile(t->gaps, 0.5, UINT64_MAX));
-	stat_cell__time(out, account__percentile(t->gaps, 0.99, UINT64_MAX));
-	stat_cell__time(out, account__percentile(t->gaps, 1, UINT64_MAX));
+	stat_cell__time(out, profile__percentile(t->gaps, 0.5, UINT64_MAX));
+	stat_cell__time(out, profile__percentile(t->gaps, 0.99, UINT64_MAX));
+	stat_cell__time(out, profile__percentile(t->gaps, 1, UINT64_MAX));
 	print_name(out, t->tid, t->comm, t->ended_ns);
 }
 
 /* Keeps those that have launched, in their order. */
-static size_t keep_launching(const struct thread_account **threads, size_t count)
+static size_t keep_launching(const struct thread_profile **threads, size_t count)
 {
 	size_t kept = 0;
 
@@ -148,12 +148,12 @@ static size_t keep_launching(const struct thread_account **threads, size_t count
 void stat_launches__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	static const char *const names[] = {"launches", "back-to-back", "gap average", "gap p50", "gap p99", "gap max"};
-	const struct thread_account **threads = p->account ? account__threads_by_time(p->account) : NULL;
+	const struct thread_profile **threads = p->profile ? profile__threads_by_time(p->profile) : NULL;
 	size_t count, shown;
 
 	if (!threads)
 		return;
-	count = keep_launching(threads, p->account->thread_count);
+	count = keep_launching(threads, p->profile->thread_count);
 	shown = report_line__cut(report->options, count);
 	if (count)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "thread");

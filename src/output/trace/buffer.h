@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the lines of a trace gather before they are written, and the account
+ * Where the lines of a trace gather before they are written, and the profile
  * of how many calls' lines a descriptor has taken whole, whatever becomes of
  * a write.
  */

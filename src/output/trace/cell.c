@@ -2,7 +2,7 @@
 // The text of a line's columns in the table and in TSV, see private.h. A person gets units, a program numbers.
 #include "output/trace/private.h"
 
-#include "output/words.h"
+#include "output/enum_names.h"
 
 static bool is_table(const struct trace_output *output)
 {
@@ -228,7 +228,7 @@ char *trace_cell__write(struct trace_output *output, const struct trace_view *vi
 	case COLUMN_DEVICE:
 		return line->device < 0 ? write_unknown(at) : trace_text__signed(at, line->device);
 	case COLUMN_LAYER:
-		return write_text(words__layer(view->function->layer), at);
+		return write_text(enum_names__layer(view->function->layer), at);
 	case COLUMN_EVENT:
 		return write_event(output, view, at);
 	case COLUMN_DETAILS:

@@ -3,7 +3,7 @@
 #include "output/trace/private.h"
 
 #include "output/trace/schema.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 #define AS_TEXT(number) AS_TEXT_(number)
 #define AS_TEXT_(number) #number
@@ -179,7 +179,7 @@ static char *write_value(struct trace_output *output, const struct trace_view *v
 	case COLUMN_DEVICE:
 		return line->device < 0 ? write_null(at) : trace_text__signed(at, line->device);
 	case COLUMN_LAYER:
-		return write_text(words__layer(view->function->layer), at);
+		return write_text(enum_names__layer(view->function->layer), at);
 	case COLUMN_EVENT:
 		return write_event(view->function, at);
 	case COLUMN_DETAILS:

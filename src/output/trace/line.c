@@ -3,22 +3,22 @@
 #include "output/trace/private.h"
 
 #include "base/clock.h"
-#include "output/words.h"
+#include "output/enum_names.h"
 
 const char *trace_line__reason(enum trace_loss reason)
 {
 	switch (reason) {
 	case TRACE_LOST_RING:
 	case TRACE_LOST_RETURN:
-		return words__loss_name(LOSS_RING_FULL);
+		return enum_names__loss_name(LOSS_RING_FULL);
 	case TRACE_LOST_THREAD:
-		return words__loss_name(LOSS_THREAD_STORAGE);
+		return enum_names__loss_name(LOSS_THREAD_STORAGE);
 	case TRACE_LOST_DEPTH:
-		return words__loss_name(LOSS_CALL_DEPTH);
+		return enum_names__loss_name(LOSS_CALL_DEPTH);
 	case TRACE_LOST_STACK:
-		return words__loss_name(LOSS_STACK_RING_FULL);
+		return enum_names__loss_name(LOSS_STACK_RING_FULL);
 	case TRACE_LOST_STACK_MEMORY:
-		return words__loss_name(LOSS_STACK_NO_ROOM);
+		return enum_names__loss_name(LOSS_STACK_NO_ROOM);
 	default:
 		return "unknown";
 	}

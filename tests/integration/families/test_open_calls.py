@@ -7,8 +7,8 @@ import time
 import pytest
 
 from lib import paths, script
-from lib.account_runs import DIAGNOSE, STAT
 from lib.probe import Background
+from lib.profile_runs import DIAGNOSE, STAT
 from lib.scrape import Endpoint
 
 NEVER = {"CUDA_SIM_ASYNC": "600s"}  # the work is not done before the test is

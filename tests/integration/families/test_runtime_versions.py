@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from lib import exact, paths
-from lib.account import seen_functions
+from lib.profile import seen_functions
 from lib.script import PROGRAMS, script
 
 CALLS = """

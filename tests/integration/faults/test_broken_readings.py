@@ -102,7 +102,7 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
     command = [workload("launch"), "--threads", 12, "--launches", 50, "--api", "driver"]
     with gpuprobe.start("sh", "-c", '"$@"; until test -e "$0"; do sleep 0.05; done', go, *command,
                         base=test_stat_functions.STAT, interval=None,
-                        env=ungrown(16 * size_of(tmp_path, "account.h", "thread_account"))) as running:
+                        env=ungrown(16 * size_of(tmp_path, "profile.h", "thread_profile"))) as running:
         while "could not be read whole" not in running.stderr:
             assert time.monotonic() < end, "no reading broke off"
             time.sleep(0.02)

@@ -11,8 +11,8 @@ import subprocess
 import pytest
 
 from lib import exact, folders, mixtruth, paths
-from lib.account import seen_functions, true_functions
 from lib.probe import wait_for_file
+from lib.profile import seen_functions, true_functions
 from lib.script import PROGRAMS, script
 
 pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("a sanitizer has to be loaded first")]

@@ -3,9 +3,9 @@
 import pytest
 
 from lib import paths
-from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.check import holder
 from lib.probe import Probe
+from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
 
 STEPS = paths.workload("steps")
 # The GPU works for 2 ms of a step of 22 ms and more, or nearly always.

@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from lib import paths
-from lib.account_runs import DIAGNOSE, STAT, Scenario, by_scenario
 from lib.probe import EXACT, Probe
+from lib.profile_runs import DIAGNOSE, STAT, Scenario, by_scenario
 
 # A program that looks at nothing and goes on.
 IGNORANT = """

@@ -3,8 +3,8 @@
 import pytest
 
 from lib import faultruns, paths
-from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.probe import Probe
+from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
 from lib.undisturbed import SLEEPS, SPINS, undisturbed
 
 CASES = {

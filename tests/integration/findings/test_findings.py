@@ -6,10 +6,10 @@ import subprocess
 import pytest
 
 from lib import faultruns, paths
-from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faultruns import Verdict
 from lib.faults import FAULTS
 from lib.probe import Probe, environment
+from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
 
 ALONE = pytest.mark.alone("it uses the device up")
 

@@ -6,9 +6,9 @@ import subprocess
 import pytest
 
 from lib import paths
-from lib.account_runs import Scenario, by_scenario
 from lib.faults import FAULTS
 from lib.probe import EXACT, Background, Probe, wait_for_file
+from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
 

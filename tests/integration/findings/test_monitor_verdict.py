@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from lib import paths
-from lib.account_runs import Scenario, by_scenario
 from lib.probe import Probe
+from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
 
 CLOCK = {"CUDA_SIM_CLOCK": "kernel=200us"}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lib import paths
-from lib.account_runs import DIAGNOSE, Scenario, by_scenario
 from lib.faults import FAULTS, within
 from lib.probe import Probe, environment
+from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
 from lib.truth import read_truths
 from lib.undisturbed import SLEEPS, SPINS, undisturbed
 

@@ -2,7 +2,7 @@
 """What the account tells of the GPU's queue, of small programs that begin alike."""
 import json
 
-from lib.account_runs import STAT, by_scenario
+from lib.profile_runs import STAT, by_scenario
 
 IDLE = {"CUDA_SIM_ASYNC": "20ms"}
 

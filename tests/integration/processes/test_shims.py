@@ -3,10 +3,10 @@
 import pytest
 
 from lib import exact, shim, steady
-from lib.account_runs import Scenario, by_scenario
 from lib.check import Check, holder
 from lib.paths import LIBCUDA, workload
 from lib.probe import EXACT, environment
+from lib.profile_runs import Scenario, by_scenario
 from lib.steady import Steady
 
 RENAMED = {"cuLaunchKernel": "cuLaunchKernel_ptsz", "cuMemcpyHtoDAsync_v2": "cuMemcpyHtoDAsync_v2_ptsz",

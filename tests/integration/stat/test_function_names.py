@@ -5,8 +5,8 @@ import json
 import pytest
 
 from lib import paths
-from lib.account import seen_functions, true_functions
 from lib.probe import EXACT
+from lib.profile import seen_functions, true_functions
 from lib.script import script
 
 # Each first call loads the driver by itself, inside the runtime's function.

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from lib.account_runs import STAT, Programs, Scenario
 from lib.gpu_queue import COMMON, IDLE, Account, accounts
 from lib.probe import Background, Probe, wait_for_file
+from lib.profile_runs import STAT, Programs, Scenario
 from lib.script import script
 
 PROGRAMS = Programs()

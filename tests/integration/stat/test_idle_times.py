@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from lib.account_runs import Programs, Scenario, by_scenario
 from lib.gpu_queue import COMMON
 from lib.probe import Background, Probe, wait_for_file
+from lib.profile_runs import Programs, Scenario, by_scenario
 from lib.script import script
 from lib.truth import Truth
 

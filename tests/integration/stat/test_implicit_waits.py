@@ -8,10 +8,10 @@ import subprocess
 import pytest
 
 from lib import script
-from lib.account_runs import Programs, Scenario
 from lib.gpu_queue import accounts
 from lib.paths import ROOT, SIM
 from lib.probe import Probe
+from lib.profile_runs import Programs, Scenario
 
 PROGRAMS = Programs()
 

@@ -5,9 +5,9 @@ Each is looked for in a program that has it, and in those that come near to it a
 """
 import pytest
 
-from lib.account_runs import Programs, Scenario
 from lib.gpu_queue import accounts
 from lib.probe import Probe
+from lib.profile_runs import Programs, Scenario
 
 PROGRAMS = Programs()
 

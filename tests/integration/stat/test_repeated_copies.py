@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from lib.account_runs import Scenario, by_scenario, stat
 from lib.probe import Probe
+from lib.profile_runs import Scenario, by_scenario, stat
 from lib.script import script
 
 REPEATS = """

@@ -2,8 +2,8 @@
 """The start of a program by parts, and copies straight from mapped files, against the simulator's truth."""
 import pytest
 
-from lib.account_runs import DIAGNOSE, Programs, by_scenario
 from lib.probe import Probe
+from lib.profile_runs import DIAGNOSE, Programs, by_scenario
 
 PROGRAMS = Programs()
 LATENCY = {"CUDA_SIM_LATENCY": "cuDevicePrimaryCtxRetain=200ms,cuModuleLoadData=150ms,cuMemcpyHtoD_v2=100ms,cuInit=50ms"}

@@ -12,8 +12,8 @@ from collections import Counter
 import pytest
 
 from lib import api, paths
-from lib.account_runs import Programs, by_scenario
 from lib.probe import Background, Probe, environment
+from lib.profile_runs import Programs, by_scenario
 from lib.truth import read_truths
 
 CLASSES = ("launch", "memory", "copy", "wait", "other")

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from lib import exact
-from lib.account import CLASSES, OPERATIONS, seen_functions, true_functions
 from lib.paths import ROOT, SIM, workload
+from lib.profile import CLASSES, OPERATIONS, seen_functions, true_functions
 from lib.script import PROGRAMS, script
 from lib.truth import CALLERS
 from lib.undisturbed import undisturbed

@@ -2,7 +2,7 @@
 """Getters in `gpuprobe stat`: functions that only ask, which are not probed unless asked for."""
 import pytest
 
-from lib.account_runs import stat
+from lib.profile_runs import stat
 from lib.script import script
 
 GETTERS = script("""

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from lib import exact
-from lib.account_runs import STAT, Programs, Scenario, by_scenario, stat
 from lib.paths import workload
 from lib.probe import Probe
+from lib.profile_runs import STAT, Programs, Scenario, by_scenario, stat
 from lib.script import script
 
 MIB = 1 << 20

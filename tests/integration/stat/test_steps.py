@@ -11,8 +11,8 @@ import subprocess
 import pytest
 
 from lib import paths
-from lib.account_runs import Programs, Scenario, by_scenario
 from lib.probe import Probe
+from lib.profile_runs import Programs, Scenario, by_scenario
 
 PROGRAMS = Programs()
 

@@ -2,8 +2,8 @@
 """`gpuprobe stat`'s list of errors that nobody asked about."""
 import pytest
 
-from lib.account_runs import DIAGNOSE, STAT, Scenario, by_scenario
 from lib.probe import Background, Probe, wait_for_file
+from lib.profile_runs import DIAGNOSE, STAT, Scenario, by_scenario
 from lib.script import script
 
 ERRORS = """

@@ -37,7 +37,7 @@ static void test_empty(void **state)
 	free(text);
 }
 
-static void test_tells_where_it_is(void **state)
+static void test_reports_where_it_is(void **state)
 {
 	size_t length;
 	char *text;
@@ -119,7 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_tells_where_it_is),
+		cmocka_unit_test(test_reports_where_it_is),
 #ifndef GPUPROBE_SANITIZED
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_without_memory_at_the_end),

@@ -40,7 +40,7 @@ static void set_constants(void)
 		.launch_sample = 1,
 		.launch_returns = 1,
 		.track_inflight = 1,
-		.account = 1,
+		.profile = 1,
 		.idle_records = 1,
 		.stack_sample = 1,
 		.max_kernels = 1 << 16,
@@ -117,7 +117,7 @@ void program__thread_ends(void)
 	maps__bury();
 }
 
-struct process_account *program__account(__u32 slot)
+struct process_profile *program__profile(__u32 slot)
 {
 	return bpf_map_lookup_elem(&process_accounts, &slot);
 }

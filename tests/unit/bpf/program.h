@@ -7,7 +7,7 @@
 #define TESTS_BPF_PROGRAM_H
 
 #include "core/kernel.bpf.h"
-#include "gpuprobe/account.h"
+#include "gpuprobe/profile.h"
 #include "gpuprobe/losses.h"
 #include "api/api.h"
 
@@ -26,7 +26,7 @@ void program__return(struct pt_regs *registers);
 void program__thread_ends(void);
 
 /* The program's own account of a process, by its slot. The first process has slot 0. */
-struct process_account *program__account(__u32 slot);
+struct process_profile *program__profile(__u32 slot);
 
 /* How often that was lost. */
 __u64 program__lost(enum loss reason);

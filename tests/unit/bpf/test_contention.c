@@ -25,7 +25,7 @@ static void leave(struct watched_thread *thread, unsigned int us)
 
 static const struct contention *pair(unsigned int number)
 {
-	return &watched__account()->contentions[number];
+	return &watched__profile()->contentions[number];
 }
 
 static void assert_held(unsigned int number, uint64_t calls, uint64_t us, uint64_t beside)
@@ -240,7 +240,7 @@ static void pairs_have_bounds(void **state)
 		}
 	for (unsigned int i = 0; i < CONTENTIONS; i++)
 		assert_held(i, 1, 1999, 0);
-	assert_int_equal(watched__account()->contentions_left, 2);
+	assert_int_equal(watched__profile()->contentions_left, 2);
 }
 
 int main(void)

@@ -67,19 +67,19 @@ static void expect_nothing_lost(void)
 /* The sums are those of the times that were told one by one. */
 static void expect_sums(struct watched *watched)
 {
-	struct process_account *account = watched__account();
-	uint64_t told_ns = 0, ns = 0, times = 0;
+	struct process_profile *profile = watched__profile();
+	uint64_t reported_ns = 0, ns = 0, times = 0;
 	const struct idle_time *idle;
 	size_t count;
 
 	idle = watched__idle(watched, &count);
 	for (size_t i = 0; i < count; i++)
-		told_ns += idle[i].end_ns - idle[i].begin_ns;
+		reported_ns += idle[i].end_ns - idle[i].begin_ns;
 	for (size_t i = 0; i < ACCOUNT_DEVICES; i++) {
-		ns += account->queues[i].idle_ns;
-		times += account->queues[i].idle_times;
+		ns += profile->queues[i].idle_ns;
+		times += profile->queues[i].idle_times;
 	}
-	assert_int_equal(ns, told_ns);
+	assert_int_equal(ns, reported_ns);
 	assert_int_equal(times, count);
 }
 

@@ -621,7 +621,7 @@ static void test_an_event_is_recorded_while_a_stream_follows_it(void **state)
 static void test_the_list_is_taken_at_a_launch(void **state)
 {
 	struct scene *scene = *state;
-	struct device_queue *queue = &watched__account()->queues[0];
+	struct device_queue *queue = &watched__profile()->queues[0];
 
 	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
 	launch(scene->first, 80, A);
@@ -646,7 +646,7 @@ static void test_the_list_is_taken_at_a_launch(void **state)
 static void test_the_list_is_taken_at_a_wait(void **state)
 {
 	struct scene *scene = *state;
-	struct device_queue *queue = &watched__account()->queues[0];
+	struct device_queue *queue = &watched__profile()->queues[0];
 
 	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
 	launch(scene->first, 100, A);
@@ -665,7 +665,7 @@ static void test_the_list_is_taken_at_a_wait(void **state)
 static void test_the_list_is_taken_twice(void **state)
 {
 	struct scene *scene = *state;
-	struct device_queue *queue = &watched__account()->queues[0];
+	struct device_queue *queue = &watched__profile()->queues[0];
 
 	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
 	queue->lock = 1;
@@ -680,13 +680,13 @@ static void test_the_list_is_taken_twice(void **state)
 static void test_the_list_of_threads_is_taken(void **state)
 {
 	struct scene *scene = *state;
-	struct process_account *account = watched__account();
+	struct process_profile *profile = watched__profile();
 
 	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
 	launch(scene->first, 80, A);
-	account->submitter_lock = 1;
+	profile->submitter_lock = 1;
 	enter_launch(scene->second, 100, B);
-	account->submitter_lock = 0;
+	profile->submitter_lock = 0;
 	wait_for(scene->first, 110, A);
 	leave(scene->second, 120);
 	wait_for(scene->first, 130, B);

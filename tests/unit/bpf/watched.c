@@ -186,7 +186,7 @@ static struct watched_thread *add_thread(struct watched *watched, int tid, uint6
 		.comm = "python3",
 	};
 	watched->signal.live.counter++;
-	machine__tell_memory(thread->frames, sizeof(thread->frames));
+	machine__report_memory(thread->frames, sizeof(thread->frames));
 	return thread;
 }
 
@@ -259,7 +259,7 @@ const struct idle_time *watched__idle(struct watched *watched, size_t *count)
 	return watched->idle;
 }
 
-struct process_account *watched__account(void)
+struct process_profile *watched__profile(void)
 {
-	return program__account(0);
+	return program__profile(0);
 }

@@ -58,6 +58,6 @@ void watched__thread_ends(struct watched_thread *thread, uint64_t ns);
 const struct idle_time *watched__idle(struct watched *watched, size_t *count);
 
 /* What the program keeps of the process. */
-struct process_account *watched__account(void);
+struct process_profile *watched__profile(void);
 
 #endif

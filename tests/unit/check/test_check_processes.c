@@ -159,7 +159,7 @@ static void does_not_know_of_what_it_could_not_read(void **state)
 }
 
 /* Cut short after it was looked at first. */
-static void tells_of_a_damaged_library(void **state)
+static void reports_of_a_damaged_library(void **state)
 {
 	const struct test_elf elf = {.dynamic = few};
 	struct checked_libraries libraries = {0};
@@ -467,7 +467,7 @@ int main(void)
 		cmocka_unit_test(knows_a_static_runtime),
 		cmocka_unit_test(misses_the_driver),
 		cmocka_unit_test(does_not_know_of_what_it_could_not_read),
-		cmocka_unit_test(tells_of_a_damaged_library),
+		cmocka_unit_test(reports_of_a_damaged_library),
 		cmocka_unit_test(a_file_is_there_once),
 		cmocka_unit_test(versions_of_names),
 		cmocka_unit_test(judges_processes),

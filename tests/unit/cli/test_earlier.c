@@ -141,7 +141,7 @@ static const char *function_of(uint16_t row)
 	return api_functions[row].symbol;
 }
 
-static void is_told_as_it_would_have_been_counted(void **state)
+static void is_reported_as_it_would_have_been_counted(void **state)
 {
 	struct earlier_looks *looks = begin("cudaStreamSynchronize", "cuStreamSynchronize");
 	const struct earlier_call *call = given.list;
@@ -170,7 +170,7 @@ static void has_the_name_that_is_watched(void **state)
 {
 	static const struct {
 		enum api_mode api;
-		const char *call, *inner, *told; /* NULL: it is not watched */
+		const char *call, *inner, *reported; /* NULL: it is not watched */
 	} cases[] = {
 		{API_RUNTIME, "cudaStreamSynchronize", "cuStreamSynchronize", "cudaStreamSynchronize"},
 		{API_RUNTIME, "cuStreamSynchronize", "cuStreamSynchronize", NULL},
@@ -184,9 +184,9 @@ static void has_the_name_that_is_watched(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct earlier_looks *looks = begin_with(cases[i].api, cases[i].call, cases[i].inner);
 
-		assert_int_equal(given.count, cases[i].told != NULL);
-		if (cases[i].told)
-			assert_string_equal(function_of(given.list[0].row), cases[i].told);
+		assert_int_equal(given.count, cases[i].reported != NULL);
+		if (cases[i].reported)
+			assert_string_equal(function_of(given.list[0].row), cases[i].reported);
 		end(looks);
 	}
 }
@@ -248,7 +248,7 @@ static void looks_once_a_second(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_told_as_it_would_have_been_counted),
+		cmocka_unit_test(is_reported_as_it_would_have_been_counted),
 		cmocka_unit_test(has_the_name_that_is_watched),
 		cmocka_unit_test(its_stack_begins_with_it),
 		cmocka_unit_test(stands_as_long_as_its_stack_is_the_same),

@@ -17,18 +17,18 @@
 #define MANY 20
 #define NOBODY 2147483647 /* no pid is so large */
 
-static void expect_text(const struct asked_processes *asked, const char *expected)
+static void expect_text(const struct target_processes *asked, const char *expected)
 {
 	char text[ASKED_TEXT_SIZE];
 
-	assert_int_equal(asked__tell_silence(asked, text), *expected != '\0');
+	assert_int_equal(silent_targets__write(asked, text), *expected != '\0');
 	assert_string_equal(text, expected);
 }
 
 static void sentences(void **unused)
 {
-	struct asked_process processes[MANY] = {{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
-	struct asked_processes asked = {.processes = processes};
+	struct target_process processes[MANY] = {{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
+	struct target_processes asked = {.processes = processes};
 
 	(void)unused;
 	expect_text(&asked, "");
@@ -51,28 +51,28 @@ static void sentences(void **unused)
 
 static void many_are_counted(void **unused)
 {
-	struct asked_process processes[MANY];
-	struct asked_processes asked = {.processes = processes, .count = MANY};
+	struct target_process processes[MANY];
+	struct target_processes asked = {.processes = processes, .count = MANY};
 	char text[ASKED_TEXT_SIZE];
 
 	(void)unused;
 	for (int i = 0; i < MANY; i++)
-		processes[i] = (struct asked_process){.pid = NOBODY - i, .comm = "fifteen letters"};
-	assert_true(asked__tell_silence(&asked, text));
+		processes[i] = (struct target_process){.pid = NOBODY - i, .comm = "fifteen letters"};
+	assert_true(silent_targets__write(&asked, text));
 	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more have made no CUDA call that is watched"));
 	assert_null(strstr(text, "2147483639"));
 	/* All that can be told of eight has room. */
 	for (int i = 0; i < MANY; i++)
 		memset(processes[i].doing, 'x', sizeof(processes[i].doing) - 1);
-	assert_true(asked__tell_silence(&asked, text));
+	assert_true(silent_targets__write(&asked, text));
 	assert_int_equal(text[strlen(text) - sizeof(processes->doing) + 1], 'x');
 	assert_int_equal(text[strlen(text) - 1], 'x');
 }
 
 static void each_is_asked_for_once(void **unused)
 {
-	struct asked_process processes[3];
-	struct asked_processes asked = {.processes = processes};
+	struct target_process processes[3];
+	struct target_processes asked = {.processes = processes};
 
 	(void)unused;
 	target_pids__add(&asked, getpid());
@@ -85,8 +85,8 @@ static void each_is_asked_for_once(void **unused)
 /* The call of a child is that of all whom it descends from. */
 static void descendants(void **unused)
 {
-	struct asked_process processes[3] = {{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
-	struct asked_processes asked = {.processes = processes, .count = 3};
+	struct target_process processes[3] = {{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
+	struct target_processes asked = {.processes = processes, .count = 3};
 	pid_t child = fork();
 
 	(void)unused;
@@ -99,31 +99,31 @@ static void descendants(void **unused)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_true(processes[0].called && processes[1].called && !processes[2].called);
-	assert_int_equal(asked__silent(&asked), 1);
+	assert_int_equal(silent_targets__count(&asked), 1);
 }
 
 /* One that has ended is known by the parent that it had. */
 static void an_ended_child(void **unused)
 {
-	struct asked_process processes[2] = {{.pid = getpid()}, {.pid = NOBODY}};
-	struct asked_processes asked = {.processes = processes, .count = 2};
+	struct target_process processes[2] = {{.pid = getpid()}, {.pid = NOBODY}};
+	struct target_processes asked = {.processes = processes, .count = 2};
 
 	(void)unused;
 	target_pids__see_call(&asked, NOBODY - 1, getpid());
 	assert_true(processes[0].called);
-	assert_int_equal(asked__silent(&asked), 1);
+	assert_int_equal(silent_targets__count(&asked), 1);
 }
 
 /* Whose descendant it is cannot be told any more: it may be that of any. */
 static void an_orphan(void **unused)
 {
-	struct asked_process processes[1] = {{.pid = getpid()}};
-	struct asked_processes asked = {.processes = processes, .count = 1};
+	struct target_process processes[1] = {{.pid = getpid()}};
+	struct target_processes asked = {.processes = processes, .count = 1};
 
 	(void)unused;
 	target_pids__see_call(&asked, NOBODY, 0);
 	assert_true(asked.unclear);
-	assert_int_equal(asked__silent(&asked), 0);
+	assert_int_equal(silent_targets__count(&asked), 0);
 }
 
 int main(void)

@@ -148,14 +148,14 @@ static void test_what_fits_stays(void **state)
 }
 
 /* A report at the end shows all accounts: there is room for many that are full, and an end to it. */
-static void test_accounts_have_more_room(void **state)
+static void test_profiles_have_more_room(void **state)
 {
 	const size_t fit = ENDED_ACCOUNTS_BYTES_MAX / SHARE;
-	struct collector collector = {.model.now_ns = NOW, .options.account = true};
+	struct collector collector = {.model.now_ns = NOW, .options.profile = true};
 
 	(void)state;
 	collector__expect_reports(&collector);
-	assert_true(fit * SHARE > ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * sizeof(struct thread_account));
+	assert_true(fit * SHARE > ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * sizeof(struct thread_profile));
 	add_large(&collector.model, fit, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, fit);
@@ -229,7 +229,7 @@ int main(void)
 		cmocka_unit_test(test_unreported),
 		cmocka_unit_test(test_one_user_does_not_crowd_out_another),
 		cmocka_unit_test(test_what_fits_stays),
-		cmocka_unit_test(test_accounts_have_more_room),
+		cmocka_unit_test(test_profiles_have_more_room),
 		cmocka_unit_test(test_what_is_in_the_maps_stays),
 		cmocka_unit_test(test_loss_of_what_nobody_was_shown),
 		cmocka_unit_test(test_no_loss_without_pages),

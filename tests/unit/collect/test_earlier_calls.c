@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "collect/earlier_calls.h"
 #include "collect/tally.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/sites.h"
 
@@ -50,7 +50,7 @@ static struct scene *scene__new(const char *row, const char *other)
 	scene->index_of[SLOT] = 0;
 	scene->process.slot = SLOT;
 	scene->process.pid = PID;
-	scene->process.account = account__new();
+	scene->process.profile = profile__new();
 	scene->collector.model.processes = &scene->process;
 	scene->collector.model.process_count = 1;
 	scene->time = open_time__new();
@@ -82,7 +82,7 @@ static void count_others(struct scene *scene)
 
 	tally__reset(&scene->process);
 	assert_int_equal(tally__apply(&scene->process, &key, &scene->counted), 0);
-	scene->process.account->thread_count = scene->process.account->function_count = 0;
+	scene->process.profile->thread_count = scene->process.profile->function_count = 0;
 	scene->process.open_count = scene->process.open_listed = 0;
 	if (!scene->shows_other)
 		return;
@@ -111,11 +111,11 @@ static size_t scene__read(struct scene *scene, uint64_t stood_ns)
 
 static uint64_t function_ns(const struct scene *scene, const char *name)
 {
-	const struct account *account = scene->process.account;
+	const struct profile *profile = scene->process.profile;
 
-	for (size_t i = 0; i < account->function_count; i++)
-		if (account->functions[i].row == row_of(name))
-			return account_function__ns(&account->functions[i]);
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].row == row_of(name))
+			return profile_function__ns(&profile->functions[i]);
 	return 0;
 }
 
@@ -132,9 +132,9 @@ static void its_time_is_everywhere(void **state)
 		assert_int_equal(scene->process.waits[WAIT_STREAM].ns, ns);
 		assert_int_equal(scene->process.waits[WAIT_STREAM].open, 1);
 		assert_int_equal(function_ns(scene, "cuStreamSynchronize"), ns);
-		assert_int_equal(scene->process.account->thread_count, 1);
-		assert_string_equal(scene->process.account->threads[0].comm, "train");
-		assert_int_equal(scene->process.account->threads[0].time[TIME_WAIT].ns, ns);
+		assert_int_equal(scene->process.profile->thread_count, 1);
+		assert_string_equal(scene->process.profile->threads[0].comm, "train");
+		assert_int_equal(scene->process.profile->threads[0].time[TIME_WAIT].ns, ns);
 	}
 	scene__free(scene);
 }
@@ -152,7 +152,7 @@ static void its_time_stays(void **state)
 		assert_int_equal(scene__read(scene, 200), 0);
 		assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 200 + 30 * calls);
 		assert_int_equal(scene->process.waits[WAIT_STREAM].open, 0);
-		assert_int_equal(scene->process.account->threads[0].time[TIME_WAIT].ns, 200);
+		assert_int_equal(scene->process.profile->threads[0].time[TIME_WAIT].ns, 200);
 	}
 	scene__free(scene);
 }
@@ -225,8 +225,8 @@ static void ends_with_its_process(void **state)
 	scene->process.ended_ns = BEGAN + NS_PER_S;
 	assert_int_equal(scene__read(scene, 200), 0);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 200);
-	assert_int_equal(scene->process.account->thread_count, 1);
-	assert_int_equal(scene->process.account->threads[0].ended_ns, BEGAN + NS_PER_S);
+	assert_int_equal(scene->process.profile->thread_count, 1);
+	assert_int_equal(scene->process.profile->threads[0].ended_ns, BEGAN + NS_PER_S);
 	/* The slot is another's. */
 	scene->process.ended = false;
 	scene->process.start_ns = 1;

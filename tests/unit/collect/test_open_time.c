@@ -13,7 +13,7 @@
 #include "collect/growing_list.h"
 #include "collect/open_time.h"
 #include "collect/tally.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 
 #define SLOT 3
@@ -25,7 +25,7 @@ struct scene {
 	struct open_time *time;
 	uint32_t index_of[SLOT + 1];
 	struct tally counted; /* of the wait, on device 0 */
-	struct thread_account thread;
+	struct thread_profile thread;
 };
 
 static uint16_t row_of(const char *name)
@@ -42,7 +42,7 @@ static struct scene *scene__new(void)
 	memset(scene->index_of, 0xff, sizeof(scene->index_of));
 	scene->index_of[SLOT] = 0;
 	scene->process.slot = SLOT;
-	scene->process.account = account__new();
+	scene->process.profile = profile__new();
 	scene->collector.model.processes = &scene->process;
 	scene->collector.model.process_count = 1;
 	scene->thread.tid = 100;
@@ -63,22 +63,22 @@ static void scene__free(struct scene *scene)
 static void scene__count(struct scene *scene)
 {
 	const struct tally_key key = {.slot = SLOT, .row = row_of("cuStreamSynchronize"), .kind = WAIT_STREAM};
-	struct account *account = scene->process.account;
-	const struct account_function function = {.row = key.row,
+	struct profile *profile = scene->process.profile;
+	const struct profile_function function = {.row = key.row,
 						  .time.ns = scene->counted.ns + scene->counted.other_ns};
 
 	tally__reset(&scene->process);
 	assert_int_equal(tally__apply(&scene->process, &key, &scene->counted), 0);
-	account->function_count = 0;
-	assert_int_equal(growing_list__append((void **)&account->functions, &account->function_count, &function,
+	profile->function_count = 0;
+	assert_int_equal(growing_list__append((void **)&profile->functions, &profile->function_count, &function,
 					      sizeof(function)),
 			 0);
-	account->thread_count = 1;
-	if (!account->threads)
-		account->threads = malloc(sizeof(*account->threads));
-	assert_non_null(account->threads);
-	account->threads[0] = scene->thread;
-	account->threads[0].time[TIME_WAIT].ns = scene->counted.ns + scene->counted.other_ns;
+	profile->thread_count = 1;
+	if (!profile->threads)
+		profile->threads = malloc(sizeof(*profile->threads));
+	assert_non_null(profile->threads);
+	profile->threads[0] = scene->thread;
+	profile->threads[0].time[TIME_WAIT].ns = scene->counted.ns + scene->counted.other_ns;
 }
 
 /* A reading at `now_ns`; the thread has been in its wait since `start_ns`, 0: it is in none. */
@@ -104,15 +104,15 @@ static void scene__read(struct scene *scene, uint64_t start_ns, uint64_t now_ns)
 static void expect(const struct scene *scene, uint64_t ns, uint64_t open)
 {
 	const struct process *process = &scene->process;
-	const struct account *account = process->account;
+	const struct profile *profile = process->profile;
 
 	assert_int_equal(process->waits[WAIT_STREAM].ns, ns);
 	assert_int_equal(process->waits[WAIT_STREAM].open, open);
 	assert_int_equal(process->devices[0].waits[WAIT_STREAM].ns, ns);
 	assert_int_equal(process->devices[0].wait_ns, ns);
-	assert_int_equal(account->threads[0].time[TIME_WAIT].ns, ns);
-	assert_int_equal(account->functions[0].open, open);
-	assert_int_equal(account_function__ns(&account->functions[0]), ns);
+	assert_int_equal(profile->threads[0].time[TIME_WAIT].ns, ns);
+	assert_int_equal(profile->functions[0].open, open);
+	assert_int_equal(profile_function__ns(&profile->functions[0]), ns);
 }
 
 static void test_adds_to_what_is_counted(void **state)
@@ -155,14 +155,14 @@ static void test_returns_between_the_two(void **state)
 	scene__read(scene, 1000, 1500);
 	scene__read(scene, 0, 2000);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 500);
-	assert_int_equal(scene->process.account->threads[0].time[TIME_WAIT].ns, 500);
+	assert_int_equal(scene->process.profile->threads[0].time[TIME_WAIT].ns, 500);
 	/* And another one has begun. */
 	scene__read(scene, 1900, 2100);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 500);
 	scene->counted = (struct tally){.calls = 1, .ns = 900};
 	scene__read(scene, 1900, 2200);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 1200);
-	assert_int_equal(scene->process.account->threads[0].time[TIME_WAIT].ns, 1200);
+	assert_int_equal(scene->process.profile->threads[0].time[TIME_WAIT].ns, 1200);
 	scene__free(scene);
 }
 

@@ -230,15 +230,15 @@ static void divided_gpus(void **state)
 		{A, NULL, NULL},
 		{B, NULL, "3"},
 	};
-	static const uint8_t told[16] = {0x21, 0x11, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33,
+	static const uint8_t reported[16] = {0x21, 0x11, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33,
 					 0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
 
 	(void)state;
 	check(samples, COUNT(samples), gpus, COUNT(gpus));
-	assert_int_equal(visible_devices__by_uuid(told, gpus, COUNT(gpus)), 2);
+	assert_int_equal(visible_devices__by_uuid(reported, gpus, COUNT(gpus)), 2);
 }
 
-static void told_uuids(void **state)
+static void reported_uuids(void **state)
 {
 	static const uint8_t b[16] = {0x28, 0x4e, 0x45, 0x08, 0x0e, 0x45, 0x6a, 0x39,
 				      0x67, 0x86, 0x07, 0x69, 0xfc, 0xa4, 0xd8, 0x0e};
@@ -373,7 +373,7 @@ int main(void)
 		cmocka_unit_test(uuids),
 		cmocka_unit_test(order),
 		cmocka_unit_test(divided_gpus),
-		cmocka_unit_test(told_uuids),
+		cmocka_unit_test(reported_uuids),
 		cmocka_unit_test(containers),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(variables),

@@ -12,7 +12,7 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 /* What Linux 6.18 has been seen to set, and 6.1 to 6.18 can. */
-static void bits_tell(void **state)
+static void bits_report(void **state)
 {
 	static const struct {
 		uint32_t bits;
@@ -66,7 +66,7 @@ static void frozen_by_the_cgroup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bits_tell),
+		cmocka_unit_test(bits_report),
 		cmocka_unit_test(frozen_by_the_cgroup),
 	};
 

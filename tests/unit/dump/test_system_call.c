@@ -55,7 +55,7 @@ static void other_numbers_have_none(void **state)
 }
 
 /* As glibc has it: the number is loaded, other instructions may follow, then comes "syscall". */
-static void code_tells_what_is_restarted(void **state)
+static void code_reports_what_is_restarted(void **state)
 {
 	static const uint64_t numbers[] = {__NR_nanosleep, __NR_clock_nanosleep, __NR_poll, __NR_futex};
 	const uint64_t none[6] = {0};
@@ -74,7 +74,7 @@ static void code_tells_what_is_restarted(void **state)
 	}
 }
 
-static void arguments_tell_where_code_does_not(void **state)
+static void arguments_report_where_code_does_not(void **state)
 {
 	static const struct {
 		uint64_t number, arguments[6];
@@ -112,8 +112,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_have_names_and_forms),
 		cmocka_unit_test(other_numbers_have_none),
-		cmocka_unit_test(code_tells_what_is_restarted),
-		cmocka_unit_test(arguments_tell_where_code_does_not),
+		cmocka_unit_test(code_reports_what_is_restarted),
+		cmocka_unit_test(arguments_report_where_code_does_not),
 		cmocka_unit_test(code_is_not_trusted),
 	};
 

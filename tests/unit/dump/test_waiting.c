@@ -270,7 +270,7 @@ static void check(const struct sample *sample, pid_t pid, const struct thread_lo
 	check_object(&waiting, sample->fd);
 }
 
-static void each_call_is_told(void **state)
+static void each_call_is_reported(void **state)
 {
 	static const struct sample samples[] = {
 		{read_pipe, __NR_read, DUMP_WAIT_PIPE, "read", &pipe_fd},
@@ -339,7 +339,7 @@ static void devices_of_nvidia_are_the_drivers(void **state)
 }
 
 /* A child that was stopped goes on in restart_syscall(2), which hides what it is in. */
-static void restarted_calls_are_told(void **state)
+static void restarted_calls_are_reported(void **state)
 {
 	static const struct sample samples[] = {
 		{poll_one, __NR_poll, DUMP_WAIT_PIPE, "poll", &pipe_fd},
@@ -405,7 +405,7 @@ static void check_grandchild(const struct dump_waiting *waiting, pid_t pid)
 	assert_int_equal(info.parent, pid);
 }
 
-static void children_are_told(void **state)
+static void children_are_reported(void **state)
 {
 	static const struct {
 		void (*work)(void);
@@ -542,7 +542,7 @@ static void end_pair(struct pair *pair)
 	free(pair->holds);
 }
 
-static void holder_of_the_gil_is_told(void **state)
+static void holder_of_the_gil_is_reported(void **state)
 {
 	struct pair pair;
 
@@ -642,13 +642,13 @@ static void ended_processes_are_withstood(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call_is_told),
+		cmocka_unit_test(each_call_is_reported),
 		cmocka_unit_test(devices_of_nvidia_are_the_drivers),
-		cmocka_unit_test(restarted_calls_are_told),
+		cmocka_unit_test(restarted_calls_are_reported),
 		cmocka_unit_test(who_runs_waits_for_nothing),
-		cmocka_unit_test(children_are_told),
+		cmocka_unit_test(children_are_reported),
 		cmocka_unit_test(pids_of_a_namespace_are_translated),
-		cmocka_unit_test(holder_of_the_gil_is_told),
+		cmocka_unit_test(holder_of_the_gil_is_reported),
 		cmocka_unit_test(a_free_gil_has_no_holder),
 		cmocka_unit_test(what_is_no_gil_is_a_lock),
 		cmocka_unit_test(any_arguments_are_withstood),

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "finding/finding.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/growth.h"
 
@@ -25,13 +25,13 @@
 struct finding_case {
 	struct model model;
 	struct process process;
-	struct account account;
-	struct thread_account threads[CASE_THREADS];
-	struct account_function functions[CASE_ITEMS];
-	struct account_copies copies[CASE_ITEMS];
-	struct account_repeat repeats[CASE_ITEMS];
-	struct account_ignored ignored[CASE_ITEMS];
-	struct account_stack stacks[CASE_ITEMS];
+	struct profile profile;
+	struct thread_profile threads[CASE_THREADS];
+	struct profile_function functions[CASE_ITEMS];
+	struct profile_copies copies[CASE_ITEMS];
+	struct profile_repeat repeats[CASE_ITEMS];
+	struct profile_ignored ignored[CASE_ITEMS];
+	struct profile_stack stacks[CASE_ITEMS];
 	struct function_totals totals[CASE_ITEMS];
 	struct failure failures[CASE_ITEMS];
 	struct call_site sites[CASE_ITEMS];
@@ -41,9 +41,9 @@ struct finding_case {
 
 static inline void case__add_thread(struct finding_case *c)
 {
-	struct thread_account *thread = &c->threads[c->account.thread_count];
+	struct thread_profile *thread = &c->threads[c->profile.thread_count];
 
-	thread->tid = 100 + (int)c->account.thread_count++;
+	thread->tid = 100 + (int)c->profile.thread_count++;
 	thread->start_ns = thread->first_ns = BEGAN;
 	thread->latest_ns = BEGAN + WATCHED;
 }
@@ -51,7 +51,7 @@ static inline void case__add_thread(struct finding_case *c)
 static inline struct finding_case *case__new(void)
 {
 	const struct findings_options options = {
-		.account = true,
+		.profile = true,
 		.asks = true,
 		.getters = true,
 		.window_ns = GROWTH_WINDOW_NS,
@@ -65,16 +65,16 @@ static inline struct finding_case *case__new(void)
 	c->model.process_count = 1;
 	c->process.pid = 100;
 	c->process.start_ns = BEGAN - NS_PER_S;
-	c->process.account = &c->account;
+	c->process.profile = &c->profile;
 	c->process.functions = c->totals;
 	c->process.failures = c->failures;
 	c->process.sites = c->sites;
-	c->account.functions = c->functions;
-	c->account.threads = c->threads;
-	c->account.copies = c->copies;
-	c->account.repeats = c->repeats;
-	c->account.ignored = c->ignored;
-	c->account.stacks = c->stacks;
+	c->profile.functions = c->functions;
+	c->profile.threads = c->threads;
+	c->profile.copies = c->copies;
+	c->profile.repeats = c->repeats;
+	c->profile.ignored = c->ignored;
+	c->profile.stacks = c->stacks;
 	case__add_thread(c);
 	return c;
 }
@@ -87,9 +87,9 @@ static inline void case__free(struct finding_case *c)
 }
 
 /* All findings, how many there are. */
-static inline size_t case__draw(struct finding_case *c)
+static inline size_t case__detect(struct finding_case *c)
 {
-	return findings__draw(c->findings, &c->model, &c->list) ? SIZE_MAX : c->list.count;
+	return findings__detect(c->findings, &c->model, &c->list) ? SIZE_MAX : c->list.count;
 }
 
 /* The first of a kind, NULL where there is none. */
@@ -111,7 +111,7 @@ static inline double finding__value(const struct finding *finding, const char *n
 }
 
 /* More calls of a function, so long each. */
-static inline void case__add_durations(struct account_function *function, const char *symbol, uint64_t calls,
+static inline void case__add_durations(struct profile_function *function, const char *symbol, uint64_t calls,
 				       uint64_t ns)
 {
 	function->row = (uint16_t)api__find(symbol, API_NEWEST);

@@ -28,7 +28,7 @@ static inline void name_kernel(struct process *process, uint64_t handle, const c
 }
 
 /* The thread's steps: a launch for each letter. To be released with process_steps__free. */
-static inline struct step_thread *repeats(struct process *process, const struct thread_account *thread,
+static inline struct step_thread *repeats(struct process *process, const struct thread_profile *thread,
 					  const char *letters)
 {
 	struct step_thread *steps;

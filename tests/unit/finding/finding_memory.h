@@ -11,7 +11,7 @@
 /* A process that began with the run; its account is on the stack. */
 #define PROCESS(account_) \
 	{ \
-		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .account = (account_) \
+		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .profile = (account_) \
 	}
 
 static inline void end(struct run *run, struct process *process, double seconds)
@@ -21,10 +21,10 @@ static inline void end(struct run *run, struct process *process, double seconds)
 	run->model.now_ns = process->ended_ns;
 }
 
-static inline struct account_size size_of(const char *function, uint64_t size, uint64_t allocations, uint64_t frees,
+static inline struct profile_size size_of(const char *function, uint64_t size, uint64_t allocations, uint64_t frees,
 					  uint64_t peak)
 {
-	return (struct account_size){
+	return (struct profile_size){
 		.key = {.size = size, .row = row_of(function), .kind = MEMORY_DEVICE},
 		.record = {
 			.allocations = allocations,
@@ -39,17 +39,17 @@ static inline struct account_size size_of(const char *function, uint64_t size, u
 }
 
 /* Of the latest draw: so many places were looked at, and of these so many not for long enough. */
-static inline void expect_course(const struct run *run, const char *id, uint64_t places, uint64_t unjudged, uint64_t seconds)
+static inline void expect_trend(const struct run *run, const char *id, uint64_t places, uint64_t unjudged, uint64_t seconds)
 {
-	for (size_t i = 0; i < run->list.course_count; i++) {
-		const struct finding_course *course = &run->list.courses[i];
+	for (size_t i = 0; i < run->list.trend_count; i++) {
+		const struct finding_trend *trend = &run->list.trends[i];
 
-		if (strcmp(course->kind->id, id))
+		if (strcmp(trend->kind->id, id))
 			continue;
-		assert_int_equal(course->places, places);
-		assert_int_equal(course->unjudged, unjudged);
-		assert_int_equal(course->followed_ns, seconds * NS_PER_S);
-		assert_int_equal(course->needed_ns, (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
+		assert_int_equal(trend->places, places);
+		assert_int_equal(trend->unjudged, unjudged);
+		assert_int_equal(trend->followed_ns, seconds * NS_PER_S);
+		assert_int_equal(trend->needed_ns, (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
 		return;
 	}
 	assert_int_equal(places, 0);

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "finding/finding.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/growth.h"
 
@@ -27,7 +27,7 @@ struct run {
 static inline void run__begin(struct run *run, struct process *processes, size_t count)
 {
 	const struct findings_options options = {
-		.account = true, .asks = true, .getters = true, .window_ns = GROWTH_WINDOW_NS};
+		.profile = true, .asks = true, .getters = true, .window_ns = GROWTH_WINDOW_NS};
 
 	*run = (struct run){.findings = findings__new(&options)};
 	assert_non_null(run->findings);
@@ -51,9 +51,9 @@ static inline void run__sample(struct run *run, double seconds)
 }
 
 /* Draws all, and checks each finding for what all have in common. */
-static inline void run__draw(struct run *run)
+static inline void run__detect(struct run *run)
 {
-	assert_int_equal(findings__draw(run->findings, &run->model, &run->list), 0);
+	assert_int_equal(findings__detect(run->findings, &run->model, &run->list), 0);
 	for (size_t i = 0; i < run->list.count; i++) {
 		const struct finding *finding = &run->list.items[i];
 
@@ -69,7 +69,7 @@ static inline size_t run__count(struct run *run, const char *id)
 {
 	size_t count = 0;
 
-	run__draw(run);
+	run__detect(run);
 	for (size_t i = 0; i < run->list.count; i++)
 		count += !strcmp(run->list.items[i].kind->id, id);
 	return count;
@@ -90,7 +90,7 @@ static inline const struct finding *run__only(struct run *run, const char *id)
 
 static inline void run__finds_nothing(struct run *run)
 {
-	run__draw(run);
+	run__detect(run);
 	for (size_t i = 0; i < run->list.count; i++)
 		print_error("%s: %s: %s\n", run->list.items[i].kind->id, run->list.items[i].subject,
 			    run->list.items[i].evidence);

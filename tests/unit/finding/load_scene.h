@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "finding/finding.h"
 #include "model/load.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/growth.h"
 
@@ -24,10 +24,10 @@
 struct load_scene {
 	struct model model;
 	struct process process;
-	struct account account;
-	struct thread_account thread;
-	struct account_function functions[4];
-	struct account_copies copies[4];
+	struct profile profile;
+	struct thread_profile thread;
+	struct profile_function functions[4];
+	struct profile_copies copies[4];
 	struct gpu gpus[2];
 	struct process_gpu used[2];
 	struct findings *findings;
@@ -35,7 +35,7 @@ struct load_scene {
 
 static inline struct load_scene *scene__new(void)
 {
-	const struct findings_options options = {.account = true, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.profile = true, .latest = true, .window_ns = GROWTH_WINDOW_NS};
 	struct load_scene *scene = calloc(1, sizeof(*scene));
 
 	scene->findings = findings__new(&options);
@@ -47,13 +47,13 @@ static inline struct load_scene *scene__new(void)
 	scene->process.pid = 100;
 	scene->process.start_ns = SCENE_BEGAN - NS_PER_S;
 	scene->process.since_attach = true;
-	scene->process.account = &scene->account;
+	scene->process.profile = &scene->profile;
 	scene->process.gpus = scene->used;
-	scene->account.threads = &scene->thread;
-	scene->account.thread_count = 1;
-	scene->account.functions = scene->functions;
-	scene->account.copies = scene->copies;
-	scene->account.totals.queues[0].launched_epoch = 1;
+	scene->profile.threads = &scene->thread;
+	scene->profile.thread_count = 1;
+	scene->profile.functions = scene->functions;
+	scene->profile.copies = scene->copies;
+	scene->profile.totals.queues[0].launched_epoch = 1;
 	scene->thread.tid = 100;
 	scene->thread.start_ns = scene->thread.first_ns = SCENE_BEGAN;
 	scene->thread.time[TIME_LAUNCH].calls = 1;
@@ -81,7 +81,7 @@ static inline void scene__pass(struct load_scene *scene, const struct stretch *s
 	scene->thread.time[TIME_COPY].calls += stretch->copies;
 	scene->thread.time[TIME_WAIT].calls++;
 	scene->thread.time[TIME_WAIT].ns += stretch->waited_ns;
-	scene->account.totals.queues[0].idle_ns += stretch->idle_ns;
+	scene->profile.totals.queues[0].idle_ns += stretch->idle_ns;
 }
 
 /* NVML tells of so many GPUs, all of the process's. */

@@ -160,7 +160,7 @@ static void who_gives_the_gpu_nothing_is_no_other(void **state)
 	assert_idle(scene, 0.2, 101);
 }
 
-static void several_devices_are_told_apart(void **state)
+static void several_devices_are_reported_apart(void **state)
 {
 	struct process_gpu gpus[] = {{.ordinal = 0, .gpu = GPU_NONE}, {.ordinal = 1, .gpu = 0}};
 	struct scene *scene = *state;
@@ -295,7 +295,7 @@ int main(void)
 		TEST(others_may_have_been_busy_in_its_idle_time),
 		TEST(what_is_not_known_of_others_is_not_idle),
 		TEST(who_gives_the_gpu_nothing_is_no_other),
-		TEST(several_devices_are_told_apart),
+		TEST(several_devices_are_reported_apart),
 		TEST(strangers_prove_nothing),
 		TEST(a_rank_that_comes_late_is_awaited),
 		TEST(other_jobs_are_not_awaited),

@@ -16,7 +16,7 @@ static const struct stack launching = {.serial = 1}, loading = {.serial = 2}, al
 /* 30 launches are held up by loads for 20 ms each. */
 static struct contention *add_pair(struct finding_case *c, size_t number)
 {
-	struct contention *pair = &c->account.totals.contentions[number];
+	struct contention *pair = &c->profile.totals.contentions[number];
 
 	*pair = (struct contention){
 		.used = 1,
@@ -36,11 +36,11 @@ static struct finding_case *begin(void)
 {
 	struct finding_case *c = case__new();
 
-	c->stacks[0] = (struct account_stack){.id = 11, .stack = &launching};
-	c->stacks[1] = (struct account_stack){.id = 12, .stack = &loading};
-	c->stacks[2] = (struct account_stack){.id = 13, .stack = &loading};
-	c->stacks[3] = (struct account_stack){.id = 14, .stack = &allocating};
-	c->account.stack_count = 4;
+	c->stacks[0] = (struct profile_stack){.id = 11, .stack = &launching};
+	c->stacks[1] = (struct profile_stack){.id = 12, .stack = &loading};
+	c->stacks[2] = (struct profile_stack){.id = 13, .stack = &loading};
+	c->stacks[3] = (struct profile_stack){.id = 14, .stack = &allocating};
+	c->profile.stack_count = 4;
 	return c;
 }
 
@@ -51,8 +51,8 @@ static void loads_hold_launches_up(void **state)
 
 	(void)state;
 	add_pair(c, 0)->beside.calls = 3;
-	c->account.totals.contentions_left = 7;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.totals.contentions_left = 7;
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "driver-contention");
 	assert_string_equal(finding->subject, "cuLaunchKernel, held up by cuModuleLoadData");
@@ -81,22 +81,22 @@ static void one_place_is_one_finding(void **state)
 	(void)state;
 	add_pair(c, 0);
 	add_pair(c, 1)->holder_stack = 13;
-	c->account.totals.contentions[1].tid = 103;
-	c->account.totals.contentions[1].max_ns = 40 * MS;
-	c->account.totals.contentions[1].beside.calls = 5;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.totals.contentions[1].tid = 103;
+	c->profile.totals.contentions[1].max_ns = 40 * MS;
+	c->profile.totals.contentions[1].beside.calls = 5;
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].cost_ns, 1200 * MS);
 	assert_true(finding__value(&c->list.items[0], "calls") == 60);
 	assert_true(finding__value(&c->list.items[0], "max") == 40 * MS);
 	assert_true(finding__value(&c->list.items[0], "thread") == 103);
 	assert_true(finding__value(&c->list.items[0], "ended_otherwise") == 5);
 	/* Another place is another one. */
-	c->account.totals.contentions[1].holder_stack = 14;
-	assert_int_equal(case__draw(c), 2);
+	c->profile.totals.contentions[1].holder_stack = 14;
+	assert_int_equal(case__detect(c), 2);
 	/* So is another function of the same place. */
-	c->account.totals.contentions[1].holder_stack = 12;
-	c->account.totals.contentions[1].holder_row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
-	assert_int_equal(case__draw(c), 2);
+	c->profile.totals.contentions[1].holder_stack = 12;
+	c->profile.totals.contentions[1].holder_row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
+	assert_int_equal(case__detect(c), 2);
 	case__free(c);
 }
 
@@ -106,9 +106,9 @@ static void what_ends_otherwise_has_another_reason(void **state)
 
 	(void)state;
 	add_pair(c, 0)->beside = (struct time_totals){.calls = 31, .ns = 600 * MS};
-	assert_int_equal(case__draw(c), 0);
-	c->account.totals.contentions[0].beside.calls = 30;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 0);
+	c->profile.totals.contentions[0].beside.calls = 30;
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
@@ -117,27 +117,27 @@ static void little_is_none(void **state)
 	struct finding_case *c = begin();
 
 	(void)state;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* 2 % of ten seconds. */
 	add_pair(c, 0)->held.ns = 199 * MS;
-	assert_int_equal(case__draw(c), 0);
-	c->account.totals.contentions[0].held.ns = 200 * MS;
-	assert_int_equal(case__draw(c), 1);
-	c->account.totals.contentions[0].held.calls = 2;
-	assert_int_equal(case__draw(c), 0);
-	c->account.totals.contentions[0].held.calls = 3;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 0);
+	c->profile.totals.contentions[0].held.ns = 200 * MS;
+	assert_int_equal(case__detect(c), 1);
+	c->profile.totals.contentions[0].held.calls = 2;
+	assert_int_equal(case__detect(c), 0);
+	c->profile.totals.contentions[0].held.calls = 3;
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
-static void without_stacks_functions_and_threads_are_told(void **state)
+static void without_stacks_functions_and_threads_are_reported(void **state)
 {
 	struct finding_case *c = begin();
 
 	(void)state;
-	c->account.stack_count = 0;
+	c->profile.stack_count = 0;
 	add_pair(c, 0);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
 	assert_null(c->list.items[0].other_stack);
 	case__free(c);
@@ -150,7 +150,7 @@ int main(void)
 		cmocka_unit_test(one_place_is_one_finding),
 		cmocka_unit_test(what_ends_otherwise_has_another_reason),
 		cmocka_unit_test(little_is_none),
-		cmocka_unit_test(without_stacks_functions_and_threads_are_told),
+		cmocka_unit_test(without_stacks_functions_and_threads_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

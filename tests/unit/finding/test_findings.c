@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "finding/finding.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/growth.h"
 
 /* --- the table --- */
@@ -27,7 +27,7 @@ static void test_kinds_are_whole(void **state)
 		const struct finding_kind *kind = &finding_kinds[i];
 
 		assert_ptr_equal(finding_kind__find(kind->id), kind);
-		assert_true(!kind->draw != !kind->draw_all);
+		assert_true(!kind->detect != !kind->detect_all);
 		assert_non_null(kind->title);
 		assert_non_null(kind->thresholds[0].name);
 		assert_null(kind->thresholds[FINDING_THRESHOLDS].name);
@@ -95,7 +95,7 @@ static void test_quantities_of_anything(void **state)
 
 static struct findings *new_findings(void)
 {
-	const struct findings_options options = {.account = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.profile = true, .window_ns = GROWTH_WINDOW_NS};
 	struct findings *findings = findings__new(&options);
 
 	assert_non_null(findings);
@@ -293,15 +293,15 @@ static void test_nothing_of_nothing(void **state)
 	(void)state;
 	findings__begin(findings, 90 * NS_PER_S);
 	assert_int_equal(findings__began_ns(findings), 90 * NS_PER_S);
-	assert_int_equal(findings__draw(findings, &model, &list), 0);
+	assert_int_equal(findings__detect(findings, &model, &list), 0);
 	assert_int_equal(list.count, 0);
 	model.processes = processes;
 	model.process_count = 2;
-	processes[0].account = account__new();
+	processes[0].profile = profile__new();
 	assert_int_equal(findings__sample(findings, &model), 0);
-	assert_int_equal(findings__draw(findings, &model, &list), 0);
+	assert_int_equal(findings__detect(findings, &model, &list), 0);
 	assert_int_equal(list.count, 0);
-	account__free(processes[0].account);
+	profile__free(processes[0].profile);
 	findings__free(findings);
 	findings__free(NULL);
 }

@@ -14,16 +14,16 @@
 
 static const struct stack somewhere = {.serial = 7};
 
-static struct account_copies *add_copies(struct finding_case *c, enum copy_kind kind, int async, enum copy_host host)
+static struct profile_copies *add_copies(struct finding_case *c, enum copy_kind kind, int async, enum copy_host host)
 {
-	struct account_copies *copies = &c->copies[c->account.copy_count++];
+	struct profile_copies *copies = &c->copies[c->profile.copy_count++];
 
 	copies->key = (struct copy_size_key){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
 	return copies;
 }
 
 /* More copies, of 2^size bytes. */
-static void copy(struct account_copies *copies, int size, uint64_t calls, uint64_t ns_each)
+static void copy(struct profile_copies *copies, int size, uint64_t calls, uint64_t ns_each)
 {
 	copies->record.calls[size] += calls;
 	copies->record.bytes[size] += calls << size;
@@ -40,7 +40,7 @@ static bool is_close(uint64_t value, double wanted)
 static void small_copies(void **state)
 {
 	struct finding_case *c = case__new();
-	struct account_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE);
+	struct profile_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE);
 	const struct finding *finding;
 
 	(void)state;
@@ -48,7 +48,7 @@ static void small_copies(void **state)
 	copy(copies, 15, 10000, 20 * US);  /* 32 KiB */
 	copy(copies, 16, 5, 30 * US);	   /* 64 KiB is not small */
 	copy(copies, 20, 5, 100 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "small-copies");
 	assert_string_equal(finding->subject, "host to device, synchronous, not pinned");
@@ -73,7 +73,7 @@ static void batches_are_no_faster_than_the_link(void **state)
 	struct finding_case *c = case__new();
 	struct gpu link = {.link_bytes_per_second = 10000000000};
 	struct process_gpu gpu = {.gpu = 0};
-	struct account_copies *copies = add_copies(c, COPY_H2D, 1, COPY_HOST_PINNED);
+	struct profile_copies *copies = add_copies(c, COPY_H2D, 1, COPY_HOST_PINNED);
 	const struct finding *finding;
 
 	(void)state;
@@ -82,18 +82,18 @@ static void batches_are_no_faster_than_the_link(void **state)
 	c->process.gpus = &gpu;
 	c->process.gpu_count = 1;
 	copy(copies, 15, 32000, 50 * US); /* 1,000 MiB, asynchronous */
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_true(is_close(finding->saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
 	assert_non_null(strstr(finding->assumption, "at 80 % of the nominal rate of the GPU's link"));
 	assert_true(finding->cost_ns - finding->saving_ns > 1048576000 / 10.0);
 	/* Large ones that were faster than that did not go over it. */
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 24, 4, US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
 	/* Slower ones tell more than the link. */
 	copy(&c->copies[1], 24, 4000, 4000 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].assumption, "at the rate of the largest synchronous copies"));
 	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1000 / 16.0 * 4e6 * 4000 / 4004));
 	case__free(c);
@@ -109,16 +109,16 @@ static void small_copies_of_several_kinds(void **state)
 	copy(add_copies(c, COPY_D2H, 1, COPY_HOST_PINNED), 12, 1000, 10 * US);
 	c->copies[2] = c->copies[0];
 	c->copies[2].key.device = 1;
-	c->account.copy_count = 3;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.copy_count = 3;
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "copies of several kinds, most time host to host, synchronous");
 	assert_true(finding__value(&c->list.items[0], "kinds") == 2);
 	assert_true(finding__value(&c->list.items[0], "calls") == 201000);
 	assert_int_equal(c->list.items[0].cost_ns, 2010 * NS_PER_MS);
 	/* Of those to the host alone something could be told. */
 	assert_true(is_close(c->list.items[0].saving_ns, 10e6 - 4 * 10e3));
-	c->account.copy_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.copy_count = 1;
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "host to host, synchronous");
 	case__free(c);
 }
@@ -133,17 +133,17 @@ static void sampled_copies_are_not_judged(void **state)
 
 	(void)state;
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE), 12, 100000, 10 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.sampled_kinds, 0);
 	c->process.family_calls[RATE_LAUNCH].missed = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.sampled_kinds & (small | imbalance), imbalance);
 	c->process.family_calls[RATE_LAUNCH].missed = 0;
 	c->process.family_calls[RATE_COPY].sampled = true;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	assert_int_equal(c->list.sampled_kinds & (small | growing | imbalance), small | imbalance);
 	c->process.family_calls[RATE_COPY].sampled = false;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.sampled_kinds, 0);
 	case__free(c);
 }
@@ -151,11 +151,11 @@ static void sampled_copies_are_not_judged(void **state)
 static void small_asynchronous_copies(void **state)
 {
 	struct finding_case *c = case__new();
-	struct account_copies *copies = add_copies(c, COPY_D2H, 1, COPY_HOST_PINNED);
+	struct profile_copies *copies = add_copies(c, COPY_D2H, 1, COPY_HOST_PINNED);
 
 	(void)state;
 	copy(copies, 0, 400000, 3 * US); /* of 1 byte */
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	/* One call is left. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.2e9));
 	assert_non_null(strstr(c->list.items[0].assumption, "how fast that is, is not known"));
@@ -173,13 +173,13 @@ static void batches_at_the_links_rate(void **state)
 
 	(void)state;
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 15, 100000, 10 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_false(c->list.items[0].has_saving);
 	c->model.gpus = gpus;
 	c->model.gpu_count = 2;
 	c->process.gpus = &gpu;
 	c->process.gpu_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(c->list.items[0].has_saving);
 	assert_true(is_close(c->list.items[0].saving_ns, 1e9 - 3125 * 10e3 - 3276800000 / 8.0));
 	case__free(c);
@@ -192,15 +192,15 @@ static void large_copies_and_sets_are_not_small(void **state)
 	(void)state;
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED), 16, 100000, 50 * US);
 	copy(add_copies(c, COPY_SET, 0, COPY_HOST_UNKNOWN), 4, 1000000, 5 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* Few. */
 	copy(&c->copies[0], 4, 999, 1000 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* Many, but hardly any time. */
 	copy(&c->copies[0], 4, 1, 1000 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	c->copies[0].record.ns[4] = 499000 * US;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
@@ -211,9 +211,9 @@ static void small_copies_that_wait_for_kernels(void **state)
 
 	(void)state;
 	copy(add_copies(c, COPY_D2H, 0, COPY_HOST_PAGEABLE), 4, 1500, 4000 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	copy(&c->copies[0], 4, 1500, 4000 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].cost_ns, 3000 * 200 * US);
 	case__free(c);
 }
@@ -222,7 +222,7 @@ static void small_copies_that_wait_for_kernels(void **state)
 static void small_copies_have_a_place(void **state)
 {
 	struct finding_case *c = case__new();
-	struct account_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED);
+	struct profile_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED);
 
 	(void)state;
 	copy(copies, 12, 100000, 10 * US);
@@ -240,20 +240,20 @@ static void small_copies_have_a_place(void **state)
 		.row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
 	};
 	c->process.site_count = 2;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_ptr_equal(c->list.items[0].stack, &somewhere);
 	copy(copies, 20, 20000, 100 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
 	/* Asynchronous ones are in sites of their own. */
 	c->copies[0].record = (struct copy_size_record){0};
 	c->copies[0].key.async = 1;
 	copy(copies, 12, 100000, 10 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
 	c->sites[1].kind = SITE_COPY;
 	c->sites[1].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_ptr_equal(c->list.items[0].stack, &somewhere);
 	case__free(c);
 }
@@ -278,7 +278,7 @@ static struct finding_case *pageable(void)
 {
 	struct finding_case *c = case__new();
 
-	c->process.account = NULL;
+	c->process.profile = NULL;
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 4096 * MIB, 2 * NS_PER_S);
 	add_totals(c, "cuMemcpyDtoH_v2", COPY_D2H, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
 	return c;
@@ -298,7 +298,7 @@ static void pageable_copies(void **state)
 		.row = (uint16_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
 	};
 	c->process.site_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "pageable-copies");
 	assert_string_equal(finding->subject, "copies in both directions, most time cuMemcpyHtoD_v2, host to device");
@@ -317,10 +317,10 @@ static void pageable_copies(void **state)
 	assert_false(finding->has_saving);
 	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
 	c->sites[0].row = c->totals[0].row;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
 	c->sites[0].kind = SITE_COPY;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_ptr_equal(c->list.items[0].stack, &somewhere);
 	case__free(c);
 }
@@ -334,7 +334,7 @@ static void asynchronous_pageable_copies(void **state)
 	(void)state;
 	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
 	c->process.function_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->subject, "cuMemcpyHtoDAsync_v2, host to device");
 	assert_string_equal(finding->evidence,
@@ -342,16 +342,16 @@ static void asynchronous_pageable_copies(void **state)
 			    "to device 4.0 GiB in 400 copies and 2.0 s");
 	assert_true(finding__value(finding, "to_device_bandwidth") == -1);
 	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
 	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
 	/* Pinned ones may be those that the waits covered. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(strstr(c->list.items[0].evidence, "GiB/s"));
 	/* Synchronous ones beside them have one. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
 	assert_string_equal(c->list.items[0].subject,
 			    "copies by several functions, most time cuMemcpyHtoDAsync_v2, host to device");
@@ -367,14 +367,14 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	/* What says nothing of them: put on streams alone, or into graphs. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
 	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies;"));
 	/* 4 GiB in a quarter of a second. Of the other direction nothing is known. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* That one as well. */
 	add_totals(c, "cuMemcpyDtoH_v2", COPY_D2H, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 4);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9 + 0.75e9));
 	case__free(c);
 }
@@ -387,17 +387,17 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 	(void)state;
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 100000, 1024 * MIB, NS_PER_S / 2);
 	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
 	/* At least a rate that the pageable ones reach, too: waited for long after. */
 	c->process.covered[COPY_H2D].ns = NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_false(c->list.items[0].has_saving);
 	c->process.covered[COPY_H2D].ns = NS_PER_S / 8;
 	/* Some of them may be the pageable ones. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE, 1, 8, 1);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_false(c->list.items[0].has_saving);
 	case__free(c);
 }
@@ -417,13 +417,13 @@ static void pageable_copies_beside_the_link(void **state)
 	c->model.gpu_count = 3;
 	c->process.gpus = own;
 	c->process.gpu_count = 3;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	/* The slower one: 8 GiB/s are four fifths of it. */
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 10240.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9 + 0.875e9));
 	/* A link that is no faster: nothing is saved. */
 	gpus[0].link_bytes_per_second = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 0);
 	case__free(c);
 }
@@ -436,15 +436,15 @@ static void pinned_copies_are_no_finding(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 400, 4096 * MIB, 2 * NS_PER_S);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, 0, 400, 4096 * MIB, 2 * NS_PER_S);
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE | TALLY_CAPTURED, 400, 4096 * MIB, 2 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* Few bytes; or hardly any time. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 63 * MIB, 2 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->totals[3].bytes = 65 * MIB;
 	c->totals[3].ns = NS_PER_S * 4 / 10;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->totals[3].ns = NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
@@ -456,13 +456,13 @@ static void redundant_copies(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	c->account.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S};
-	c->account.totals.repeat_bytes[0] = 300 * MIB;
-	c->account.totals.repeats[1] = (struct time_totals){.calls = 100, .ns = NS_PER_S / 2};
-	c->account.totals.repeat_bytes[1] = 100 * MIB;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S};
+	c->profile.totals.repeat_bytes[0] = 300 * MIB;
+	c->profile.totals.repeats[1] = (struct time_totals){.calls = 100, .ns = NS_PER_S / 2};
+	c->profile.totals.repeat_bytes[1] = 100 * MIB;
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].subject);
-	c->repeats[0] = (struct account_repeat){
+	c->repeats[0] = (struct profile_repeat){
 		.key = {.bytes = MIB, .kind = COPY_H2D},
 		.record = {
 			.copies = 301,
@@ -471,7 +471,7 @@ static void redundant_copies(void **state)
 			.row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
 		},
 	};
-	c->account.repeat_count = 1;
+	c->profile.repeat_count = 1;
 	c->sites[0] = (struct call_site){
 		.stack = &somewhere,
 		.kind = SITE_WAIT,
@@ -479,7 +479,7 @@ static void redundant_copies(void **state)
 		.row = (uint16_t)c->repeats[0].record.row,
 	};
 	c->process.site_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "redundant-copies");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2 of 1.0 MiB, and other ranges");
@@ -490,16 +490,16 @@ static void redundant_copies(void **state)
 	assert_true(finding__value(finding, "to_host_bytes") == 100.0 * MIB);
 	assert_true(finding__value(finding, "most_repeats") == 300);
 	/* Of one range it is about that. */
-	c->account.totals.repeats[1] = (struct time_totals){0};
-	assert_int_equal(case__draw(c), 1);
+	c->profile.totals.repeats[1] = (struct time_totals){0};
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
 	/* Few; or hardly any time. */
-	c->account.totals.repeats[0].calls = 5;
-	c->account.totals.repeats[1].calls = 4;
-	assert_int_equal(case__draw(c), 0);
-	c->account.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100};
-	c->account.totals.repeats[1] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100 * 9 / 10};
-	assert_int_equal(case__draw(c), 0);
+	c->profile.totals.repeats[0].calls = 5;
+	c->profile.totals.repeats[1].calls = 4;
+	assert_int_equal(case__detect(c), 0);
+	c->profile.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100};
+	c->profile.totals.repeats[1] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100 * 9 / 10};
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 

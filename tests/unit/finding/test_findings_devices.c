@@ -121,7 +121,7 @@ static void test_oom_without_holders(void **state)
 	assert_null(strstr(finding->evidence, "device"));
 	/* Other errors are other findings. */
 	m.failures[0][0].code = 1;
-	run__draw(&m.run);
+	run__detect(&m.run);
 	assert_int_equal(run__count(&m.run, "oom"), 0);
 	run__end(&m.run);
 }

@@ -25,18 +25,18 @@ static void unchecked_errors(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	c->ignored[0] = (struct account_ignored){
+	c->ignored[0] = (struct profile_ignored){
 		.key = {.row = row_of("cuMemcpyHtoD_v2"), .code = 1},
 		.record = {.calls = 3, .launches = 40, .stack = 5},
 	};
 	/* Nothing was launched after it; one that the table does not have. */
-	c->ignored[1] = (struct account_ignored){.key = {.row = row_of("cuMemAlloc_v2"), .code = 2},
+	c->ignored[1] = (struct profile_ignored){.key = {.row = row_of("cuMemAlloc_v2"), .code = 2},
 						 .record = {.calls = 9}};
-	c->ignored[2] = (struct account_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
+	c->ignored[2] = (struct profile_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
 						 .record = {.calls = 1, .launches = 1}};
-	c->account.ignored_count = 3;
-	c->stacks[0] = (struct account_stack){.id = 5, .stack = &somewhere};
-	c->account.stack_count = 1;
+	c->profile.ignored_count = 3;
+	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &somewhere};
+	c->profile.stack_count = 1;
 	c->sites[0] = (struct call_site){
 		.stack = &elsewhere,
 		.kind = SITE_FAILURE,
@@ -45,7 +45,7 @@ static void unchecked_errors(void **state)
 		.row = row_of("cuLaunchKernel"),
 	};
 	c->process.site_count = 1;
-	assert_int_equal(case__draw(c), 2);
+	assert_int_equal(case__detect(c), 2);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "unchecked-errors");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
@@ -86,11 +86,11 @@ static struct finding_case *unavailable_case(void)
 	/* The program ignores it, and asks again and again: what would be two findings more. */
 	add_failure(c, "cuMemAlloc_v2", 3, 900, 2 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuInit", 100, 1, NS_PER_S, NS_PER_S);
-	c->ignored[0] = (struct account_ignored){
+	c->ignored[0] = (struct profile_ignored){
 		.key = {.row = row_of("cuMemAlloc_v2"), .code = 3},
 		.record = {.calls = 3, .launches = 40},
 	};
-	c->account.ignored_count = 1;
+	c->profile.ignored_count = 1;
 	c->totals[0] = (struct function_totals){.row = row_of("cuMemAlloc_v2"), .failures = 900};
 	c->process.function_count = 1;
 	return c;
@@ -102,7 +102,7 @@ static void no_device(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "cuda-unavailable");
 	assert_string_equal(finding->subject, "cuInit: CUDA_ERROR_NO_DEVICE");
@@ -140,7 +140,7 @@ static void causes_by_code(void **state)
 		struct finding_case *c = case__new();
 
 		add_failure(c, "cudaMalloc", causes[i].code, 1, NS_PER_S, NS_PER_S);
-		assert_int_equal(case__draw(c), 1);
+		assert_int_equal(case__detect(c), 1);
 		assert_string_equal(c->list.items[0].kind->id, "cuda-unavailable");
 		assert_non_null(strstr(c->list.items[0].evidence, causes[i].words));
 		case__free(c);
@@ -154,29 +154,29 @@ static void available(void **state)
 
 	(void)state;
 	c->totals[0].calls = 1;
-	case__draw(c);
+	case__detect(c);
 	assert_null(case__find(c, "cuda-unavailable"));
 	assert_non_null(case__find(c, "error-storm"));
 	assert_non_null(case__find(c, "unchecked-errors"));
 	c->totals[0].calls = 0;
 	c->failures[1].code = 1;
-	case__draw(c);
+	case__detect(c);
 	assert_null(case__find(c, "cuda-unavailable"));
 	case__free(c);
 }
 
 /* Whether launches have succeeded is not looked at without an account. */
-static void launches_without_an_account(void **state)
+static void launches_without_an_profile(void **state)
 {
 	struct finding_case *c = unavailable_case();
 
 	(void)state;
 	c->totals[1] = (struct function_totals){.row = row_of("cuLaunchKernel"), .calls = 40};
 	c->process.function_count = 2;
-	case__draw(c);
+	case__detect(c);
 	assert_null(case__find(c, "cuda-unavailable"));
-	c->process.account = NULL;
-	assert_int_equal(case__draw(c), 1);
+	c->process.profile = NULL;
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].kind->id, "cuda-unavailable");
 	case__free(c);
 }
@@ -189,7 +189,7 @@ static void sticky_error(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	c->process.account = NULL;
+	c->process.profile = NULL;
 	add_failure(c, "cuMemFree_v2", 700, 800, 3 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
 	add_failure(c, "cuMemcpyHtoD_v2", 1, 1, NS_PER_S, NS_PER_S);
@@ -210,7 +210,7 @@ static void sticky_error(void **state)
 	};
 	c->process.site_count = 2;
 	/* What follows from it is no storm of its own. */
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "sticky-error");
 	assert_int_equal(finding->severity, SEVERITY_CRITICAL);
@@ -227,11 +227,11 @@ static void sticky_error(void **state)
 		.row = row_of("cuStreamSynchronize"),
 	};
 	c->process.site_count = 3;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
 	c->process.sticky.code = 0;
 	c->process.failure_count = 0;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
@@ -243,14 +243,14 @@ static void error_storm(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	c->process.account = NULL;
+	c->process.profile = NULL;
 	add_failure(c, "cuMemcpyHtoD_v2", 1, 900, NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuMemFree_v2", 1, 100, NS_PER_S, 6 * NS_PER_S);
 	c->totals[0] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
 	c->totals[1] = (struct function_totals){.row = row_of("cuMemFree_v2"), .calls = 99};
 	c->totals[2] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 5, .flags = TALLY_ENDED};
 	c->process.function_count = 3;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "error-storm");
 	assert_string_equal(finding->subject, "cuMemcpyHtoD_v2: CUDA_ERROR_INVALID_VALUE");
@@ -262,32 +262,32 @@ static void error_storm(void **state)
 	/* Half is not most. Of frees the counts do not have those of no address. */
 	c->failures[0].count = 450;
 	c->failures[1].count = 550;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemFree_v2 "
 						       "with CUDA_ERROR_INVALID_VALUE, 550 times");
 	add_failure(c, "cuMemAlloc_v2", 1, 200, NS_PER_S, 9 * NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].evidence, "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
 						       "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
 	/* The account has all calls of both. */
-	c->process.account = &c->account;
+	c->process.profile = &c->profile;
 	case__add_durations(&c->functions[0], "cuMemFree_v2", 2200, US);
-	c->account.function_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.function_count = 1;
+	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "most_share") == 0.25);
-	c->process.account = NULL;
+	c->process.profile = NULL;
 	c->process.failure_count = 2;
 	/* Few, however fast; many, but slowly. */
 	c->failures[0].count = 60;
 	c->failures[1].count = 39;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->failures[0].count = 100;
 	c->failures[1].count = 0;
 	c->failures[0].last_ns = c->failures[0].first_ns + 11 * NS_PER_S;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* All at one moment. */
 	c->failures[0].last_ns = c->failures[0].first_ns;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
@@ -296,7 +296,7 @@ static void error_storm(void **state)
 static void missing_sync(void **state)
 {
 	struct finding_case *c = case__new();
-	struct process_account *totals = &c->account.totals;
+	struct process_profile *totals = &c->profile.totals;
 	const struct finding *finding;
 
 	(void)state;
@@ -307,11 +307,11 @@ static void missing_sync(void **state)
 	totals->destroyed_busy = 1;
 	totals->missing_row = row_of("cuEventSynchronize");
 	totals->missing_stack = 5;
-	c->account.inflight_at_exit[0] = 1;
-	c->account.inflight_at_exit[1] = 4096;
-	c->stacks[0] = (struct account_stack){.id = 5, .stack = &somewhere};
-	c->account.stack_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.inflight_at_exit[0] = 1;
+	c->profile.inflight_at_exit[1] = 4096;
+	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &somewhere};
+	c->profile.stack_count = 1;
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "missing-sync");
 	assert_string_equal(finding->subject, "of several sorts, the latest call cuEventSynchronize");
@@ -326,8 +326,8 @@ static void missing_sync(void **state)
 	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Of one sort it is about that call. */
-	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy = c->account.inflight_at_exit[0] = 0;
-	assert_int_equal(case__draw(c), 1);
+	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy = c->profile.inflight_at_exit[0] = 0;
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "cuEventSynchronize");
 	case__free(c);
 }
@@ -351,7 +351,7 @@ static const struct stack nccl = {.serial = 11, .count = 3, .frames = in_nccl},
 
 static void add_missing_site(struct finding_case *c, const char *function, uint64_t stack, uint64_t calls, uint64_t number)
 {
-	struct missing_site *site = c->account.totals.missing_sites;
+	struct missing_site *site = c->profile.totals.missing_sites;
 
 	while (site->used)
 		site++;
@@ -369,14 +369,14 @@ static void add_missing_site(struct finding_case *c, const char *function, uint6
 static void teardown_of_nccl_misses_nothing(void **state)
 {
 	struct finding_case *c = case__new();
-	struct process_account *totals = &c->account.totals;
+	struct process_profile *totals = &c->profile.totals;
 	const struct finding *finding;
 
 	(void)state;
-	c->stacks[0] = (struct account_stack){.id = 5, .stack = &nccl};
-	c->stacks[1] = (struct account_stack){.id = 6, .stack = &framework};
-	c->stacks[2] = (struct account_stack){.id = 7, .stack = &program};
-	c->account.stack_count = 3;
+	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &nccl};
+	c->stacks[1] = (struct profile_stack){.id = 6, .stack = &framework};
+	c->stacks[2] = (struct profile_stack){.id = 7, .stack = &program};
+	c->profile.stack_count = 3;
 	totals->destroyed_busy = 5;
 	totals->freed_busy = 2;
 	totals->freed_busy_bytes = 2 << 20;
@@ -385,14 +385,14 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	add_missing_site(c, "cuStreamDestroy_v2", 5, 3, 10);
 	add_missing_site(c, "cuStreamDestroy_v2", 6, 2, 9);
 	add_missing_site(c, "cuMemFreeHost", 5, 2, 8);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* What the program does beside that is found, and where. */
 	totals->destroyed_busy++;
 	totals->freed_busy++;
 	totals->freed_busy_bytes += 4096;
 	add_missing_site(c, "cuMemFreeHost", 0, 1, 6);
 	add_missing_site(c, "cuStreamDestroy_v2", 7, 1, 7);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->subject, "of several sorts, the latest call cuStreamDestroy_v2");
 	assert_ptr_equal(finding->stack, &program);
@@ -401,8 +401,8 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	assert_true(finding__value(finding, "freed_in_flight") == 1);
 	assert_true(finding__value(finding, "freed_in_flight_bytes") == 4096);
 	/* Without stacks nobody can tell. */
-	c->account.stack_count = 0;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.stack_count = 0;
+	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "calls") == 9);
 	case__free(c);
 }
@@ -413,13 +413,13 @@ static void waits_of_nccl_count(void **state)
 	struct finding_case *c = case__new();
 
 	(void)state;
-	c->stacks[0] = (struct account_stack){.id = 5, .stack = &nccl};
-	c->account.stack_count = 1;
-	c->account.totals.unrecorded_waits = 1;
-	c->account.totals.missing_row = row_of("cuStreamWaitEvent");
-	c->account.totals.missing_stack = 5;
+	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &nccl};
+	c->profile.stack_count = 1;
+	c->profile.totals.unrecorded_waits = 1;
+	c->profile.totals.missing_row = row_of("cuStreamWaitEvent");
+	c->profile.totals.missing_stack = 5;
 	add_missing_site(c, "cuStreamWaitEvent", 5, 1, 1);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
@@ -427,20 +427,20 @@ static void waits_of_nccl_count(void **state)
 static void each_missing_wait_is_a_finding(void **state)
 {
 	struct finding_case *c = case__new();
-	struct process_account *totals = &c->account.totals;
+	struct process_profile *totals = &c->profile.totals;
 	__u64 *const counts[] = {&totals->freed_busy, &totals->unrecorded_waits, &totals->unrecorded_queries,
 				 &totals->destroyed_busy};
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		*counts[i] = 1;
-		assert_int_equal(case__draw(c), 1);
+		assert_int_equal(case__detect(c), 1);
 		assert_null(strchr(c->list.items[0].evidence, ';'));
 		*counts[i] = 0;
-		assert_int_equal(case__draw(c), 0);
+		assert_int_equal(case__detect(c), 0);
 	}
-	c->account.inflight_at_exit[0] = 1;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.inflight_at_exit[0] = 1;
+	assert_int_equal(case__detect(c), 1);
 	/* No call: it is the process's end. */
 	assert_null(c->list.items[0].subject);
 	case__free(c);
@@ -453,7 +453,7 @@ int main(void)
 		cmocka_unit_test(no_device),
 		cmocka_unit_test(causes_by_code),
 		cmocka_unit_test(available),
-		cmocka_unit_test(launches_without_an_account),
+		cmocka_unit_test(launches_without_an_profile),
 		cmocka_unit_test(sticky_error),
 		cmocka_unit_test(error_storm),
 		cmocka_unit_test(missing_sync),

@@ -31,8 +31,8 @@ static void leak(size_t stack_count, size_t size_count)
 	struct stack *stacks = allocate(stack_count, sizeof(*stacks));
 	struct call_site *sites = allocate(4 * stack_count, sizeof(*sites));
 	struct live_site *live = allocate(stack_count, sizeof(*live));
-	struct account account = {.sizes = allocate(size_count + 1, sizeof(*account.sizes)), .size_count = size_count};
-	struct process process = PROCESS(size_count ? &account : NULL);
+	struct profile profile = {.sizes = allocate(size_count + 1, sizeof(*profile.sizes)), .size_count = size_count};
+	struct process process = PROCESS(size_count ? &profile : NULL);
 	struct run run;
 
 	for (size_t i = 0; i < stack_count; i++) {
@@ -49,9 +49,9 @@ static void leak(size_t stack_count, size_t size_count)
 			};
 	}
 	for (size_t i = 0; i < size_count; i++) {
-		account.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 98, 2);
-		account.sizes[i].record.first_ns = RUN_BEGAN;
-		account.sizes[i].record.latest_ns = RUN_BEGAN + 10 * NS_PER_S;
+		profile.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 98, 2);
+		profile.sizes[i].record.first_ns = RUN_BEGAN;
+		profile.sizes[i].record.latest_ns = RUN_BEGAN + 10 * NS_PER_S;
 	}
 	process.sites = sites;
 	process.site_count = 4 * stack_count;
@@ -62,7 +62,7 @@ static void leak(size_t stack_count, size_t size_count)
 	end(&run, &process, 20);
 	assert_int_equal(run__count(&run, "leak-at-exit"), 0);
 	run__end(&run);
-	free(account.sizes);
+	free(profile.sizes);
 	free(live);
 	free(sites);
 	free(stacks);
@@ -90,17 +90,17 @@ static void leaks_at_ten_thousands_of_sites(void **state)
 /* Sizes of one function that do not churn take most time, and those that do come after them. */
 static void churn(size_t size)
 {
-	struct account account = {.sizes = allocate(size, sizeof(*account.sizes)), .size_count = size};
-	struct process process = PROCESS(&account);
+	struct profile profile = {.sizes = allocate(size, sizeof(*profile.sizes)), .size_count = size};
+	struct process process = PROCESS(&profile);
 	struct run run;
 
 	for (size_t i = 0; i < size; i++)
-		account.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 100, i < size / 2 ? 100 : 1);
+		profile.sizes[i] = size_of("cudaMalloc", KIB + i, 100, 100, i < size / 2 ? 100 : 1);
 	run__begin(&run, &process, 1);
 	end(&run, &process, 20);
 	assert_int_equal(run__count(&run, "alloc-churn"), 1);
 	run__end(&run);
-	free(account.sizes);
+	free(profile.sizes);
 }
 
 #define SEQUENCE 4096
@@ -108,7 +108,7 @@ static void churn(size_t size)
 /* A thread that repeats a sequence of 4,096 kernels, and sites of other kernels that are launched more often. */
 static void launch_at_sites(size_t size)
 {
-	struct thread_account thread = {
+	struct thread_profile thread = {
 		.tid = 7,
 		.first_ns = RUN_BEGAN,
 		.latest_ns = RUN_BEGAN + 10 * NS_PER_S,
@@ -116,8 +116,8 @@ static void launch_at_sites(size_t size)
 		.chained = {.calls = 1000000, .ns = 8 * NS_PER_S},
 		.chained_gap_ns = NS_PER_S,
 	};
-	struct account account = {.threads = &thread, .thread_count = 1};
-	struct process process = PROCESS(&account);
+	struct profile profile = {.threads = &thread, .thread_count = 1};
+	struct process process = PROCESS(&profile);
 	struct call_site *sites = allocate(size, sizeof(*sites));
 	struct launch_key key = {.kernel = {.slot = 1}};
 	struct step_thread *steps;

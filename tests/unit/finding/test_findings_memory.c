@@ -14,9 +14,9 @@
 
 static void test_churn(void **state)
 {
-	struct account_size sizes[] = {size_of("cudaMalloc", GIB, 1000, 1000, 1)};
-	struct account account = {.sizes = sizes, .size_count = 1};
-	struct process process = PROCESS(&account);
+	struct profile_size sizes[] = {size_of("cudaMalloc", GIB, 1000, 1000, 1)};
+	struct profile profile = {.sizes = sizes, .size_count = 1};
+	struct process process = PROCESS(&profile);
 	struct run run;
 	const struct finding *finding;
 
@@ -52,7 +52,7 @@ static void test_churn(void **state)
 /* One finding for each function; of several sizes the one that took most time is told. */
 static void test_churn_of_several_sizes(void **state)
 {
-	struct account_size sizes[] = {
+	struct profile_size sizes[] = {
 		size_of("cudaMalloc", MIB, 100, 100, 2),
 		size_of("cudaMalloc", 2 * MIB, 300, 300, 4),
 		size_of("cudaMallocHost", MIB, 50, 50, 1),
@@ -61,8 +61,8 @@ static void test_churn_of_several_sizes(void **state)
 		size_of("cudaMalloc", 4 * MIB, 1, 1, 1),
 		size_of("cudaMalloc", 5 * MIB, 700, 700, 700),
 	};
-	struct account account = {.sizes = sizes, .size_count = sizeof(sizes) / sizeof(*sizes)};
-	struct process process = PROCESS(&account);
+	struct profile profile = {.sizes = sizes, .size_count = sizeof(sizes) / sizeof(*sizes)};
+	struct process process = PROCESS(&profile);
 	struct run run;
 	const struct finding *finding;
 
@@ -83,9 +83,9 @@ static void test_churn_of_several_sizes(void **state)
 
 static void test_no_churn(void **state)
 {
-	struct account_size sizes[100];
-	struct account account = {.sizes = sizes, .size_count = 100};
-	struct process process = PROCESS(&account);
+	struct profile_size sizes[100];
+	struct profile profile = {.sizes = sizes, .size_count = 100};
+	struct process process = PROCESS(&profile);
 	struct run run;
 
 	(void)state;
@@ -97,7 +97,7 @@ static void test_no_churn(void **state)
 	run__finds_nothing(&run);
 	/* A hundred buffers of one size, all live at once. */
 	sizes[0] = size_of("cudaMalloc", MIB, 100, 100, 100);
-	account.size_count = 1;
+	profile.size_count = 1;
 	run__finds_nothing(&run);
 	/* The same in nine steps: each place is filled nine times. In ten it is churn. */
 	sizes[0] = size_of("cudaMalloc", MIB, 900, 900, 100);
@@ -118,7 +118,7 @@ static void test_no_churn(void **state)
 static void test_churn_has_a_place(void **state)
 {
 	static const struct stack stacks[2] = {{.serial = 1}, {.serial = 2}};
-	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 1000, 1000, 1)};
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 1000, 1000, 1)};
 	struct call_site sites[] = {
 		{.stack = &stacks[0], .kind = SITE_ALLOCATION, .row = row_of("cudaMalloc"), .calls = 10, .amount = GIB},
 		{
@@ -129,8 +129,8 @@ static void test_churn_has_a_place(void **state)
 			.amount = 990 * MIB,
 		},
 	};
-	struct account account = {.sizes = sizes, .size_count = 1};
-	struct process process = PROCESS(&account);
+	struct profile profile = {.sizes = sizes, .size_count = 1};
+	struct process process = PROCESS(&profile);
 	struct run run;
 
 	(void)state;
@@ -163,11 +163,11 @@ static void test_unused_pool(void **state)
 		run__sample(&run, t);
 	}
 	run__finds_nothing(&run);
-	expect_course(&run, "fragmentation", 1, 1, 39);
+	expect_trend(&run, "fragmentation", 1, 1, 39);
 	/* What there was at its lowest decides it already. */
 	run__set(&run, "fragmentation=90%");
 	run__finds_nothing(&run);
-	expect_course(&run, "fragmentation", 1, 0, 0);
+	expect_trend(&run, "fragmentation", 1, 0, 0);
 	run__set(&run, "fragmentation=50%");
 	for (int t = 40; t <= 60; t++)
 		run__sample(&run, t);

@@ -14,7 +14,7 @@
 static void sync_after_every_launch(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	const uint16_t row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST);
 	const struct finding *finding;
 
@@ -38,7 +38,7 @@ static void sync_after_every_launch(void **state)
 		.amount = 4 * NS_PER_S,
 	};
 	c->process.site_count = 2;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "sync-after-every-launch");
 	assert_int_equal(finding->cost_ns, 4 * NS_PER_S);
@@ -48,7 +48,7 @@ static void sync_after_every_launch(void **state)
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Where the thread does nothing besides, little can go on at the same time: what waits cost for themselves. */
 	thread->latest_ns = thread->first_ns + 4 * NS_PER_S + 100 * NS_PER_S / 1000;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 100 * NS_PER_S / 1000 + 20000 * EMPTY_WAIT_NS);
 	case__free(c);
 }
@@ -57,17 +57,17 @@ static void sync_after_every_launch(void **state)
 static void waits_after_unwatched_launches(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
 	thread->launches = 5000;
 	thread->single_waits = totals(5000, 2 * NS_PER_S / 5);
 	thread->batch_waits = totals(5000, NS_PER_S / 5);
 	thread->time[TIME_WAIT] = totals(40000, 12 * NS_PER_S / 5);
-	assert_null((case__draw(c), case__find(c, "sync-after-every-launch")));
+	assert_null((case__detect(c), case__find(c, "sync-after-every-launch")));
 	thread->blind_waits = totals(30000, 9 * NS_PER_S / 5);
 	c->process.family_calls[RATE_LAUNCH].sampled = true;
-	case__draw(c);
+	case__detect(c);
 	assert_true(finding__value(case__find(c, "sync-after-every-launch"), "waits") == 20000);
 	assert_int_equal(case__find(c, "sync-after-every-launch")->cost_ns, 8 * NS_PER_S / 5);
 	case__free(c);
@@ -76,40 +76,40 @@ static void waits_after_unwatched_launches(void **state)
 static void busy_gpus_are_waited_for(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
 	/* Few and long: the GPU is busy. */
 	thread->single_waits = totals(200, 9 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->single_waits = totals(0, 0);
 	thread->batch_waits = totals(200, 9 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* Short, but hardly any time, or hardly any of them. */
 	thread->batch_waits = totals(0, 0);
 	thread->single_waits = totals(20000, NS_PER_S * 9 / 10);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->single_waits = totals(0, 0);
 	thread->batch_waits = totals(20000, NS_PER_S * 19 / 10);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->model.now_ns = BEGAN + NS_PER_S / 100;
 	thread->batch_waits = totals(99, NS_PER_S / 200);
 	thread->single_waits = totals(99, NS_PER_S / 200);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
 static void sync_stall(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	const struct finding *finding;
 
 	(void)state;
 	thread->launches = 50000;
 	thread->batch_waits = totals(10000, 2 * NS_PER_S);
 	thread->bare_waits = totals(5000, NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "sync-stall");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
@@ -119,11 +119,11 @@ static void sync_stall(void **state)
 	assert_true(finding__value(finding, "after_several_ns") == 2e9);
 	/* Once in 16 launches at most; those that were waited for one by one are another matter. */
 	thread->launches = 16 * 15000;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	thread->launches = 17 * 15000;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->single_waits = totals(15000, 1);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	case__free(c);
 }
 
@@ -143,7 +143,7 @@ static void many_threads_are_four_findings(void **state)
 	case__add_thread(c);
 	c->threads[6].start_ns = c->threads[6].first_ns = c->model.now_ns;
 	c->threads[6].single_waits = totals(200, NS_PER_S);
-	assert_int_equal(case__draw(c), 4);
+	assert_int_equal(case__detect(c), 4);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(c->list.items[i].cost_ns, (7 - (uint64_t)i) * NS_PER_S);
 		assert_true(finding__value(&c->list.items[i], "threads") == 6);
@@ -161,11 +161,11 @@ static void shares_are_of_active_times(void **state)
 	c->threads[0].first_ns = BEGAN + 5 * NS_PER_S;
 	c->threads[0].latest_ns = BEGAN + 9 * NS_PER_S;
 	c->threads[0].single_waits = totals(20000, 2 * NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(c->list.items[0].share == 0.5);
 	c->threads[0].first_ns = BEGAN - 5 * NS_PER_S;
 	c->threads[0].latest_ns = BEGAN + 10 * NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(c->list.items[0].share == 0.2);
 	case__free(c);
 }
@@ -175,7 +175,7 @@ static void shares_are_of_active_times(void **state)
 static void implicit_sync(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	const struct finding *finding;
 
 	(void)state;
@@ -186,7 +186,7 @@ static void implicit_sync(void **state)
 	case__add_durations(&c->functions[0], "cuMemcpyDtoHAsync_v2", 1000, 5000 * US);
 	case__add_durations(&c->functions[1], "cuMemFreeAsync", 1000, 4000 * US);
 	case__add_durations(&c->functions[2], "cuMemFree_v2", 1000, 1000 * US);
-	c->account.function_count = 3;
+	c->profile.function_count = 3;
 	c->sites[0] = (struct call_site){
 		.stack = &somewhere,
 		.kind = SITE_WAIT,
@@ -195,7 +195,7 @@ static void implicit_sync(void **state)
 		.row = c->functions[2].row,
 	};
 	c->process.site_count = 1;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "implicit-sync");
 	assert_string_equal(finding->subject, "frees, mostly cuMemFree_v2");
@@ -206,7 +206,7 @@ static void implicit_sync(void **state)
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Loads cost, but nothing is saved by loading elsewhere. */
 	thread->implicit[IMPLICIT_LOAD] = totals(50, NS_PER_S / 4);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].cost_ns, NS_PER_S * 7 / 4);
 	assert_int_equal(c->list.items[0].saving_ns, NS_PER_S * 3 / 2);
 	case__free(c);
@@ -236,9 +236,9 @@ static void implicit_waits_have_their_functions(void **state)
 		for (size_t other = 0; other < other_count; other++)
 			case__add_durations(&c->functions[other], others[other], 1000, (5000 - 100 * other) * US);
 		case__add_durations(&c->functions[other_count], cases[i].function, 1000, 1000 * US);
-		c->account.function_count = other_count + 1;
+		c->profile.function_count = other_count + 1;
 		c->threads[0].implicit[cases[i].cause] = totals(1000, NS_PER_S);
-		assert_int_equal(case__draw(c), 1);
+		assert_int_equal(case__detect(c), 1);
 		assert_string_equal(c->list.items[0].subject, cases[i].subject);
 		case__free(c);
 	}
@@ -248,37 +248,37 @@ static void implicit_waits_have_their_functions(void **state)
 static void implicit_waits_that_save_nothing(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
 	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	/* Other waits leave it no more of that. */
 	thread->time[TIME_LAUNCH].calls = 1;
 	thread->time[TIME_WAIT] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
 static void few_implicit_waits(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
 	thread->implicit[IMPLICIT_COPY] = totals(9, 5 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->implicit[IMPLICIT_COPY] = totals(9000, NS_PER_S * 4 / 10);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* Nothing was launched after them. */
 	thread->implicit[IMPLICIT_COPY] = totals(0, 0);
 	thread->pending[IMPLICIT_COPY] = totals(9000, 5 * NS_PER_S);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* First launches in which no load was seen are no loads. */
 	thread->implicit[IMPLICIT_FIRST_LAUNCH] = totals(20, NS_PER_S);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "slow first launches of kernels");
 	assert_non_null(strstr(c->list.items[0].evidence, "slow first launches of kernels 1.0 s in 20 calls"));
 	assert_null(strstr(c->list.items[0].evidence, "load"));
@@ -291,7 +291,7 @@ static void few_implicit_waits(void **state)
 static void idle_gaps(void **state)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	const struct finding *finding;
 
 	(void)state;
@@ -300,10 +300,10 @@ static void idle_gaps(void **state)
 	thread->idle_max_ns = NS_PER_S;
 	thread->idle_inside_ns = NS_PER_S / 2;
 	thread->idle_stack = 77;
-	c->stacks[0] = (struct account_stack){.id = 76, .stack = &elsewhere};
-	c->stacks[1] = (struct account_stack){.id = 77, .stack = &somewhere};
-	c->account.stack_count = 2;
-	assert_int_equal(case__draw(c), 1);
+	c->stacks[0] = (struct profile_stack){.id = 76, .stack = &elsewhere};
+	c->stacks[1] = (struct profile_stack){.id = 77, .stack = &somewhere};
+	c->profile.stack_count = 2;
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "idle-gaps");
 	assert_int_equal(finding->cost_ns, 4 * NS_PER_S);
@@ -312,13 +312,13 @@ static void idle_gaps(void **state)
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* Inside CUDA calls it is no data loader. */
 	thread->idle_inside_ns = 3 * NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(strstr(c->list.items[0].evidence, "data loader"));
 	thread->idle_gaps = 2;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	thread->idle_gaps = 20;
 	thread->idle_ns = NS_PER_S * 9 / 10;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
@@ -338,10 +338,10 @@ static void default_stream(void **state)
 		c->threads[i].legacy_waits = totals(10, NS_PER_S);
 	}
 	/* One stream of all threads, and nobody in the way of another. */
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->threads[0].legacy_behind = 300;
 	c->threads[1].legacy_behind = 300;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "default-stream");
 	assert_int_equal(finding->tid, 0);
@@ -353,22 +353,22 @@ static void default_stream(void **state)
 	/* Three that meet, of which no more than two at a time: what could run side by side are two. */
 	c->threads[2].legacy_behind = 300;
 	c->threads[2].first_ns = c->threads[1].latest_ns = BEGAN + 5 * NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 3 * NS_PER_S / 2);
 	c->threads[1].latest_ns = BEGAN + 6 * NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 2 * NS_PER_S);
 	c->threads[2].legacy_behind = 0;
 	/* Too few of all that they launch, or too few. */
 	c->threads[0].launches = 10000;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	c->threads[0].launches = c->threads[1].launches = 100;
 	c->threads[0].legacy_behind = c->threads[1].legacy_behind = 49;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* One thread, two streams. */
 	c->threads[1].legacy_behind = 0;
 	c->threads[0].legacy_crossings = 90;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, NS_PER_S / 2);
 	case__free(c);
 }
@@ -386,8 +386,8 @@ static void chatty_getters(void **state)
 	/* These ask for errors, or change something. */
 	case__add_durations(&c->functions[2], "cudaGetLastError", 10000000, US / 10);
 	case__add_durations(&c->functions[3], "cudaSetDevice", 10000000, US / 10);
-	c->account.function_count = 4;
-	assert_int_equal(case__draw(c), 1);
+	c->profile.function_count = 4;
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "chatty-getters");
 	assert_int_equal(finding->severity, SEVERITY_INFO);
@@ -401,7 +401,7 @@ static void chatty_getters(void **state)
 	/* 49,000 a second. */
 	c->functions[0].time.calls = 90000;
 	c->functions[1].time.calls = 400000;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
@@ -410,11 +410,11 @@ static void nothing_is_no_finding(void **state)
 	struct finding_case *c = case__new();
 
 	(void)state;
-	assert_int_equal(case__draw(c), 0);
-	c->account.thread_count = 0;
-	assert_int_equal(case__draw(c), 0);
-	c->process.account = NULL;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
+	c->profile.thread_count = 0;
+	assert_int_equal(case__detect(c), 0);
+	c->process.profile = NULL;
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 

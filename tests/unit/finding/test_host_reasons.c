@@ -285,7 +285,7 @@ static void most_of_the_time(void **state)
 	host_reasons__clear(&reasons);
 }
 
-static void tells_limits_from_rivals(void **state)
+static void reports_limits_from_rivals(void **state)
 {
 	struct host_place *places = PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
 					   {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
@@ -425,15 +425,15 @@ struct scene {
 static struct scene *scene(void)
 {
 	struct scene *s = calloc(1, sizeof(*s));
-	struct thread_account *thread = calloc(1, sizeof(*thread));
+	struct thread_profile *thread = calloc(1, sizeof(*thread));
 	struct step_thread *steps;
 
 	s->model = (struct model){.processes = &s->process, .process_count = 1, .now_ns = RUN_BEGAN + 10 * NS_PER_S};
 	s->process = (struct process){.pid = 100, .start_ns = RUN_BEGAN, .host = &s->host};
 	s->host = (struct host_process){.threads = &s->thread, .thread_count = 1};
-	s->process.account = account__new();
-	s->process.account->threads = thread;
-	s->process.account->thread_count = 1;
+	s->process.profile = profile__new();
+	s->process.profile->threads = thread;
+	s->process.profile->thread_count = 1;
 	thread->tid = 100;
 	thread->time[TIME_LAUNCH].calls = 1;
 	s->process.steps = process_steps__new();
@@ -451,7 +451,7 @@ static struct scene *scene(void)
 
 static void free_scene(struct scene *s)
 {
-	account__free(s->process.account);
+	profile__free(s->process.profile);
 	process_steps__free(s->process.steps);
 	free(s);
 }
@@ -514,7 +514,7 @@ static void costs_a_step_of_what_was_followed(void **state)
 }
 
 /* Who counts by marks is told when each was made, and which one counts. */
-static void tells_marks(void **state)
+static void reports_marks(void **state)
 {
 	struct scene *s = scene();
 	struct steady_marks marks;
@@ -556,15 +556,15 @@ static void finding_a_step(void **state)
 	(void)state;
 	run__begin(&run, &s->process, 1);
 	run.model.now_ns = s->model.now_ns;
-	s->process.account->totals.queues[0].launched_epoch = 1;
-	s->process.account->totals.queues[0].idle_ns = 40 * NS_PER_S;
+	s->process.profile->totals.queues[0].launched_epoch = 1;
+	s->process.profile->totals.queues[0].idle_ns = 40 * NS_PER_S;
 	found = run__only(&run, "host-bound");
 	assert_true(found->steady && found->step_ns);
 	is_near(found->share, 0.8);
 	is_near(found->a_step_ns, 8 * MS);
 	/* The start alone is no finding, however idle it was. */
-	s->process.account->totals.queues[0].idle_ns = 0;
-	s->process.account->threads[0].time[TIME_WAIT].ns = 20 * NS_PER_S;
+	s->process.profile->totals.queues[0].idle_ns = 0;
+	s->process.profile->threads[0].time[TIME_WAIT].ns = 20 * NS_PER_S;
 	assert_int_equal(run__count(&run, "host-bound"), 0);
 	run__end(&run);
 	free_scene(s);
@@ -584,8 +584,8 @@ static double cost_beside(uint32_t busy_percent)
 	s->process.gpus = &used;
 	s->process.gpu_count = 1;
 	assert_int_equal(steady__follow(&s->model, &s->process), 0);
-	s->process.account->totals.queues[0].launched_epoch = 1;
-	s->process.account->threads[0].time[TIME_WAIT].ns = 7 * NS_PER_S;
+	s->process.profile->totals.queues[0].launched_epoch = 1;
+	s->process.profile->threads[0].time[TIME_WAIT].ns = 7 * NS_PER_S;
 	run__begin(&run, &s->process, 1);
 	run.model.now_ns = s->model.now_ns;
 	share = run__only(&run, "host-bound")->share;
@@ -615,7 +615,7 @@ int main(void)
 		cmocka_unit_test(knows_full_pipes),
 		cmocka_unit_test(knows_who_awaits_requests),
 		cmocka_unit_test(most_of_the_time),
-		cmocka_unit_test(tells_limits_from_rivals),
+		cmocka_unit_test(reports_limits_from_rivals),
 		cmocka_unit_test(follows_hops),
 		cmocka_unit_test(ends_hops),
 		cmocka_unit_test(the_holder_of_the_gil_is_where_it_runs),
@@ -623,7 +623,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(costs_a_step),
 		cmocka_unit_test(costs_a_step_of_what_was_followed),
-		cmocka_unit_test(tells_marks),
+		cmocka_unit_test(reports_marks),
 		cmocka_unit_test(without_steps),
 		cmocka_unit_test(finding_a_step),
 		cmocka_unit_test(the_cost_is_no_more_than_the_gpu_leaves),

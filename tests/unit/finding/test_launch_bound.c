@@ -13,7 +13,7 @@
 static struct finding_case *launching(void)
 {
 	struct finding_case *c = case__new();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	name_kernel(&c->process, 'a', "gemm");
 	name_kernel(&c->process, 'b', "bias");
@@ -27,7 +27,7 @@ static struct finding_case *launching(void)
 	thread->gaps[time_bucket(2 * US)] = 1200000;
 	thread->time[TIME_LAUNCH] = thread->chained;
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 4 * US);
-	c->account.function_count = 1;
+	c->profile.function_count = 1;
 	return c;
 }
 
@@ -48,7 +48,7 @@ static void launch_bound(void **state)
 	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_LAUNCH, .calls = 9, .kernel_short = "other"};
 	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_LAUNCH, .calls = 8, .kernel_short = "bias"};
 	c->process.site_count = 2;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "launch-bound");
 	assert_int_equal(finding->pid, 100);
@@ -74,7 +74,7 @@ static void launch_bound_without_a_sequence(void **state)
 
 	(void)state;
 	c->process.steps->threads[0]->phase_count = 0;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].subject);
 	assert_false(c->list.items[0].has_saving);
 	end(c);
@@ -83,7 +83,7 @@ static void launch_bound_without_a_sequence(void **state)
 	process_steps__free(c->process.steps);
 	c->process.steps = NULL;
 	repeats(&c->process, &c->threads[0], "g");
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "1 launch: (graph)");
 	assert_false(c->list.items[0].has_saving);
 	end(c);
@@ -93,22 +93,22 @@ static void launch_bound_without_a_sequence(void **state)
 static void launches_that_were_not_watched_count(void **state)
 {
 	struct finding_case *c = launching();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	struct thread_missed missed = {.launches = 900000};
 	double all;
 
 	(void)state;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	all = (double)c->list.items[0].cost_ns;
 	thread->launches /= 4;
 	thread->chained.calls /= 4;
 	thread->chained.ns /= 4;
 	thread->chained_gap_ns /= 4;
-	assert_int_equal(case__draw(c), 0);
-	c->account.missed = &missed;
-	c->account.missed_count = 1;
+	assert_int_equal(case__detect(c), 0);
+	c->profile.missed = &missed;
+	c->profile.missed_count = 1;
 	c->process.family_calls[RATE_LAUNCH].sampled = true;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "launches") == 1200000);
 	assert_true((double)c->list.items[0].cost_ns > 0.99 * all && (double)c->list.items[0].cost_ns < 1.01 * all);
 	end(c);
@@ -118,17 +118,17 @@ static void launches_that_were_not_watched_count(void **state)
 static void a_late_start_is_no_excuse(void **state)
 {
 	struct finding_case *c = launching();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
 	thread->chained = totals(300000, 300000 * 4 * US);
 	thread->chained_gap_ns = 300000 * 2 * US;
 	thread->launches = 300000;
 	thread->first_ns = BEGAN + 7 * NS_PER_S;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_true(c->list.items[0].share > 0.39 && c->list.items[0].share < 0.41);
 	thread->first_ns = BEGAN;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 }
 
@@ -142,30 +142,30 @@ static void full_queues_are_not_launch_bound(void **state)
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 500000, 4 * US);
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 60 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 	/* From before the probes on, so that no launch was seen that found room. */
 	c = launching();
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 60 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 	/* Shorter ones: the first thousand, which found room, were many times as fast. */
 	c = launching();
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1000, 2 * US);
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1000000, 12 * US);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	/* With launches that all are so slow it is the CPU. */
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1001000, 12 * US);
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	end(c);
 	/* Another thread's launches are fast; this one's are not, and go on for 120,000. */
 	c = launching();
 	c->threads[0].launches = 120000;
 	c->threads[0].chained.calls = 45000;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 }
 
@@ -176,12 +176,12 @@ static void waits_are_not_launch_bound(void **state)
 	(void)state;
 	c->threads[0].time[TIME_WAIT] = totals(10, 21 * WATCHED / 100);
 	c->threads[0].batch_waits = c->threads[0].time[TIME_WAIT];
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 	/* By calls that block, too. */
 	c = launching();
 	c->threads[0].pending[IMPLICIT_COPY] = totals(10, 21 * WATCHED / 100);
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 }
 
@@ -192,13 +192,13 @@ static void few_launches_are_not_launch_bound(void **state)
 	(void)state;
 	/* 9,000 a second. */
 	c->threads[0].launches = 90000;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 	c = launching();
 	/* Enough, but not back to back. */
 	c->threads[0].chained = totals(600000, 600000 * 4 * US);
 	c->threads[0].chained_gap_ns = 600000 * 2 * US;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	end(c);
 }
 
@@ -206,7 +206,7 @@ static void few_launches_are_not_launch_bound(void **state)
 static int findings_of_active(uint64_t active_ns)
 {
 	struct finding_case *c = launching();
-	struct thread_account *thread = &c->threads[0];
+	struct thread_profile *thread = &c->threads[0];
 	uint64_t launches = active_ns / (8 * US);
 	int count;
 
@@ -215,7 +215,7 @@ static int findings_of_active(uint64_t active_ns)
 	thread->chained = totals(launches, launches * 4 * US);
 	thread->chained_gap_ns = launches * 2 * US;
 	thread->time[TIME_LAUNCH] = thread->chained;
-	count = case__draw(c);
+	count = case__detect(c);
 	end(c);
 	return count;
 }

@@ -69,7 +69,7 @@ static void test_leak_growing(void **state)
 	for (int t = 0; t <= 20; t++)
 		sited__sample(&s, t, (uint64_t)t * 10, (uint64_t)t * 2);
 	run__finds_nothing(&s.run);
-	expect_course(&s.run, "leak-growing", 1, 1, 20);
+	expect_trend(&s.run, "leak-growing", 1, 1, 20);
 	for (int t = 21; t <= 100; t++)
 		sited__sample(&s, t, (uint64_t)t * 10, (uint64_t)t * 2);
 	finding = run__only(&s.run, "leak-growing");
@@ -90,8 +90,8 @@ static void test_leak_growing(void **state)
 	run__set(&s.run, "leak-growing=1GiB");
 	run__finds_nothing(&s.run);
 	run__set(&s.run, "leak-growing=1M");
-	run__draw(&s.run);
-	expect_course(&s.run, "leak-growing", 1, 0, 0);
+	run__detect(&s.run);
+	expect_trend(&s.run, "leak-growing", 1, 0, 0);
 	/* It grew until the process ended, and was live then: that is one fact. */
 	end(&s.run, &s.process, 100);
 	finding = run__only(&s.run, "leak-at-exit");
@@ -104,13 +104,13 @@ static void test_leak_growing(void **state)
 /* Nothing was ever freed, but it grew to the end. With stacks, sizes are not told beside sites. */
 static void test_grew_to_the_end(void **state)
 {
-	struct account_size size = size_of("cudaMalloc", MIB, 200, 180, 20);
-	struct account account = {.sizes = &size, .size_count = 1};
+	struct profile_size size = size_of("cudaMalloc", MIB, 200, 180, 20);
+	struct profile profile = {.sizes = &size, .size_count = 1};
 	struct sited s;
 
 	(void)state;
 	sited__begin(&s);
-	s.process.account = &account;
+	s.process.profile = &profile;
 	for (int t = 0; t <= 100; t++)
 		sited__sample(&s, t, (uint64_t)t * 3, (uint64_t)t * 3);
 	assert_int_equal(run__count(&s.run, "leak-growing"), 1);
@@ -177,8 +177,8 @@ static void test_leak_at_exit(void **state)
 	/* Too short to say whether it grew: one of ten is kept. */
 	sited__sample(&s, 1, 200, 20);
 	run__finds_nothing(&s.run);
-	expect_course(&s.run, "leak-growing", 1, 1, 0);
-	expect_course(&s.run, "leak-at-exit", 0, 0, 0);
+	expect_trend(&s.run, "leak-growing", 1, 1, 0);
+	expect_trend(&s.run, "leak-at-exit", 0, 0, 0);
 	end(&s.run, &s.process, 2);
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
@@ -195,13 +195,13 @@ static void test_leak_at_exit(void **state)
 	s.live.oldest_ns = RUN_BEGAN + 1300 * NS_PER_MS;
 	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	s.live.oldest_ns = RUN_BEGAN;
-	expect_course(&s.run, "leak-at-exit", 1, 0, 0);
+	expect_trend(&s.run, "leak-at-exit", 1, 0, 0);
 	/* Half is not most. */
 	s.live.count = 100;
 	s.live.bytes = 100 * MIB;
 	run__finds_nothing(&s.run);
-	expect_course(&s.run, "leak-growing", 0, 0, 0);
-	expect_course(&s.run, "leak-at-exit", 1, 1, 1);
+	expect_trend(&s.run, "leak-growing", 0, 0, 0);
+	expect_trend(&s.run, "leak-at-exit", 1, 1, 1);
 	run__set(&s.run, "leak-at-exit.freed=40%");
 	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	run__set(&s.run, "leak-at-exit=101M");
@@ -212,13 +212,13 @@ static void test_leak_at_exit(void **state)
 /* The times of the function's allocations tell of a short burst what was made first in it. */
 static void test_leak_at_exit_of_a_burst(void **state)
 {
-	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
-	struct account account = {.sizes = sizes, .size_count = 2};
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
+	struct profile profile = {.sizes = sizes, .size_count = 2};
 	struct sited s;
 
 	(void)state;
 	sited__begin(&s);
-	s.process.account = &account;
+	s.process.profile = &profile;
 	sited__sample(&s, 1, 200, 20);
 	/* The 1 MiB ones came within a millisecond of a minute, the other size came before. */
 	sizes[0].record.first_ns = RUN_BEGAN + 50 * NS_PER_S;
@@ -282,9 +282,9 @@ static void test_leak_at_exit_not_known(void **state)
 
 static void test_leaks_by_size(void **state)
 {
-	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 2 * MIB, 64, 0, 64)};
-	struct account account = {.sizes = sizes, .size_count = 2};
-	struct process process = PROCESS(&account);
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 2 * MIB, 64, 0, 64)};
+	struct profile profile = {.sizes = sizes, .size_count = 2};
+	struct process process = PROCESS(&profile);
 	struct run run;
 	const struct finding *finding;
 
@@ -312,9 +312,9 @@ static void test_leaks_by_size(void **state)
 
 static void test_leak_at_exit_by_size(void **state)
 {
-	struct account_size sizes[] = {size_of("cudaMalloc", MIB, 200, 180, 21)};
-	struct account account = {.sizes = sizes, .size_count = 1};
-	struct process process = PROCESS(&account);
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 200, 180, 21)};
+	struct profile profile = {.sizes = sizes, .size_count = 1};
+	struct process process = PROCESS(&profile);
 	struct run run;
 
 	(void)state;

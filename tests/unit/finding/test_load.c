@@ -39,8 +39,8 @@ static void threads_are_summed_up_with_those_that_are_gone(void **state)
 
 	scene->thread.time[TIME_LAUNCH] = (struct time_totals){.calls = 5, .ns = 50};
 	scene->thread.time[TIME_COPY] = (struct time_totals){.calls = 3, .ns = 30};
-	scene->account.unlisted_time[TIME_LAUNCH] = (struct time_totals){.calls = 2, .ns = 20};
-	scene->account.unlisted_time[TIME_WAIT] = (struct time_totals){.calls = 1, .ns = 70};
+	scene->profile.unlisted_time[TIME_LAUNCH] = (struct time_totals){.calls = 2, .ns = 20};
+	scene->profile.unlisted_time[TIME_WAIT] = (struct time_totals){.calls = 1, .ns = 70};
 	load = load_of(scene);
 	assert_int_equal(load.ns, SCENE_BEGAN);
 	assert_int_equal(load.launches, 7);
@@ -67,7 +67,7 @@ static void a_difference_is_never_below_zero(void **state)
 	struct load before = load_of(scene), after, difference;
 
 	scene__pass(scene, &second);
-	scene->account.totals.queues[0].idle_times = 3;
+	scene->profile.totals.queues[0].idle_times = 3;
 	after = load_of(scene);
 	load__since(&after, &before, &difference);
 	assert_int_equal(difference.ns, NS_PER_S);
@@ -90,7 +90,7 @@ static void a_difference_is_never_below_zero(void **state)
 static void idle_time_goes_on_while_nobody_submits(void **state)
 {
 	struct load_scene *scene = *state;
-	struct device_queue *queue = &scene->account.totals.queues[0];
+	struct device_queue *queue = &scene->profile.totals.queues[0];
 
 	queue->idle_ns = 100;
 	queue->idle_since_ns = SCENE_BEGAN - 40;
@@ -99,7 +99,7 @@ static void idle_time_goes_on_while_nobody_submits(void **state)
 	scene->thread.submitting_ns = SCENE_BEGAN - 10;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 100);
 	/* The thread has ended. */
-	scene->account.ended_count = 1;
+	scene->profile.ended_count = 1;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 140);
 	/* It began after what is read. */
 	queue->idle_since_ns = SCENE_BEGAN + 1;
@@ -111,9 +111,9 @@ static void devices_have_queues_of_their_own(void **state)
 	struct load_scene *scene = *state;
 	struct load load;
 
-	scene->account.totals.queues[0].idle_ns = 10;
-	scene->account.totals.queues[1].idle_ns = 20;
-	scene->account.totals.queues[1].launched_epoch = 1;
+	scene->profile.totals.queues[0].idle_ns = 10;
+	scene->profile.totals.queues[1].idle_ns = 20;
+	scene->profile.totals.queues[1].launched_epoch = 1;
 	load = load_of(scene);
 	assert_int_equal(load.queues[0].idle_ns, 10);
 	assert_int_equal(load.queues[1].idle_ns, 20);
@@ -125,7 +125,7 @@ static void what_is_not_seen_proves_nothing(void **state)
 	struct load_scene *scene = *state;
 
 	assert_true(load_of(scene).proves);
-	scene->account.totals.unproven = 1;
+	scene->profile.totals.unproven = 1;
 	assert_false(load_of(scene).proves);
 }
 
@@ -151,7 +151,7 @@ static uint64_t held_in_launches(const struct duration_record *time)
 	struct load_scene *scene = scene__new();
 	uint64_t held_ns;
 
-	scene->account.function_count = 1;
+	scene->profile.function_count = 1;
 	scene->functions[0].row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
 	scene->functions[0].time = *time;
 	held_ns = load_of(scene).held_launch_ns;
@@ -199,7 +199,7 @@ static void only_launches_count(void **state)
 {
 	struct load_scene *scene = *state;
 
-	scene->account.function_count = 2;
+	scene->profile.function_count = 2;
 	scene->functions[0].row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
 	scene->functions[0].time = durations(90, 5 * US, 10, 1000 * US);
 	scene->functions[1].row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
@@ -215,9 +215,9 @@ static void only_launches_count(void **state)
 /* Ten copies of 4,000,000 bytes, which take no more than 1,020 us each by themselves. */
 static void add_copies(struct load_scene *scene, uint8_t kind, uint8_t async, uint8_t host)
 {
-	struct account_copies *copies = &scene->copies[0];
+	struct profile_copies *copies = &scene->copies[0];
 
-	scene->account.copy_count = 1;
+	scene->profile.copy_count = 1;
 	copies->key = (struct copy_size_key){.kind = kind, .async = async, .host = host};
 	copies->record.calls[21] = 10;
 	copies->record.bytes[21] = 40000000;
@@ -244,12 +244,12 @@ static void copies_to_the_host_wait_for_what_was_before(void **state)
 
 /* --- without an account --- */
 
-static void totals_stand_in_for_an_account(void **state)
+static void totals_stand_in_for_an_profile(void **state)
 {
 	struct load_scene *scene = *state;
 	struct load load;
 
-	scene->process.account = NULL;
+	scene->process.profile = NULL;
 	scene->process.launches = 5;
 	scene->process.graph_launches = 2;
 	scene->process.copies[COPY_H2D][0].calls = 3;
@@ -259,7 +259,7 @@ static void totals_stand_in_for_an_account(void **state)
 	scene->process.copy_waits.ns = 100;
 	scene->process.free_waits.ns = 200;
 	load = load_of(scene);
-	assert_false(load.account);
+	assert_false(load.profile);
 	assert_false(load.proves);
 	assert_false(load.estimated);
 	assert_int_equal(load.launches, 7);
@@ -283,7 +283,7 @@ static void lives_of_threads_that_submit(void **state)
 
 	scene->model.now_ns = SCENE_BEGAN + 10 * NS_PER_S;
 	scene->thread.first_ns = SCENE_BEGAN + NS_PER_S;
-	scene->account.unlisted_wall_ns = NS_PER_S;
+	scene->profile.unlisted_wall_ns = NS_PER_S;
 	assert_int_equal(load_of(scene).thread_ns, 10 * NS_PER_S);
 	scene->thread.ended_ns = SCENE_BEGAN + 3 * NS_PER_S;
 	assert_int_equal(load_of(scene).thread_ns, 3 * NS_PER_S);
@@ -339,7 +339,7 @@ int main(void)
 		cmocka_unit_test(held_is_no_more_than_the_time_inside),
 		cmocka_unit_test_setup_teardown(only_launches_count, begin, end),
 		cmocka_unit_test_setup_teardown(copies_to_the_host_wait_for_what_was_before, begin, end),
-		cmocka_unit_test_setup_teardown(totals_stand_in_for_an_account, begin, end),
+		cmocka_unit_test_setup_teardown(totals_stand_in_for_an_profile, begin, end),
 		cmocka_unit_test_setup_teardown(lives_of_threads_that_submit, begin, end),
 		cmocka_unit_test_setup_teardown(the_busiest_gpu_counts, begin, end),
 	};

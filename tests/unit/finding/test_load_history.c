@@ -10,117 +10,117 @@
 #include "finding/load_history.h"
 #include "load_scene.h"
 
-struct course {
+struct trend {
 	struct load_scene *scene;
 	struct load_history *history;
 };
 
 static int begin(void **state)
 {
-	struct course *course = test_calloc(1, sizeof(*course));
+	struct trend *trend = test_calloc(1, sizeof(*trend));
 
-	course->scene = scene__new();
-	course->history = load_history__new();
-	*state = course;
-	return course->history ? 0 : -1;
+	trend->scene = scene__new();
+	trend->history = load_history__new();
+	*state = trend;
+	return trend->history ? 0 : -1;
 }
 
 static int end(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 
-	load_history__free(course->history);
-	scene__free(course->scene);
-	test_free(course);
+	load_history__free(trend->history);
+	scene__free(trend->scene);
+	test_free(trend);
 	return 0;
 }
 
-static void sample(struct course *course)
+static void sample(struct trend *trend)
 {
-	assert_int_equal(load_history__sample(course->history, &course->scene->model), 0);
+	assert_int_equal(load_history__sample(trend->history, &trend->scene->model), 0);
 }
 
 /* A sample, and then a second with ten launches, again and again: each fourth sample is kept. */
-static void go_on(struct course *course, unsigned int seconds)
+static void go_on(struct trend *trend, unsigned int seconds)
 {
 	const struct stretch second = {.ns = NS_PER_S, .launches = 10, .waited_ns = 100 * MS};
 
 	while (seconds--) {
-		sample(course);
-		scene__pass(course->scene, &second);
+		sample(trend);
+		scene__pass(trend->scene, &second);
 	}
 }
 
-static bool window_from(const struct course *course, uint64_t from_ns, struct load *window)
+static bool window_from(const struct trend *trend, uint64_t from_ns, struct load *window)
 {
-	return load_history__window(course->history, &course->scene->model, &course->scene->process, from_ns, window);
+	return load_history__window(trend->history, &trend->scene->model, &trend->scene->process, from_ns, window);
 }
 
 static void a_window_begins_at_a_sample(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	struct load window;
 
-	go_on(course, 10);
-	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN);
-	assert_true(window_from(course, 0, &window));
+	go_on(trend, 10);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN);
+	assert_true(window_from(trend, 0, &window));
 	assert_int_equal(window.ns, 10 * NS_PER_S);
 	assert_int_equal(window.launches, 100);
 	assert_int_equal(window.held_ns, NS_PER_S);
 	/* The latest that is not after. */
-	assert_true(window_from(course, SCENE_BEGAN + 4 * NS_PER_S, &window));
+	assert_true(window_from(trend, SCENE_BEGAN + 4 * NS_PER_S, &window));
 	assert_int_equal(window.ns, 6 * NS_PER_S);
-	assert_true(window_from(course, SCENE_BEGAN + 8 * NS_PER_S - 1, &window));
+	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S - 1, &window));
 	assert_int_equal(window.ns, 6 * NS_PER_S);
 	assert_int_equal(window.launches, 60);
-	assert_true(window_from(course, SCENE_BEGAN + 8 * NS_PER_S, &window));
+	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S, &window));
 	assert_int_equal(window.ns, 2 * NS_PER_S);
 	/* No time has gone by since. */
-	go_on(course, 2);
-	sample(course);
-	assert_false(window_from(course, SCENE_BEGAN + 12 * NS_PER_S, &window));
+	go_on(trend, 2);
+	sample(trend);
+	assert_false(window_from(trend, SCENE_BEGAN + 12 * NS_PER_S, &window));
 }
 
 static void nothing_is_known_of_who_was_not_sampled(void **state)
 {
-	struct course *course = *state;
-	struct process other = course->scene->process;
+	struct trend *trend = *state;
+	struct process other = trend->scene->process;
 	struct load window;
 
-	assert_false(window_from(course, 0, &window));
-	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), 0);
-	go_on(course, 2);
+	assert_false(window_from(trend, 0, &window));
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), 0);
+	go_on(trend, 2);
 	/* A pid that has come again. */
 	other.start_ns++;
-	assert_int_equal(load_history__first_ns(course->history, &other), 0);
-	assert_false(load_history__window(course->history, &course->scene->model, &other, 0, &window));
-	course->scene->process.account = NULL;
-	assert_false(window_from(course, 0, &window));
+	assert_int_equal(load_history__first_ns(trend->history, &other), 0);
+	assert_false(load_history__window(trend->history, &trend->scene->model, &other, 0, &window));
+	trend->scene->process.profile = NULL;
+	assert_false(window_from(trend, 0, &window));
 }
 
 static void the_first_work_begins_it(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 
-	course->scene->thread.time[TIME_LAUNCH].calls = 0;
-	sample(course);
-	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), 0);
-	course->scene->model.now_ns += NS_PER_S;
-	course->scene->thread.time[TIME_COPY].calls = 1;
-	sample(course);
-	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN + NS_PER_S);
+	trend->scene->thread.time[TIME_LAUNCH].calls = 0;
+	sample(trend);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), 0);
+	trend->scene->model.now_ns += NS_PER_S;
+	trend->scene->thread.time[TIME_COPY].calls = 1;
+	sample(trend);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN + NS_PER_S);
 }
 
 static void an_ended_process_has_had_its_last_sample(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	struct load window;
 
-	go_on(course, 4);
-	course->scene->process.ended_ns = course->scene->model.now_ns;
-	course->scene->model.now_ns += 20 * NS_PER_S;
-	sample(course);
-	assert_true(window_from(course, 0, &window));
+	go_on(trend, 4);
+	trend->scene->process.ended_ns = trend->scene->model.now_ns;
+	trend->scene->model.now_ns += 20 * NS_PER_S;
+	sample(trend);
+	assert_true(window_from(trend, 0, &window));
 	assert_int_equal(window.ns, 4 * NS_PER_S);
 	assert_int_equal(window.launches, 40);
 }
@@ -128,46 +128,46 @@ static void an_ended_process_has_had_its_last_sample(void **state)
 /* The latest minute is there whenever it is asked for. */
 static void the_latest_samples_stay(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	struct load window;
 
-	go_on(course, 10000);
-	assert_int_equal(load_history__first_ns(course->history, &course->scene->process), SCENE_BEGAN);
-	assert_true(window_from(course, course->scene->model.now_ns - 60 * NS_PER_S, &window));
+	go_on(trend, 10000);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN);
+	assert_true(window_from(trend, trend->scene->model.now_ns - 60 * NS_PER_S, &window));
 	/* They are four seconds apart. */
 	assert_in_range(window.ns, 60 * NS_PER_S, 64 * NS_PER_S);
 	assert_int_equal(window.launches, window.ns / NS_PER_S * 10);
-	assert_true(window_from(course, course->scene->model.now_ns - 8 * NS_PER_S, &window));
+	assert_true(window_from(trend, trend->scene->model.now_ns - 8 * NS_PER_S, &window));
 	assert_in_range(window.ns, 8 * NS_PER_S, 12 * NS_PER_S);
 }
 
-static void processes_without_an_account_are_followed(void **state)
+static void processes_without_an_profile_are_followed(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	struct load window;
 
-	course->scene->process.account = NULL;
-	course->scene->process.launches = 1;
-	go_on(course, 5);
-	course->scene->process.launches = 8;
-	assert_true(window_from(course, 0, &window));
+	trend->scene->process.profile = NULL;
+	trend->scene->process.launches = 1;
+	go_on(trend, 5);
+	trend->scene->process.launches = 8;
+	assert_true(window_from(trend, 0, &window));
 	assert_int_equal(window.launches, 7);
-	assert_false(window.account);
+	assert_false(window.profile);
 }
 
 static void nvml_counts_at_each_sample(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	const uint32_t busy[] = {80}, less[] = {20}, unknown[] = {GPU_UNKNOWN_PERCENT};
 	struct load window;
 
-	scene__set_gpus(course->scene, 1, busy);
-	go_on(course, 30);
-	scene__set_gpus(course->scene, 1, unknown);
-	go_on(course, 10);
-	scene__set_gpus(course->scene, 1, less);
-	go_on(course, 10);
-	assert_true(window_from(course, SCENE_BEGAN, &window));
+	scene__set_gpus(trend->scene, 1, busy);
+	go_on(trend, 30);
+	scene__set_gpus(trend->scene, 1, unknown);
+	go_on(trend, 10);
+	scene__set_gpus(trend->scene, 1, less);
+	go_on(trend, 10);
+	assert_true(window_from(trend, SCENE_BEGAN, &window));
 	/* The reading of the first sample was before the window. */
 	assert_int_equal(window.busy_readings, 39);
 	assert_int_equal(window.busy_percent, 29 * 80 + 10 * 20);
@@ -175,33 +175,33 @@ static void nvml_counts_at_each_sample(void **state)
 
 static void gone_processes_are_forgotten(void **state)
 {
-	struct course *course = *state;
-	struct process *process = &course->scene->process;
+	struct trend *trend = *state;
+	struct process *process = &trend->scene->process;
 	int32_t gone = process->pid;
 
-	go_on(course, 2);
+	go_on(trend, 2);
 	process->pid = 200;
-	go_on(course, 40);
-	assert_int_not_equal(load_history__first_ns(course->history, process), 0);
+	go_on(trend, 40);
+	assert_int_not_equal(load_history__first_ns(trend->history, process), 0);
 	process->pid = gone;
-	assert_int_equal(load_history__first_ns(course->history, process), 0);
+	assert_int_equal(load_history__first_ns(trend->history, process), 0);
 }
 
 static void processes_have_a_bound(void **state)
 {
-	struct course *course = *state;
+	struct trend *trend = *state;
 	struct process *many = test_calloc(LOAD_PROCESSES + 1, sizeof(*many));
 
 	for (int i = 0; i <= LOAD_PROCESSES; i++) {
-		many[i] = course->scene->process;
+		many[i] = trend->scene->process;
 		many[i].pid = i + 1;
 	}
-	course->scene->model.processes = many;
-	course->scene->model.process_count = LOAD_PROCESSES + 1;
-	sample(course);
+	trend->scene->model.processes = many;
+	trend->scene->model.process_count = LOAD_PROCESSES + 1;
+	sample(trend);
 	for (int i = 0; i < LOAD_PROCESSES; i++)
-		assert_int_equal(load_history__first_ns(course->history, &many[i]), SCENE_BEGAN);
-	assert_int_equal(load_history__first_ns(course->history, &many[LOAD_PROCESSES]), 0);
+		assert_int_equal(load_history__first_ns(trend->history, &many[i]), SCENE_BEGAN);
+	assert_int_equal(load_history__first_ns(trend->history, &many[LOAD_PROCESSES]), 0);
 	test_free(many);
 }
 
@@ -213,7 +213,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_first_work_begins_it, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_has_had_its_last_sample, begin, end),
 		cmocka_unit_test_setup_teardown(the_latest_samples_stay, begin, end),
-		cmocka_unit_test_setup_teardown(processes_without_an_account_are_followed, begin, end),
+		cmocka_unit_test_setup_teardown(processes_without_an_profile_are_followed, begin, end),
 		cmocka_unit_test_setup_teardown(nvml_counts_at_each_sample, begin, end),
 		cmocka_unit_test_setup_teardown(gone_processes_are_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(processes_have_a_bound, begin, end),

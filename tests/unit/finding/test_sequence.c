@@ -13,7 +13,7 @@
 /* The thread's own, which is told from others by its number and start. */
 static void of_a_thread(void **state)
 {
-	const struct thread_account threads[] = {{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
+	const struct thread_profile threads[] = {{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
 	struct process process = {0};
 	struct sequence sequence;
 
@@ -36,8 +36,8 @@ static void of_a_thread(void **state)
 /* What comes between steps is not of them, and nothing is known of a thread without any. */
 static void with_other_things(void **state)
 {
-	const struct thread_account thread = {.tid = 7};
-	struct thread_account sampled = thread;
+	const struct thread_profile thread = {.tid = 7};
+	struct thread_profile sampled = thread;
 	struct process process = {0};
 	struct sequence sequence;
 	struct step_thread *steps = repeats(&process, &thread, "abcd");

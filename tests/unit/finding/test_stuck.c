@@ -34,7 +34,7 @@ static void test_below_a_minute(void **state)
 	struct finding_case *c = stuck_for(&call, 1, MINUTE - 1);
 
 	(void)state;
-	assert_int_equal(case__draw(c), 0);
+	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }
 
@@ -45,7 +45,7 @@ static void test_a_long_wait(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	finding = case__find(c, "stuck");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, SEVERITY_INFO);
@@ -64,10 +64,10 @@ static void test_silence(void **state)
 	struct finding_case *c = stuck_for(&call, 1, 10 * MINUTE);
 
 	(void)state;
-	case__draw(c);
+	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_WARNING);
 	call.start_ns++;
-	case__draw(c);
+	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
 	case__free(c);
 }
@@ -79,7 +79,7 @@ static void test_others_go_on(void **state)
 
 	(void)state;
 	call.others = 1;
-	case__draw(c);
+	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
 	assert_string_equal(case__find(c, "stuck")->evidence,
 			    "in progress for 1 h 0 min; the process's other threads go on making calls");
@@ -94,7 +94,7 @@ static void test_sampled(void **state)
 
 	(void)state;
 	c->process.family_calls[RATE_LAUNCH].sampled = true;
-	case__draw(c);
+	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
 	case__free(c);
 }
@@ -107,7 +107,7 @@ static void test_threads(void **state)
 
 	(void)state;
 	calls[1].start_ns -= MINUTE;
-	assert_int_equal(case__draw(c), 1);
+	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(case__find(c, "stuck")->tid, 101);
 	assert_true(finding__value(case__find(c, "stuck"), "threads") == 3);
 	assert_non_null(strstr(case__find(c, "stuck")->evidence, "; 2 more threads are in such a call"));
@@ -122,7 +122,7 @@ static void test_ended_inside(void **state)
 	(void)state;
 	c->process.ended = true;
 	call.ended_ns = call.start_ns + 2 * MINUTE;
-	case__draw(c);
+	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
 	assert_string_equal(case__find(c, "stuck")->evidence,
 			    "had not returned when the process ended, after 2 min 0 s");

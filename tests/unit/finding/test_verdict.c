@@ -180,7 +180,7 @@ static void parts_have_numbers_or_are_unknown(void **state)
 	assert_true(verdict.held == 0.125);
 	assert_true(verdict.busy == 0.25);
 	/* Some submissions are not seen: nothing is proved, and NVML is what is left. */
-	scene->account.totals.unproven = 1;
+	scene->profile.totals.unproven = 1;
 	verdict = judge(scene);
 	assert_true(verdict.idle == SHARE_UNKNOWN);
 	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
@@ -202,20 +202,20 @@ static void the_busiest_device_decides(void **state)
 	struct load_scene *scene = *state;
 	struct verdict verdict;
 
-	scene->account.totals.queues[1].launched_epoch = 1;
+	scene->profile.totals.queues[1].launched_epoch = 1;
 	sample(scene);
 	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 9 * NS_PER_S});
 	verdict = judge(scene);
 	assert_int_equal(verdict.device, 1);
 	assert_true(verdict.idle == 0);
 	assert_int_equal(verdict.kind, VERDICT_UNKNOWN);
-	scene->account.totals.queues[1].idle_ns = 4 * NS_PER_S;
+	scene->profile.totals.queues[1].idle_ns = 4 * NS_PER_S;
 	verdict = judge(scene);
 	assert_int_equal(verdict.device, 1);
 	assert_true(verdict.idle == 0.4);
 	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
 	/* One that was never used does not count. */
-	scene->account.totals.queues[1].launched_epoch = 0;
+	scene->profile.totals.queues[1].launched_epoch = 0;
 	assert_int_equal(judge(scene).device, 0);
 	assert_true(judge(scene).idle == 0.9);
 }
@@ -223,14 +223,14 @@ static void the_busiest_device_decides(void **state)
 static void an_unknown_device_counts_where_no_other_is_known(void **state)
 {
 	struct load_scene *scene = *state;
-	struct device_queue *unknown = &scene->account.totals.queues[UNKNOWN_DEVICE];
+	struct device_queue *unknown = &scene->profile.totals.queues[UNKNOWN_DEVICE];
 
 	unknown->launched_epoch = 1;
 	sample(scene);
 	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 5 * NS_PER_S});
 	assert_int_equal(judge(scene).device, 0);
 	assert_true(judge(scene).idle == 0.5);
-	scene->account.totals.queues[0].launched_epoch = 0;
+	scene->profile.totals.queues[0].launched_epoch = 0;
 	unknown->idle_ns = 4 * NS_PER_S;
 	assert_int_equal(judge(scene).device, UNKNOWN_DEVICE);
 	assert_true(judge(scene).idle == 0.4);
@@ -244,7 +244,7 @@ static struct verdict judge_totals(uint32_t busy_percent, double held, double bl
 	struct load_scene *scene = scene__new();
 	struct verdict verdict;
 
-	scene->process.account = NULL;
+	scene->process.profile = NULL;
 	scene->process.launches = 1;
 	scene->process.family_calls[RATE_WAIT].sampled = sampled;
 	sample(scene);
@@ -259,13 +259,13 @@ static struct verdict judge_totals(uint32_t busy_percent, double held, double bl
 	return verdict;
 }
 
-static void waits_and_nvml_decide_without_an_account(void **state)
+static void waits_and_nvml_decide_without_an_profile(void **state)
 {
 	struct verdict verdict = judge_totals(GPU_UNKNOWN_PERCENT, 0.3, 0, false);
 
 	(void)state;
 	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
-	assert_false(verdict.account);
+	assert_false(verdict.profile);
 	assert_true(verdict.held == 0.3);
 	assert_true(verdict.idle == SHARE_UNKNOWN);
 	assert_int_equal(verdict.device, -1);
@@ -276,7 +276,7 @@ static void waits_and_nvml_decide_without_an_account(void **state)
 }
 
 /* How long launches took is not known, and of copies not whether they waited. */
-static void what_waits_do_not_tell_is_unknown_without_an_account(void **state)
+static void what_waits_do_not_report_is_unknown_without_an_profile(void **state)
 {
 	(void)state;
 	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0, 0, false).kind, VERDICT_UNKNOWN);
@@ -293,7 +293,7 @@ static void unseen_calls_are_no_want_of_work(void **state)
 {
 	struct load_scene *scene = *state;
 
-	scene->process.account = NULL;
+	scene->process.profile = NULL;
 	scene->process.launches = 1;
 	sample(scene);
 	scene->model.now_ns += 10 * NS_PER_S;
@@ -328,10 +328,10 @@ static void threads_time_has_parts(void **state)
 static void launches_that_were_held_up_are_no_doing(void **state)
 {
 	struct load_scene *scene = *state;
-	struct account_function *function = &scene->functions[0];
+	struct profile_function *function = &scene->functions[0];
 	struct verdict verdict;
 
-	scene->account.function_count = 1;
+	scene->profile.function_count = 1;
 	function->row = (uint16_t)api__find("cuLaunchKernel", API_NEWEST);
 	sample(scene);
 	function->time.buckets[time_bucket(5 * US)] = 1000;
@@ -463,8 +463,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unknown_device_counts_where_no_other_is_known, begin, end),
 		cmocka_unit_test_setup_teardown(the_start_does_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_is_judged_up_to_its_end, begin, end),
-		cmocka_unit_test(waits_and_nvml_decide_without_an_account),
-		cmocka_unit_test(what_waits_do_not_tell_is_unknown_without_an_account),
+		cmocka_unit_test(waits_and_nvml_decide_without_an_profile),
+		cmocka_unit_test(what_waits_do_not_report_is_unknown_without_an_profile),
 		cmocka_unit_test_setup_teardown(unseen_calls_are_no_want_of_work, begin, end),
 		cmocka_unit_test_setup_teardown(threads_time_has_parts, begin, end),
 		cmocka_unit_test_setup_teardown(launches_that_were_held_up_are_no_doing, begin, end),

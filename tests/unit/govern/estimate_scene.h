@@ -11,7 +11,7 @@
 
 #include "govern/estimate.h"
 #include "collect/tally.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "model/kernels.h"
 
@@ -116,10 +116,10 @@ static inline void read_runs(struct scene *scene)
 	assert_non_null(p->graph_runs);
 	memcpy(p->graph_runs, scene->runs, sizeof(scene->runs));
 	p->graph_run_count = scene->run_count;
-	p->graph_kernels = p->unsized_graph_launches = 0;
+	p->graph_kernels = p->graph_launches_of_unknown_size = 0;
 	for (size_t i = 0; i < scene->run_count; i++) {
 		if (scene->runs[i].unknown)
-			p->unsized_graph_launches += scene->runs[i].launches;
+			p->graph_launches_of_unknown_size += scene->runs[i].launches;
 		else
 			p->graph_kernels += scene->runs[i].launches * scene->runs[i].kernels;
 	}
@@ -166,69 +166,69 @@ static inline const struct kernel *kernel_at(const struct scene *scene, const ch
 #define FUNCTIONS 7
 
 /* What BPF has counted of it, by the test. */
-struct told {
-	struct account account;
-	struct account_function functions[FUNCTIONS];
-	struct thread_account threads[3];
-	struct account_span span;
+struct reported {
+	struct profile profile;
+	struct profile_function functions[FUNCTIONS];
+	struct thread_profile threads[3];
+	struct profile_span span;
 };
 
-static inline void begin_told(struct scene *scene, struct told *told, size_t threads)
+static inline void begin_reported(struct scene *scene, struct reported *reported, size_t threads)
 {
 	static const char *const symbols[FUNCTIONS] = {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch",
 						       "cuMemcpyHtoD_v2", "cuMemAlloc_v2", "cuEventQuery",
 						       "cuLaunchHostFunc"};
 
-	memset(told, 0, sizeof(*told));
-	told->account = (struct account){.functions = told->functions, .function_count = FUNCTIONS, .threads = told->threads, .thread_count = threads};
+	memset(reported, 0, sizeof(*reported));
+	reported->profile = (struct profile){.functions = reported->functions, .function_count = FUNCTIONS, .threads = reported->threads, .thread_count = threads};
 	for (int i = 0; i < FUNCTIONS; i++)
-		told->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
+		reported->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
 	for (size_t i = 0; i < threads; i++)
-		told->threads[i] = (struct thread_account){.tid = (int32_t)i + 7, .start_ns = i + 1};
-	told->span = (struct account_span){.began_ns = 0, .now_ns = 1000000};
-	scene->process.account = &told->account;
+		reported->threads[i] = (struct thread_profile){.tid = (int32_t)i + 7, .start_ns = i + 1};
+	reported->span = (struct profile_span){.began_ns = 0, .now_ns = 1000000};
+	scene->process.profile = &reported->profile;
 }
 
-static inline void call(struct told *told, size_t function, size_t thread, enum time_class class, uint64_t calls, uint64_t each_ns)
+static inline void call(struct reported *reported, size_t function, size_t thread, enum time_class class, uint64_t calls, uint64_t each_ns)
 {
-	told->functions[function].time.calls += calls;
-	told->functions[function].time.ns += calls * each_ns;
-	told->threads[thread].time[class].calls += calls;
-	told->threads[thread].time[class].ns += calls * each_ns;
+	reported->functions[function].time.calls += calls;
+	reported->functions[function].time.ns += calls * each_ns;
+	reported->threads[thread].time[class].calls += calls;
+	reported->threads[thread].time[class].ns += calls * each_ns;
 	if (class == TIME_LAUNCH)
-		told->threads[thread].launches += calls;
+		reported->threads[thread].launches += calls;
 }
 
-static inline void read_account(struct scene *scene, struct told *told)
+static inline void read_profile(struct scene *scene, struct reported *reported)
 {
 	read_maps(scene);
-	assert_int_equal(estimates__apply_account(scene->estimates, &scene->process, &told->span), 0);
+	assert_int_equal(estimates__apply_profile(scene->estimates, &scene->process, &reported->span), 0);
 }
 
 /* Two threads launched, 100 times of 6 ns and 300 times of 2 ns, and 400 launches were missed. */
-static inline void read_two_that_launched(struct scene *scene, struct told *told)
+static inline void read_two_that_launched(struct scene *scene, struct reported *reported)
 {
-	begin_told(scene, told, 2);
-	call(told, 0, 0, TIME_LAUNCH, 100, 6);
-	call(told, 0, 1, TIME_LAUNCH, 300, 2);
+	begin_reported(scene, reported, 2);
+	call(reported, 0, 0, TIME_LAUNCH, 100, 6);
+	call(reported, 0, 1, TIME_LAUNCH, 300, 2);
 	scene->launches[0] = 400;
 	scene->missed[RATE_LAUNCH] = 400;
-	read_account(scene, told);
+	read_profile(scene, reported);
 }
 
-static inline void end_told(struct scene *scene, struct told *told)
+static inline void end_reported(struct scene *scene, struct reported *reported)
 {
-	free(told->account.missed);
-	scene->process.account = NULL;
+	free(reported->profile.missed);
+	scene->process.profile = NULL;
 	end(scene);
 }
 
-static inline uint64_t missed_of(const struct told *told, enum time_class class, bool ns)
+static inline uint64_t missed_of(const struct reported *reported, enum time_class class, bool ns)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < told->account.thread_count; i++)
-		sum += ns ? told->account.missed[i].time[class].ns : told->account.missed[i].time[class].calls;
+	for (size_t i = 0; i < reported->profile.thread_count; i++)
+		sum += ns ? reported->profile.missed[i].time[class].ns : reported->profile.missed[i].time[class].calls;
 	return sum;
 }
 

@@ -17,7 +17,7 @@
 struct hand {
 	uint64_t now_ns;
 	struct thread_rate rates[HAND_THREADS];
-	bool told_end[HAND_THREADS];
+	bool reported_end[HAND_THREADS];
 	size_t count;
 	struct run_time run[HAND_THREADS];
 	bool knows_run;
@@ -45,10 +45,10 @@ static inline size_t hand__read(void *arg, struct thread_rate *rates, size_t cap
 	size_t count = 0;
 
 	for (size_t i = 0; i < hand->count && count < capacity; i++) {
-		if (hand->told_end[i])
+		if (hand->reported_end[i])
 			continue;
 		rates[count++] = hand->rates[i];
-		hand->told_end[i] = hand->rates[i].ended_ns;
+		hand->reported_end[i] = hand->rates[i].ended_ns;
 	}
 	return count;
 }

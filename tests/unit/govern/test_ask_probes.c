@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "govern/ask_probes.h"
-#include "model/account.h"
+#include "model/profile.h"
 
 #define BEGAN_NS (100 * NS_PER_S)
 
@@ -17,8 +17,8 @@
 struct scene {
 	struct model model;
 	struct process processes[2];
-	struct account accounts[2];
-	struct thread_account threads[2];
+	struct profile profiles[2];
+	struct thread_profile threads[2];
 	struct failure failure;
 	struct ask_probes probes;
 	bool in;
@@ -43,9 +43,9 @@ static int begin(void **state)
 	scene->model.processes = scene->processes;
 	scene->model.process_count = 1;
 	for (int i = 0; i < 2; i++) {
-		scene->processes[i].account = &scene->accounts[i];
-		scene->accounts[i].threads = &scene->threads[i];
-		scene->accounts[i].thread_count = 1;
+		scene->processes[i].profile = &scene->profiles[i];
+		scene->profiles[i].threads = &scene->threads[i];
+		scene->profiles[i].thread_count = 1;
 	}
 	scene->threads[0].first_ns = BEGAN_NS;
 	scene->processes[0].failures = &scene->failure;

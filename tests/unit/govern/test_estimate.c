@@ -57,7 +57,7 @@ static void misses_are_shared_in_proportion(void **state)
 	assert_int_equal(scene->process.launches, 800);
 	assert_int_equal(scene->process.graph_launches, 150);
 	assert_int_equal(scene->process.graph_kernels, 1000);
-	assert_int_equal(scene->process.unsized_graph_launches, 50);
+	assert_int_equal(scene->process.graph_launches_of_unknown_size, 50);
 	assert_int_equal(scene->process.graph_runs[0].launches, 100);
 	assert_int_equal(scene->process.host_functions, 50);
 	assert_int_equal(scene->process.devices[0].launches, 800);
@@ -286,18 +286,18 @@ static void what_lived_while_probes_were_out_is_sampled(void **state)
 /* --- the account: the same calls by function and by thread --- */
 
 /* Kernels, graphs, functions and threads have the same sums. */
-static void assert_launches_agree(const struct scene *scene, const struct told *told)
+static void assert_launches_agree(const struct scene *scene, const struct reported *reported)
 {
-	const struct account_function *f = told->functions;
-	const struct account *account = &told->account;
+	const struct profile_function *f = reported->functions;
+	const struct profile *profile = &reported->profile;
 	uint64_t launches = 0, kernels = 0, graphs = 0, wall = 0;
-	struct account_time all;
+	struct profile_time all;
 
 	for (size_t i = 0; i < scene->process.kernel_count; i++)
 		kernels += scene->process.kernels[i].missed;
-	for (size_t i = 0; i < account->thread_count; i++) {
-		launches += account->missed[i].launches;
-		account__thread_time(account, &told->threads[i], told->span.began_ns, told->span.now_ns, &all);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		launches += profile->missed[i].launches;
+		profile__thread_time(profile, &reported->threads[i], reported->span.began_ns, reported->span.now_ns, &all);
 		assert_true(all.inside_ns <= all.wall_ns);
 		wall += all.wall_ns;
 	}
@@ -305,12 +305,12 @@ static void assert_launches_agree(const struct scene *scene, const struct told *
 	assert_int_equal(f[0].missed + f[1].missed, kernels);
 	assert_int_equal(graphs, scene->process.graph_launches - f[2].time.calls);
 	assert_int_equal(kernels + graphs, scene->process.family_calls[RATE_LAUNCH].missed);
-	assert_int_equal(account->all_missed.time[TIME_LAUNCH].calls, kernels + graphs);
-	assert_int_equal(missed_of(told, TIME_LAUNCH, false), kernels + graphs);
+	assert_int_equal(profile->all_missed.time[TIME_LAUNCH].calls, kernels + graphs);
+	assert_int_equal(missed_of(reported, TIME_LAUNCH, false), kernels + graphs);
 	assert_int_equal(launches, kernels + graphs);
-	assert_int_equal(f[0].missed_ns + f[1].missed_ns + f[2].missed_ns, missed_of(told, TIME_LAUNCH, true));
-	assert_int_equal(account->all_missed.time[TIME_LAUNCH].ns, missed_of(told, TIME_LAUNCH, true));
-	account__sum_time(account, told->span.began_ns, told->span.now_ns, &all);
+	assert_int_equal(f[0].missed_ns + f[1].missed_ns + f[2].missed_ns, missed_of(reported, TIME_LAUNCH, true));
+	assert_int_equal(profile->all_missed.time[TIME_LAUNCH].ns, missed_of(reported, TIME_LAUNCH, true));
+	profile__sum_time(profile, reported->span.began_ns, reported->span.now_ns, &all);
 	assert_int_equal(all.wall_ns, wall);
 }
 
@@ -318,31 +318,31 @@ static void durations_have_calls_but_no_new_buckets(void **state)
 {
 	struct scene *scene = begin(false);
 	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
-	struct account_function first[FUNCTIONS];
-	struct told told;
+	struct profile_function first[FUNCTIONS];
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 9);
-	call(&told, 3, 0, TIME_COPY, 10, 5);
-	call(&told, 4, 0, TIME_MEMORY, 5, 1);
-	memcpy(first, told.functions, sizeof(first));
+	begin_reported(scene, &reported, 1);
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 9);
+	call(&reported, 3, 0, TIME_COPY, 10, 5);
+	call(&reported, 4, 0, TIME_MEMORY, 5, 1);
+	memcpy(first, reported.functions, sizeof(first));
 	*copies = (struct tally){.calls = 10, .bytes = 10, .ns = 50};
 	scene->launches[0] = 100;
 	scene->missed[RATE_COPY] = 20;
 	scene->missed[RATE_LAUNCH] = 300;
 	scene->missed[RATE_EXACT] = 1000;
-	read_account(scene, &told);
-	assert_int_equal(told.functions[3].missed, 20);
-	assert_int_equal(told.functions[3].missed_ns, 100);
-	assert_int_equal(told.functions[0].missed, 300);
-	assert_int_equal(told.functions[0].missed_ns, 2700);
-	assert_int_equal(told.functions[4].missed, 0);
-	assert_int_equal(told.account.missed[0].time[TIME_COPY].calls, 20);
-	assert_int_equal(told.account.missed[0].time[TIME_MEMORY].calls, 0);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.functions[3].missed, 20);
+	assert_int_equal(reported.functions[3].missed_ns, 100);
+	assert_int_equal(reported.functions[0].missed, 300);
+	assert_int_equal(reported.functions[0].missed_ns, 2700);
+	assert_int_equal(reported.functions[4].missed, 0);
+	assert_int_equal(reported.profile.missed[0].time[TIME_COPY].calls, 20);
+	assert_int_equal(reported.profile.missed[0].time[TIME_MEMORY].calls, 0);
 	for (int i = 0; i < FUNCTIONS; i++)
-		assert_memory_equal(&told.functions[i].time, &first[i].time, sizeof(first[i].time));
-	end_told(scene, &told);
+		assert_memory_equal(&reported.functions[i].time, &first[i].time, sizeof(first[i].time));
+	end_reported(scene, &reported);
 }
 
 /* Whatever kernels, functions and threads are seen when, and in whatever proportions. */
@@ -350,52 +350,52 @@ static void sums_are_the_same_by_kernel_function_and_thread(void **state)
 {
 	struct scene *scene = begin(false);
 	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 3);
+	begin_reported(scene, &reported, 3);
 	scene->launches[0] = scene->launches[1] = 0;
 	for (uint64_t round = 1; round <= 20; round++) {
 		/* The maps were read while threads went on. */
-		call(&told, 0, round % 2, TIME_LAUNCH, 7 * round % 5 + round % 3, 3 + round);
-		call(&told, 1, round % 3, TIME_LAUNCH, 3, 5);
-		call(&told, 2, 0, TIME_LAUNCH, round % 2, 4);
+		call(&reported, 0, round % 2, TIME_LAUNCH, 7 * round % 5 + round % 3, 3 + round);
+		call(&reported, 1, round % 3, TIME_LAUNCH, 3, 5);
+		call(&reported, 2, 0, TIME_LAUNCH, round % 2, 4);
 		scene->launches[0] += 7 * round % 5;
 		scene->launches[1] += 3;
-		*graphs = (struct tally){.calls = told.functions[2].time.calls, .ns = 1};
+		*graphs = (struct tally){.calls = reported.functions[2].time.calls, .ns = 1};
 		scene->missed[RATE_LAUNCH] += 1 + 13 * round % 11;
-		read_account(scene, &told);
-		assert_launches_agree(scene, &told);
+		read_profile(scene, &reported);
+		assert_launches_agree(scene, &reported);
 	}
-	assert_true(told.account.missed[0].time[TIME_LAUNCH].calls > 0);
-	assert_true(told.account.missed[2].time[TIME_LAUNCH].calls > 0);
-	end_told(scene, &told);
+	assert_true(reported.profile.missed[0].time[TIME_LAUNCH].calls > 0);
+	assert_true(reported.profile.missed[2].time[TIME_LAUNCH].calls > 0);
+	end_reported(scene, &reported);
 }
 
 /* A thread has only so much time; functions and all threads together have no more than that. */
 static void estimated_time_is_within_lives(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
-	struct account_time time;
+	struct reported reported;
+	struct profile_time time;
 
 	(void)state;
-	begin_told(scene, &told, 2);
-	told.span.now_ns = 1001;
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
-	call(&told, 0, 1, TIME_LAUNCH, 100, 2);
+	begin_reported(scene, &reported, 2);
+	reported.span.now_ns = 1001;
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
+	call(&reported, 0, 1, TIME_LAUNCH, 100, 2);
 	scene->launches[0] = 200;
 	scene->missed[RATE_LAUNCH] = 400;
-	read_account(scene, &told);
-	assert_launches_agree(scene, &told);
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].calls, 200);
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 400);
-	assert_int_equal(told.account.missed[1].time[TIME_LAUNCH].ns, 400);
-	assert_int_equal(told.functions[0].missed_ns, 800);
-	account__sum_time(&told.account, 0, 1001, &time);
+	read_profile(scene, &reported);
+	assert_launches_agree(scene, &reported);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].calls, 200);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].ns, 400);
+	assert_int_equal(reported.profile.missed[1].time[TIME_LAUNCH].ns, 400);
+	assert_int_equal(reported.functions[0].missed_ns, 800);
+	profile__sum_time(&reported.profile, 0, 1001, &time);
 	assert_int_equal(time.time[TIME_LAUNCH].ns, 1600);
 	assert_int_equal(time.outside_ns, 399);
-	end_told(scene, &told);
+	end_reported(scene, &reported);
 }
 
 /* A reading that fails may have listed more threads than were estimated by then. */
@@ -403,24 +403,24 @@ static void threads_without_an_estimate_have_none(void **state)
 {
 	struct scene *scene = begin(false);
 	struct time_totals unlisted[TIME_CLASSES];
-	struct account_time time;
-	struct told told;
+	struct profile_time time;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	begin_reported(scene, &reported, 1);
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
 	scene->launches[0] = 100;
 	scene->missed[RATE_LAUNCH] = 100;
-	read_account(scene, &told);
-	told.account.thread_count = 3;
+	read_profile(scene, &reported);
+	reported.profile.thread_count = 3;
 	for (size_t i = 1; i < 3; i++) {
-		account__thread_time(&told.account, &told.threads[i], 0, 1000, &time);
+		profile__thread_time(&reported.profile, &reported.threads[i], 0, 1000, &time);
 		assert_int_equal(time.inside_ns, 0);
-		assert_int_equal(account__missed_launches(&told.account, &told.threads[i]), 0);
+		assert_int_equal(profile__missed_launches(&reported.profile, &reported.threads[i]), 0);
 	}
-	account__unlisted_time(&told.account, unlisted);
+	profile__unlisted_time(&reported.profile, unlisted);
 	assert_int_equal(unlisted[TIME_LAUNCH].calls, 0);
-	end_told(scene, &told);
+	end_reported(scene, &reported);
 }
 
 /* What a thread was given stays in the sum when it ends and is not listed any more. */
@@ -428,51 +428,51 @@ static void threads_that_leave_keep_their_part(void **state)
 {
 	struct scene *scene = begin(false);
 	struct time_totals unlisted[TIME_CLASSES];
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	read_two_that_launched(scene, &told);
-	told.account.unlisted_threads = 1;
-	told.account.unlisted_wall_ns = 999998;
-	memcpy(told.account.unlisted_time, told.threads[1].time, sizeof(told.account.unlisted_time));
-	told.account.thread_count = 1;
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	read_two_that_launched(scene, &reported);
+	reported.profile.unlisted_threads = 1;
+	reported.profile.unlisted_wall_ns = 999998;
+	memcpy(reported.profile.unlisted_time, reported.threads[1].time, sizeof(reported.profile.unlisted_time));
+	reported.profile.thread_count = 1;
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
 	scene->launches[0] += 100;
 	scene->missed[RATE_LAUNCH] += 170;
-	read_account(scene, &told);
+	read_profile(scene, &reported);
 	/* All of the latest calls were its own, before that a quarter. */
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].calls, 100 + 170);
-	account__unlisted_time(&told.account, unlisted);
-	assert_int_equal(unlisted[TIME_LAUNCH].calls + told.account.missed[0].time[TIME_LAUNCH].calls, 300 + 570);
-	assert_int_equal(told.account.all_missed.time[TIME_LAUNCH].calls, 570);
-	assert_int_equal(told.functions[0].missed, 570);
-	assert_int_equal(told.functions[0].missed_ns, told.account.all_missed.time[TIME_LAUNCH].ns);
-	end_told(scene, &told);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].calls, 100 + 170);
+	profile__unlisted_time(&reported.profile, unlisted);
+	assert_int_equal(unlisted[TIME_LAUNCH].calls + reported.profile.missed[0].time[TIME_LAUNCH].calls, 300 + 570);
+	assert_int_equal(reported.profile.all_missed.time[TIME_LAUNCH].calls, 570);
+	assert_int_equal(reported.functions[0].missed, 570);
+	assert_int_equal(reported.functions[0].missed_ns, reported.profile.all_missed.time[TIME_LAUNCH].ns);
+	end_reported(scene, &reported);
 }
 
 /* Probes are taken out in the middle of launches: kernels have them, and in the end all else. */
 static void cut_launches_are_counted_once_all_is_over(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 2);
-	call(&told, 0, 0, TIME_LAUNCH, 50, 6);
-	call(&told, 0, 1, TIME_LAUNCH, 47, 6);
+	begin_reported(scene, &reported, 2);
+	call(&reported, 0, 0, TIME_LAUNCH, 50, 6);
+	call(&reported, 0, 1, TIME_LAUNCH, 47, 6);
 	scene->launches[0] = 100;
 	scene->missed[RATE_LAUNCH] = 200;
-	read_account(scene, &told);
-	assert_int_equal(told.functions[0].missed, 200);
-	told.span.over = true;
+	read_profile(scene, &reported);
+	assert_int_equal(reported.functions[0].missed, 200);
+	reported.span.over = true;
 	for (int i = 0; i < 2; i++) {
-		read_account(scene, &told);
+		read_profile(scene, &reported);
 		assert_int_equal(scene->process.launches, 300);
-		assert_int_equal(told.functions[0].time.calls + told.functions[0].missed, 300);
-		assert_int_equal(97 + missed_of(&told, TIME_LAUNCH, false), 300);
-		assert_int_equal(97 + told.account.missed[0].launches + told.account.missed[1].launches, 300);
+		assert_int_equal(reported.functions[0].time.calls + reported.functions[0].missed, 300);
+		assert_int_equal(97 + missed_of(&reported, TIME_LAUNCH, false), 300);
+		assert_int_equal(97 + reported.profile.missed[0].launches + reported.profile.missed[1].launches, 300);
 	}
-	end_told(scene, &told);
+	end_reported(scene, &reported);
 }
 
 int main(void)

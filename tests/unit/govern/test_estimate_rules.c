@@ -115,11 +115,11 @@ static void tallies_that_seem_to_go_back_are_not_taken_twice(void **state)
 {
 	struct scene *scene = begin(false);
 	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED);
-	static const uint64_t told[] = {100, 40, 100};
+	static const uint64_t reported[] = {100, 40, 100};
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		*copies = (struct tally){.calls = told[i], .bytes = told[i], .ns = told[i]};
+		*copies = (struct tally){.calls = reported[i], .bytes = reported[i], .ns = reported[i]};
 		read_maps(scene);
 		assert_int_equal(scene->process.family_calls[RATE_COPY].counted, 100);
 	}
@@ -178,20 +178,20 @@ static void what_has_left_gets_nothing(void **state)
 
 /* --- the account --- */
 
-static uint64_t missed_calls(const struct told *told, size_t thread, enum time_class class)
+static uint64_t missed_calls(const struct reported *reported, size_t thread, enum time_class class)
 {
-	return told->account.missed[thread].time[class].calls;
+	return reported->profile.missed[thread].time[class].calls;
 }
 
 static void without_readings_there_is_nothing_to_share(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	assert_int_equal(estimates__apply_account(scene->estimates, &scene->process, &told.span), 0);
-	end_told(scene, &told);
+	begin_reported(scene, &reported, 1);
+	assert_int_equal(estimates__apply_profile(scene->estimates, &scene->process, &reported.span), 0);
+	end_reported(scene, &reported);
 }
 
 /* Functions of kernels share what kernels have, those that tallies are kept of have their own. */
@@ -202,17 +202,17 @@ static void functions_get_what_is_theirs(void **state)
 	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
 	struct tally *queries = tally_of(scene, "cuEventQuery", WAIT_EVENT, 0);
 	struct tally *waits = tally_of(scene, "cuStreamSynchronize", WAIT_STREAM, 0);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	told.functions[4].row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST);
-	call(&told, 4, 0, TIME_WAIT, 10, 5);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
-	call(&told, 1, 0, TIME_LAUNCH, 100, 6);
-	call(&told, 2, 0, TIME_LAUNCH, 200, 6);
-	call(&told, 3, 0, TIME_COPY, 20, 7);
-	call(&told, 5, 0, TIME_OTHER, 10, 3);
+	begin_reported(scene, &reported, 1);
+	reported.functions[4].row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST);
+	call(&reported, 4, 0, TIME_WAIT, 10, 5);
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
+	call(&reported, 1, 0, TIME_LAUNCH, 100, 6);
+	call(&reported, 2, 0, TIME_LAUNCH, 200, 6);
+	call(&reported, 3, 0, TIME_COPY, 20, 7);
+	call(&reported, 5, 0, TIME_OTHER, 10, 3);
 	scene->launches[0] = 200;
 	*graphs = (struct tally){.calls = 200};
 	*copies = (struct tally){.calls = 10, .failures = 10};
@@ -220,22 +220,22 @@ static void functions_get_what_is_theirs(void **state)
 	scene->missed[RATE_LAUNCH] = 400;
 	scene->missed[RATE_COPY] = 40;
 	scene->missed[RATE_WAIT] = 60;
-	read_account(scene, &told);
-	assert_int_equal(told.functions[0].missed, 100);
-	assert_int_equal(told.functions[1].missed, 100);
-	assert_int_equal(told.functions[2].missed, 200);
-	assert_int_equal(told.functions[0].missed_ns, 600);
-	assert_int_equal(told.functions[1].missed_ns, 600);
-	assert_int_equal(told.functions[2].missed_ns, 1200);
-	assert_int_equal(told.functions[3].missed, 40);
-	assert_int_equal(told.functions[3].missed_ns, 280);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.functions[0].missed, 100);
+	assert_int_equal(reported.functions[1].missed, 100);
+	assert_int_equal(reported.functions[2].missed, 200);
+	assert_int_equal(reported.functions[0].missed_ns, 600);
+	assert_int_equal(reported.functions[1].missed_ns, 600);
+	assert_int_equal(reported.functions[2].missed_ns, 1200);
+	assert_int_equal(reported.functions[3].missed, 40);
+	assert_int_equal(reported.functions[3].missed_ns, 280);
 	/* Queries are no waits: they have time, of no class. */
-	assert_int_equal(told.functions[5].missed, 30);
-	assert_int_equal(told.functions[5].missed_ns, 90);
-	assert_int_equal(missed_calls(&told, 0, TIME_WAIT), 30);
-	assert_int_equal(told.functions[4].missed_ns, 150);
-	assert_int_equal(missed_calls(&told, 0, TIME_LAUNCH), 400);
-	end_told(scene, &told);
+	assert_int_equal(reported.functions[5].missed, 30);
+	assert_int_equal(reported.functions[5].missed_ns, 90);
+	assert_int_equal(missed_calls(&reported, 0, TIME_WAIT), 30);
+	assert_int_equal(reported.functions[4].missed_ns, 150);
+	assert_int_equal(missed_calls(&reported, 0, TIME_LAUNCH), 400);
+	end_reported(scene, &reported);
 }
 
 /* As with kernels, by function: not while others alone are called. And times are of late like calls. */
@@ -244,51 +244,51 @@ static void proportions_of_functions_fade(void **state)
 	struct scene *scene = begin(false);
 	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
 	struct tally *queries = tally_of(scene, "cuEventQuery", WAIT_EVENT, 0);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	call(&told, 0, 0, TIME_LAUNCH, 1000, 1);
-	call(&told, 5, 0, TIME_OTHER, 10, 50);
+	begin_reported(scene, &reported, 1);
+	call(&reported, 0, 0, TIME_LAUNCH, 1000, 1);
+	call(&reported, 5, 0, TIME_OTHER, 10, 50);
 	queries->calls = 10;
 	scene->launches[0] = 1000;
 	for (int i = 0; i < 6; i++) {
-		read_account(scene, &told);
-		call(&told, 2, 0, TIME_LAUNCH, 1, 1);
+		read_profile(scene, &reported);
+		call(&reported, 2, 0, TIME_LAUNCH, 1, 1);
 		graphs->calls++;
 	}
-	call(&told, 1, 0, TIME_LAUNCH, 1000, 1);
-	call(&told, 5, 0, TIME_OTHER, 10, 90);
+	call(&reported, 1, 0, TIME_LAUNCH, 1000, 1);
+	call(&reported, 5, 0, TIME_OTHER, 10, 90);
 	queries->calls += 10;
 	scene->launches[0] += 1000;
 	scene->missed[RATE_LAUNCH] = 1000;
 	scene->missed[RATE_WAIT] = 10;
-	read_account(scene, &told);
-	assert_int_equal(told.functions[0].missed + told.functions[1].missed + told.functions[2].missed, 1000);
-	assert_in_range(told.functions[1].missed, 4 * told.functions[0].missed - 4, 4 * told.functions[0].missed + 4);
-	assert_int_equal(told.functions[5].missed_ns, 820); /* (2.5 x 50 + 10 x 90) / 12.5 */
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.functions[0].missed + reported.functions[1].missed + reported.functions[2].missed, 1000);
+	assert_in_range(reported.functions[1].missed, 4 * reported.functions[0].missed - 4, 4 * reported.functions[0].missed + 4);
+	assert_int_equal(reported.functions[5].missed_ns, 820); /* (2.5 x 50 + 10 x 90) / 12.5 */
+	end_reported(scene, &reported);
 }
 
 /* The same by thread. */
 static void proportions_of_threads_fade(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 2);
+	begin_reported(scene, &reported, 2);
 	scene->launches[0] = 1000;
-	call(&told, 0, 0, TIME_LAUNCH, 1000, 1);
+	call(&reported, 0, 0, TIME_LAUNCH, 1000, 1);
 	for (int i = 0; i < 6; i++)
-		read_account(scene, &told);
-	call(&told, 0, 1, TIME_LAUNCH, 1000, 1);
+		read_profile(scene, &reported);
+	call(&reported, 0, 1, TIME_LAUNCH, 1000, 1);
 	scene->launches[0] += 1000;
 	scene->missed[RATE_LAUNCH] = 1000;
-	read_account(scene, &told);
-	assert_int_equal(missed_calls(&told, 0, TIME_LAUNCH), 200);
-	assert_int_equal(missed_calls(&told, 1, TIME_LAUNCH), 800);
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	assert_int_equal(missed_calls(&reported, 0, TIME_LAUNCH), 200);
+	assert_int_equal(missed_calls(&reported, 1, TIME_LAUNCH), 800);
+	end_reported(scene, &reported);
 }
 
 /* Whatever numbers come to nobody by rounding, those who get any have them; who did nothing has none. */
@@ -300,19 +300,19 @@ static void nothing_is_rounded_off(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
 		struct scene *scene = begin(false);
-		struct told told;
+		struct reported reported;
 
-		begin_told(scene, &told, 3);
-		call(&told, 0, 0, TIME_LAUNCH, 3, 0);
-		call(&told, 1, 1, TIME_LAUNCH, 7, 0);
-		call(&told, 0, 2, TIME_LAUNCH, 11, 0);
+		begin_reported(scene, &reported, 3);
+		call(&reported, 0, 0, TIME_LAUNCH, 3, 0);
+		call(&reported, 1, 1, TIME_LAUNCH, 7, 0);
+		call(&reported, 0, 2, TIME_LAUNCH, 11, 0);
 		scene->launches[0] = 21;
 		scene->missed[RATE_LAUNCH] = amounts[i];
-		read_account(scene, &told);
+		read_profile(scene, &reported);
 		/* Kernels' shares are rounded for themselves, from which the others are. */
-		assert_int_equal(told.functions[0].missed + told.functions[1].missed, kernel_at(scene, "kernel_a")->missed);
-		assert_int_equal(missed_of(&told, TIME_LAUNCH, false), kernel_at(scene, "kernel_a")->missed);
-		end_told(scene, &told);
+		assert_int_equal(reported.functions[0].missed + reported.functions[1].missed, kernel_at(scene, "kernel_a")->missed);
+		assert_int_equal(missed_of(&reported, TIME_LAUNCH, false), kernel_at(scene, "kernel_a")->missed);
+		end_reported(scene, &reported);
 	}
 }
 
@@ -321,28 +321,28 @@ static uint64_t unlisted_time_within(uint64_t wall_ns)
 {
 	struct scene *scene = begin(false);
 	struct process_estimates *own;
-	struct told told;
+	struct reported reported;
 	uint64_t ns;
 
-	read_two_that_launched(scene, &told);
-	assert_int_equal(missed_calls(&told, 1, TIME_LAUNCH), 300);
-	told.account.thread_count = 1;
-	told.account.unlisted_threads = 1;
-	told.account.unlisted_wall_ns = wall_ns;
-	told.account.unlisted_time[TIME_LAUNCH] = (struct time_totals){.calls = 400, .ns = 800};
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
+	read_two_that_launched(scene, &reported);
+	assert_int_equal(missed_calls(&reported, 1, TIME_LAUNCH), 300);
+	reported.profile.thread_count = 1;
+	reported.profile.unlisted_threads = 1;
+	reported.profile.unlisted_wall_ns = wall_ns;
+	reported.profile.unlisted_time[TIME_LAUNCH] = (struct time_totals){.calls = 400, .ns = 800};
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
 	scene->launches[0] += 200;
 	scene->missed[RATE_LAUNCH] += 200;
-	read_account(scene, &told);
+	read_profile(scene, &reported);
 	/* 125 to 100: the first had 100 before, of which a quarter counts. */
-	assert_in_range(missed_calls(&told, 0, TIME_LAUNCH), 100 + 110, 100 + 112);
-	assert_int_equal(told.account.all_missed.time[TIME_LAUNCH].calls, 600);
-	ns = told.account.all_missed.time[TIME_LAUNCH].ns - told.account.missed[0].time[TIME_LAUNCH].ns;
+	assert_in_range(missed_calls(&reported, 0, TIME_LAUNCH), 100 + 110, 100 + 112);
+	assert_int_equal(reported.profile.all_missed.time[TIME_LAUNCH].calls, 600);
+	ns = reported.profile.all_missed.time[TIME_LAUNCH].ns - reported.profile.missed[0].time[TIME_LAUNCH].ns;
 	/* Nothing is kept of a thread that is not listed. */
 	own = scene->estimates->of[SLOT];
 	for (const struct counter *counter = own->counters; counter; counter = counter->hh.next)
 		assert_true(counter->key.of != COUNTER_THREAD || counter->key.tid == 0 || counter->key.tid == 7);
-	end_told(scene, &told);
+	end_reported(scene, &reported);
 	return ns;
 }
 
@@ -360,43 +360,43 @@ static void classes_share_the_time_of_a_thread(void **state)
 {
 	struct scene *scene = begin(false);
 	struct tally *copies = tally_of(scene, "cuMemcpyHtoD_v2", COPY_H2D, 0);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	told.span.now_ns = 301;
-	call(&told, 0, 0, TIME_LAUNCH, 10, 10);
-	call(&told, 3, 0, TIME_COPY, 10, 10);
+	begin_reported(scene, &reported, 1);
+	reported.span.now_ns = 301;
+	call(&reported, 0, 0, TIME_LAUNCH, 10, 10);
+	call(&reported, 3, 0, TIME_COPY, 10, 10);
 	scene->launches[0] = copies->calls = 10;
 	scene->missed[RATE_LAUNCH] = 8;
 	scene->missed[RATE_COPY] = 8;
-	read_account(scene, &told);
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 80);
-	assert_int_equal(told.account.missed[0].time[TIME_COPY].ns, 20);
-	assert_int_equal(told.functions[3].missed_ns, 20);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].ns, 80);
+	assert_int_equal(reported.profile.missed[0].time[TIME_COPY].ns, 20);
+	assert_int_equal(reported.functions[3].missed_ns, 20);
 	/* What was given is known the next time. */
-	told.span.now_ns += 10;
+	reported.span.now_ns += 10;
 	scene->missed[RATE_LAUNCH] += 8;
-	read_account(scene, &told);
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 90);
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].ns, 90);
+	end_reported(scene, &reported);
 }
 
 /* Threads that are not known have no lives that would bound the time of what was missed. */
 static void functions_have_time_without_threads(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 0);
-	told.functions[0].time = (struct duration_record){.calls = 100, .ns = 600};
+	begin_reported(scene, &reported, 0);
+	reported.functions[0].time = (struct duration_record){.calls = 100, .ns = 600};
 	scene->launches[0] = 100;
 	scene->missed[RATE_LAUNCH] = 50;
-	read_account(scene, &told);
-	assert_int_equal(told.functions[0].missed, 50);
-	assert_int_equal(told.functions[0].missed_ns, 300);
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.functions[0].missed, 50);
+	assert_int_equal(reported.functions[0].missed_ns, 300);
+	end_reported(scene, &reported);
 }
 
 /* Launches of a thread are its kernels and graphs that were executed: what is captured, or called back, is none. */
@@ -406,48 +406,48 @@ static void launches_are_what_is_executed(void **state)
 	struct tally *graphs = tally_of(scene, "cuGraphLaunch", 0, 0);
 	struct tally *captured = tally_of(scene, "cuGraphLaunch", 0, TALLY_CAPTURED);
 	struct tally *host = tally_of(scene, "cuLaunchHostFunc", 0, 0);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 2);
-	call(&told, 0, 0, TIME_LAUNCH, 100, 1);
-	call(&told, 0, 1, TIME_LAUNCH, 100, 1);
-	call(&told, 2, 1, TIME_LAUNCH, 200, 1);
-	call(&told, 6, 1, TIME_LAUNCH, 100, 1);
+	begin_reported(scene, &reported, 2);
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 1);
+	call(&reported, 0, 1, TIME_LAUNCH, 100, 1);
+	call(&reported, 2, 1, TIME_LAUNCH, 200, 1);
+	call(&reported, 6, 1, TIME_LAUNCH, 100, 1);
 	/* The first thread's launches went into a capture. */
-	told.threads[0].launches = 0;
+	reported.threads[0].launches = 0;
 	scene->launches[0] = scene->launches[1] = 100;
 	scene->captured[1] = true;
 	graphs->calls = captured->calls = host->calls = 100;
 	scene->missed[RATE_LAUNCH] = 500;
-	read_account(scene, &told);
+	read_profile(scene, &reported);
 	assert_int_equal(scene->process.captured_launches, 200);
-	assert_int_equal(told.functions[0].missed, 200);
-	assert_int_equal(told.functions[2].missed, 200);
-	assert_int_equal(missed_of(&told, TIME_LAUNCH, false), 500);
-	assert_int_equal(told.account.missed[0].launches, 0);
-	assert_int_equal(told.account.missed[1].launches, 200);
-	end_told(scene, &told);
+	assert_int_equal(reported.functions[0].missed, 200);
+	assert_int_equal(reported.functions[2].missed, 200);
+	assert_int_equal(missed_of(&reported, TIME_LAUNCH, false), 500);
+	assert_int_equal(reported.profile.missed[0].launches, 0);
+	assert_int_equal(reported.profile.missed[1].launches, 200);
+	end_reported(scene, &reported);
 }
 
 /* All are launched into a capture: their time is within lives though none is a thread's launch. */
 static void captured_launches_take_their_time(void **state)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 
 	(void)state;
-	begin_told(scene, &told, 1);
-	told.span.now_ns = 651;
-	call(&told, 0, 0, TIME_LAUNCH, 100, 6);
-	told.threads[0].launches = 0;
+	begin_reported(scene, &reported, 1);
+	reported.span.now_ns = 651;
+	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
+	reported.threads[0].launches = 0;
 	scene->launches[0] = 100;
 	scene->captured[0] = true;
 	scene->missed[RATE_LAUNCH] = 100;
-	read_account(scene, &told);
-	assert_int_equal(told.account.missed[0].time[TIME_LAUNCH].ns, 50);
-	assert_int_equal(told.functions[0].missed_ns, 50);
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].ns, 50);
+	assert_int_equal(reported.functions[0].missed_ns, 50);
+	end_reported(scene, &reported);
 }
 
 /* --- launches that were cut --- */
@@ -456,24 +456,24 @@ static void captured_launches_take_their_time(void **state)
 static uint64_t launches_in_the_end(uint64_t kernels, uint64_t returned, uint64_t missed, const char *more)
 {
 	struct scene *scene = begin(false);
-	struct told told;
+	struct reported reported;
 	uint64_t all;
 
-	begin_told(scene, &told, 1);
-	call(&told, 0, 0, TIME_LAUNCH, returned, 6);
-	call(&told, 3, 0, TIME_COPY, 10, 6);
+	begin_reported(scene, &reported, 1);
+	call(&reported, 0, 0, TIME_LAUNCH, returned, 6);
+	call(&reported, 3, 0, TIME_COPY, 10, 6);
 	if (more) {
-		told.functions[4].row = (uint16_t)api__find(more, API_NEWEST);
-		call(&told, 4, 0, TIME_LAUNCH, 1, 6);
+		reported.functions[4].row = (uint16_t)api__find(more, API_NEWEST);
+		call(&reported, 4, 0, TIME_LAUNCH, 1, 6);
 	}
 	scene->launches[0] = scene->launches[1] = kernels / 2;
 	scene->captured[1] = true;
 	scene->missed[RATE_LAUNCH] = missed;
-	read_account(scene, &told);
-	told.span.over = true;
-	read_account(scene, &told);
-	all = told.functions[0].missed + (more ? told.functions[4].missed : 0);
-	end_told(scene, &told);
+	read_profile(scene, &reported);
+	reported.span.over = true;
+	read_profile(scene, &reported);
+	all = reported.functions[0].missed + (more ? reported.functions[4].missed : 0);
+	end_reported(scene, &reported);
 	return all;
 }
 

@@ -27,7 +27,7 @@ struct loop {
 	double done_ns;		     /* of both so far */
 	uint64_t start_ns;	     /* it begins then; 0: with the world */
 	uint64_t end_ns;	     /* it ends then; 0: never */
-	bool told_end;
+	bool reported_end;
 	uint32_t slot;
 	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns, ran_ns, waited_ns; /* lived: without having waited */
 };
@@ -119,14 +119,14 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 	for (size_t i = 0; i < world->count && count < capacity; i++) {
 		struct loop *loop = &world->loops[i];
 
-		if (loop->told_end || (uint64_t)loop->seen[RATE_LAUNCH] == 0)
+		if (loop->reported_end || (uint64_t)loop->seen[RATE_LAUNCH] == 0)
 			continue;
 		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1, .start_ns = loop->start_ns ? loop->start_ns : world->began_ns};
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			rates[count].calls[family] = (uint64_t)loop->seen[family];
 		if (loop->end_ns && world->now_ns >= loop->end_ns) {
 			rates[count].ended_ns = loop->end_ns;
-			loop->told_end = true;
+			loop->reported_end = true;
 		}
 		count++;
 	}
@@ -372,7 +372,7 @@ static void test_rate_falls(void **state)
 
 #define RUNS 8
 
-static double told(const struct governor *governor)
+static double reported(const struct governor *governor)
 {
 	return (double)(governor__seen(governor, 0, RATE_LAUNCH) + governor__missed(governor, 0, RATE_LAUNCH));
 }
@@ -393,7 +393,7 @@ static void alternate(double budget, uint64_t busy_ms, uint64_t idle_ms)
 
 		run(&world, governor, 100);
 		assert_counted(&world, governor, 0, RATE_LAUNCH, 0.3);
-		mean += told(governor) / world.loops[0].made[RATE_LAUNCH] / RUNS;
+		mean += reported(governor) / world.loops[0].made[RATE_LAUNCH] / RUNS;
 		slower += slowdown(&world.loops[0]) / RUNS;
 		governor__free(governor);
 	}

@@ -9,48 +9,48 @@
 
 #include "host/counts.h"
 
-static struct host_account running(void)
+static struct host_profile running(void)
 {
-	struct host_account account = {.version = 2, .generation = 1, .began_ns = 100, .since_ns = 1000, .kind = ACTIVITY_CPU};
+	struct host_profile profile = {.version = 2, .generation = 1, .began_ns = 100, .since_ns = 1000, .kind = ACTIVITY_CPU};
 
-	account.ns[ACTIVITY_CPU][HOST_OUTSIDE] = 600;
-	account.ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 300;
-	account.samples[HOST_OUTSIDE] = 3;
-	return account;
+	profile.ns[ACTIVITY_CPU][HOST_OUTSIDE] = 600;
+	profile.ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 300;
+	profile.samples[HOST_OUTSIDE] = 3;
+	return profile;
 }
 
 static void adds_what_is_now(void **state)
 {
-	struct host_account account = running();
+	struct host_profile profile = running();
 	struct host_counts counts;
 
 	(void)state;
-	host_counts__read(&counts, &account, 1400);
+	host_counts__read(&counts, &profile, 1400);
 	assert_true(counts.began && !counts.ended);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 1000);
-	account.kind = ACTIVITY_QUEUE;
-	account.class = HOST_COPIES;
-	host_counts__read(&counts, &account, 1400);
+	profile.kind = ACTIVITY_QUEUE;
+	profile.class = HOST_COPIES;
+	host_counts__read(&counts, &profile, 1400);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 400);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 600);
 	/* It has been woken, and has no CPU yet. */
-	account.woken_ns = 1300;
-	host_counts__read(&counts, &account, 1400);
+	profile.woken_ns = 1300;
+	host_counts__read(&counts, &profile, 1400);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 300);
 	assert_int_equal(counts.ns[ACTIVITY_READY][HOST_COPIES], 100);
 	/* A moment before its account was written. */
-	host_counts__read(&counts, &account, 900);
+	host_counts__read(&counts, &profile, 900);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 0);
 }
 
 static void ends_with_the_thread(void **state)
 {
-	struct host_account account = running();
+	struct host_profile profile = running();
 	struct host_counts counts;
 
 	(void)state;
-	account.ended_ns = account.since_ns = 1200;
-	host_counts__read(&counts, &account, 5000);
+	profile.ended_ns = profile.since_ns = 1200;
+	host_counts__read(&counts, &profile, 5000);
 	assert_true(counts.ended);
 	assert_int_equal(counts.at_ns, 1200);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 600);
@@ -58,24 +58,24 @@ static void ends_with_the_thread(void **state)
 
 static void is_nothing_before(void **state)
 {
-	struct host_account account = running();
+	struct host_profile profile = running();
 	struct host_counts counts;
 
 	(void)state;
-	account.began_ns = 0;
-	host_counts__read(&counts, &account, 1400);
+	profile.began_ns = 0;
+	host_counts__read(&counts, &profile, 1400);
 	assert_false(counts.began);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 0);
 }
 
 static void shares_out_time_on_a_cpu(void **state)
 {
-	struct host_account account = running();
+	struct host_profile profile = running();
 	struct host_counts counts;
 
 	(void)state;
-	account.samples[HOST_LAUNCHES] = 6;
-	host_counts__read(&counts, &account, 1300);
+	profile.samples[HOST_LAUNCHES] = 6;
+	host_counts__read(&counts, &profile, 1300);
 	host_counts__share_cpu(&counts);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 300);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_LAUNCHES], 600);
@@ -93,16 +93,16 @@ static void keeps_time_without_samples(void **state)
 
 static void is_of_what_came_after(void **state)
 {
-	struct host_account account = running();
+	struct host_profile profile = running();
 	struct host_counts before, counts;
 
 	(void)state;
-	host_counts__read(&before, &account, 1400);
-	account.ns[ACTIVITY_CPU][HOST_OUTSIDE] += 500;
-	account.since_ns = 1500;
-	account.times[ACTIVITY_LOCK] = 7;
-	account.samples[HOST_LAUNCHES] = 2;
-	host_counts__read(&counts, &account, 1600);
+	host_counts__read(&before, &profile, 1400);
+	profile.ns[ACTIVITY_CPU][HOST_OUTSIDE] += 500;
+	profile.since_ns = 1500;
+	profile.times[ACTIVITY_LOCK] = 7;
+	profile.samples[HOST_LAUNCHES] = 2;
+	host_counts__read(&counts, &profile, 1600);
 	host_counts__since(&counts, &before);
 	/* 1200 less 1000, with the open time of both; the samples of the launches alone are new. */
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 200);

@@ -24,7 +24,7 @@
 #include "base/table.h"
 #include "model/kernels.h"
 #include "model/model.h"
-#include "model/names.h"
+#include "model/kernel_names.h"
 #include "output/json/report.h"
 #include "symbol/kernel_name.h"
 #include "symbol/native_frames.h"
@@ -79,7 +79,7 @@ struct name_notice {
 	};
 };
 
-static void give_name(struct name_store *store, uint32_t slot, size_t i, size_t length)
+static void give_name(struct kernel_names *store, uint32_t slot, size_t i, size_t length)
 {
 	static struct name_notice notice;
 
@@ -94,21 +94,21 @@ static void give_name(struct name_store *store, uint32_t slot, size_t i, size_t 
 	notice.record.name[length] = '\0';
 	snprintf(notice.record.name, 32, "_Z%zu", i);
 	notice.record.name[strlen(notice.record.name)] = 'k';
-	assert_int_equal(name_store__add(store, &notice.record, notice.record.name), 0);
+	assert_int_equal(kernel_names__add(store, &notice.record, notice.record.name), 0);
 }
 
 /* As many unloads as names, of modules of which nothing is known. */
 static void unload_modules(size_t size)
 {
-	struct name_store *store = name_store__new();
+	struct kernel_names *store = kernel_names__new();
 
 	for (size_t i = 0; i < size; i++)
 		give_name(store, 1, i, 40);
 	for (size_t i = 0; i < size; i++)
-		name_store__unload(store, 1, UINT64_MAX - i, (uint32_t)i + 1);
+		kernel_names__unload(store, 1, UINT64_MAX - i, (uint32_t)i + 1);
 	for (size_t i = 0; i < size; i++)
-		name_store__forget(store, (uint32_t)i + 2);
-	name_store__free(store);
+		kernel_names__forget(store, (uint32_t)i + 2);
+	kernel_names__free(store);
 }
 
 static void tens_of_thousands_of_kernels(void **state)
@@ -151,7 +151,7 @@ static void names_of_all_are_bounded(void **state)
 {
 	struct kernel_key few = {.handle = 0x7f0000000000ull, .slot = 99};
 	size_t before = resident_bytes(), grown;
-	struct name_store *store = name_store__new();
+	struct kernel_names *store = kernel_names__new();
 
 	(void)state;
 	for (size_t i = 0; i < 100; i++)
@@ -162,8 +162,8 @@ static void names_of_all_are_bounded(void **state)
 	grown = grown_since(before);
 	print_message("17,000 names of %d bytes of each of seven: %zu MiB are kept\n", KERNEL_NAME_MAX, grown >> 20);
 	assert_true(grown < SLOWER * (330ull << 20));
-	assert_non_null(name_store__find(store, &few));
-	name_store__free(store);
+	assert_non_null(kernel_names__find(store, &few));
+	kernel_names__free(store);
 }
 
 /* The same of kernels that are shown: without a bound it is 470 MiB. */
@@ -207,7 +207,7 @@ static void names_are_bounded(void **state)
 		COUNT = 30000
 	};
 	size_t before = resident_bytes(), grown;
-	struct name_store *store = name_store__new();
+	struct kernel_names *store = kernel_names__new();
 	struct kernel_table *table = kernel_table__new();
 	char name[KERNEL_NAME_MAX + 1];
 
@@ -217,7 +217,7 @@ static void names_are_bounded(void **state)
 	grown = grown_since(before);
 	print_message("%d names of %d bytes: %zu MiB are kept\n", COUNT, KERNEL_NAME_MAX, grown >> 20);
 	assert_true(grown < SLOWER * (100ull << 20));
-	name_store__free(store);
+	kernel_names__free(store);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct launch_key key = key_of(i);
 

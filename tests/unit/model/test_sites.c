@@ -75,7 +75,7 @@ static void launches_wait_for_a_stack(void **state)
 	const struct launch_site_key key = {.handle = 0x70, .caller = 1, .generation = 4};
 	const struct kernel_key kernel = {.handle = 0x70, .generation = 4};
 	struct site_table *table = site_table__new();
-	struct call_site_key told = {.stack = 1, .what = 0x70, .generation = 4, .kind = SITE_LAUNCH};
+	struct call_site_key reported = {.stack = 1, .what = 0x70, .generation = 4, .kind = SITE_LAUNCH};
 	struct call_site_record record = {.calls = 65};
 	struct process process = {0};
 
@@ -83,7 +83,7 @@ static void launches_wait_for_a_stack(void **state)
 	assert_int_equal(site_table__name(table, &kernel, "gemm(int)", "gemm"), 0);
 	for (int reading = 0; reading < 2; reading++) {
 		site_table__begin(table, true);
-		assert_int_equal(site_table__set(table, &told, &record), 0);
+		assert_int_equal(site_table__set(table, &reported, &record), 0);
 		assert_int_equal(site_table__add_launches(table, &key, 1, 30), 0);
 		list(table, &process);
 		assert_int_equal(process.site_count, 1);
@@ -120,7 +120,7 @@ static void folded_sites_keep_their_counts(void **state)
 }
 
 /* What came before a mark is told apart, of folded sites too. */
-static void marks_tell_what_came_before(void **state)
+static void marks_report_what_came_before(void **state)
 {
 	const struct call_site_key key = {.stack = 2, .what = 7, .kind = SITE_WAIT};
 	struct site_table *table = site_table__new();
@@ -223,7 +223,7 @@ int main(void)
 		cmocka_unit_test(ids_of_one_stack_are_one_site),
 		cmocka_unit_test(launches_wait_for_a_stack),
 		cmocka_unit_test(folded_sites_keep_their_counts),
-		cmocka_unit_test(marks_tell_what_came_before),
+		cmocka_unit_test(marks_report_what_came_before),
 		cmocka_unit_test(live_memory_by_stack),
 		cmocka_unit_test(the_report_shows_what_top_allows),
 	};

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "model/account.h"
+#include "model/profile.h"
 #include "model/model.h"
 #include "model/steady.h"
 #include "model/steps.h"
@@ -20,7 +20,7 @@
 struct scene {
 	struct model model;
 	struct process process;
-	struct account *account;
+	struct profile *profile;
 	struct step_thread *steps;
 };
 
@@ -28,17 +28,17 @@ struct scene {
 static struct scene *scene(void)
 {
 	struct scene *s = calloc(1, sizeof(*s));
-	struct process_account *totals;
+	struct process_profile *totals;
 
 	s->process = (struct process){.pid = 100, .start_ns = BEGAN - MS};
 	s->model.processes = &s->process;
 	s->model.process_count = 1;
-	s->process.account = s->account = account__new();
-	s->account->threads = calloc(1, sizeof(*s->account->threads));
-	s->account->thread_count = 1;
-	s->account->threads[0].tid = 100;
-	s->account->threads[0].first_ns = BEGAN + 3 * NS_PER_S;
-	totals = &s->account->totals;
+	s->process.profile = s->profile = profile__new();
+	s->profile->threads = calloc(1, sizeof(*s->profile->threads));
+	s->profile->thread_count = 1;
+	s->profile->threads[0].tid = 100;
+	s->profile->threads[0].first_ns = BEGAN + 3 * NS_PER_S;
+	totals = &s->profile->totals;
 	totals->launched_tid = 100;
 	totals->launched_ns = BEGAN + 7 * NS_PER_S;
 	totals->launched.inside[TIME_OTHER] = 2 * NS_PER_S;
@@ -53,7 +53,7 @@ static struct scene *scene(void)
 
 static void free_scene(struct scene *s)
 {
-	account__free(s->account);
+	profile__free(s->profile);
 	process_steps__free(s->process.steps);
 	free(s);
 }
@@ -85,7 +85,7 @@ static void to_launch(void **state)
 	struct process_start start;
 
 	(void)state;
-	start__draw(&s->process, BEGAN, &start);
+	start__evaluate(&s->process, BEGAN, &start);
 	assert_true(start.from_begin);
 	assert_int_equal(start.begin_ns, BEGAN);
 	assert_int_equal(start.steady_ns, 0);
@@ -99,7 +99,7 @@ static void to_launch(void **state)
 	assert_int_equal(sum_of(start.to_steady), 0);
 	assert_int_equal(start.loads, 3);
 	s->process.since_attach = true;
-	start__draw(&s->process, BEGAN, &start);
+	start__evaluate(&s->process, BEGAN, &start);
 	assert_false(start.from_begin);
 	free_scene(s);
 }
@@ -108,7 +108,7 @@ static void to_launch(void **state)
 static void to_steady(void **state)
 {
 	struct scene *s = scene();
-	struct thread_account *thread = &s->account->threads[0];
+	struct thread_profile *thread = &s->profile->threads[0];
 	struct process_start start;
 
 	(void)state;
@@ -120,7 +120,7 @@ static void to_steady(void **state)
 	thread->time[TIME_COPY].ns = 4 * NS_PER_S;
 	add_steps(s);
 	start__follow(&s->process, BEGAN + 11 * NS_PER_S);
-	start__draw(&s->process, BEGAN, &start);
+	start__evaluate(&s->process, BEGAN, &start);
 	assert_int_equal(start.steady_ns, BEGAN + 10 * NS_PER_S);
 	assert_int_equal(start.to_steady[START_COPIES], NS_PER_S);
 	assert_int_equal(start.to_steady[START_REST], NS_PER_S);
@@ -129,7 +129,7 @@ static void to_steady(void **state)
 	/* Long after that no more is kept, however long it runs. */
 	for (uint64_t i = 0; i < 1000; i++)
 		start__follow(&s->process, BEGAN + (12 + i) * NS_PER_S);
-	assert_true(s->account->start.count < 8);
+	assert_true(s->profile->start.count < 8);
 	free_scene(s);
 }
 
@@ -141,10 +141,10 @@ static void long_start(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 10000; i++) {
 		start__follow(&s->process, BEGAN + (8 + i) * NS_PER_S);
-		assert_true(s->account->start.count <= START_READINGS);
+		assert_true(s->profile->start.count <= START_READINGS);
 	}
-	for (size_t i = 1; i < s->account->start.count; i++)
-		assert_true(s->account->start.readings[i - 1].ns < s->account->start.readings[i].ns);
+	for (size_t i = 1; i < s->profile->start.count; i++)
+		assert_true(s->profile->start.readings[i - 1].ns < s->profile->start.readings[i].ns);
 	free_scene(s);
 }
 
@@ -154,8 +154,8 @@ static void long_start(void **state)
 static void read_at(struct scene *s, uint64_t seconds, uint64_t launches)
 {
 	s->model.now_ns = BEGAN + seconds * NS_PER_S;
-	s->account->threads[0].launches = s->account->threads[0].time[TIME_LAUNCH].calls = launches;
-	s->account->threads[0].time[TIME_LAUNCH].ns = launches * MS;
+	s->profile->threads[0].launches = s->profile->threads[0].time[TIME_LAUNCH].calls = launches;
+	s->profile->threads[0].time[TIME_LAUNCH].ns = launches * MS;
 	assert_int_equal(steady__follow(&s->model, &s->process), 0);
 }
 
@@ -171,31 +171,31 @@ static uint64_t steady_since(const struct scene *s)
 static void since_steps(void **state)
 {
 	struct scene *s = scene();
-	struct thread_account *thread = &s->account->threads[0];
-	struct account_size size = {.key = {.size = 4096}, .record = {.allocations = 10, .allocation_ns = 10 * MS}};
+	struct thread_profile *thread = &s->profile->threads[0];
+	struct profile_size size = {.key = {.size = 4096}, .record = {.allocations = 10, .allocation_ns = 10 * MS}};
 	struct process view;
 
 	(void)state;
 	read_at(s, 6, 0);
 	read_at(s, 9, 1);
 	add_steps(s);
-	s->account->sizes = malloc(sizeof(size));
-	s->account->sizes[0] = size;
-	s->account->size_count = 1;
+	s->profile->sizes = malloc(sizeof(size));
+	s->profile->sizes[0] = size;
+	s->profile->size_count = 1;
 	thread->implicit[IMPLICIT_LOAD] = (struct time_totals){.calls = 20, .ns = 3 * NS_PER_S};
 	read_at(s, 11, 1000);
 	assert_int_equal(steady_since(s), 0);
 	read_at(s, 12, 2000);
-	s->account->sizes[0].record.allocations = 14;
-	s->account->sizes[0].record.allocation_ns = 12 * MS;
+	s->profile->sizes[0].record.allocations = 14;
+	s->profile->sizes[0].record.allocation_ns = 12 * MS;
 	read_at(s, 13, 5000);
 	assert_int_equal(steady_since(s), 11);
 	assert_int_equal(steady__view(&s->process, s->model.now_ns, &view), 0);
-	assert_int_equal(view.account->threads[0].launches, 4000);
-	assert_int_equal(view.account->threads[0].implicit[IMPLICIT_LOAD].calls, 0);
-	assert_int_equal(view.account->threads[0].first_ns, BEGAN + 11 * NS_PER_S);
-	assert_int_equal(view.account->sizes[0].record.allocations, 4);
-	assert_int_equal(view.account->sizes[0].record.allocation_ns, 2 * MS);
+	assert_int_equal(view.profile->threads[0].launches, 4000);
+	assert_int_equal(view.profile->threads[0].implicit[IMPLICIT_LOAD].calls, 0);
+	assert_int_equal(view.profile->threads[0].first_ns, BEGAN + 11 * NS_PER_S);
+	assert_int_equal(view.profile->sizes[0].record.allocations, 4);
+	assert_int_equal(view.profile->sizes[0].record.allocation_ns, 2 * MS);
 	steady__clear_view(&view);
 	assert_int_equal(thread->launches, 5000);
 	free_scene(s);

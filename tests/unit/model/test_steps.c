@@ -56,10 +56,10 @@ static void no_steps(void **state)
 	struct step_summary summary;
 
 	(void)state;
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_null(summary.thread);
 	thread(&process, 100, 0)->phase_count = 0;
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_null(summary.thread);
 	free_process(&process);
 }
@@ -81,12 +81,12 @@ static void main_thread(void **state)
 	main->totals = (struct step_sums){.launches = 8850, .waits = 50};
 	step_phase__add_record(&other->phases[0], &often);
 	other->totals.launches = 20000;
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	/* The other one's are many more: it works for them, or makes steps within them. */
 	assert_int_equal(other->tid, 102);
 	assert_ptr_not_equal(summary.thread, other);
 	other->totals.launches = 100;
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_ptr_equal(summary.thread, main);
 	assert_int_equal(summary.phase->steps, 50);
 	assert_true(summary.launches == 377 && summary.sums_known);
@@ -105,13 +105,13 @@ static void uneven_steps(void **state)
 	main->totals.launches = 10000;
 	for (uint64_t i = 0; i < 1000; i++)
 		step_phase__add(&main->phases[0], BEGAN + i * MS, i % 100 == 99 ? 400 * MS : 40000);
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_true(summary.p50_ns < 50000);
 	assert_true(summary.usual_ns > 4 * MS && summary.usual_ns < 4 * MS + 50000);
 	/* Of even ones the median is the usual. */
 	for (uint64_t i = 0; i < 100000; i++)
 		step_phase__add(&main->phases[0], BEGAN + i * MS, 5 * MS);
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_int_equal(summary.usual_ns, summary.p50_ns);
 	free_process(&process);
 }
@@ -157,7 +157,7 @@ static void phases(void **state)
 	only->totals.launches = 5000;
 	step_phase__add_record(&only->phases[0], &many);
 	step_phase__add_record(&only->phases[1], &few);
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_ptr_equal(summary.phase, &only->phases[1]);
 	free_process(&process);
 }
@@ -174,7 +174,7 @@ static void excess(void **state)
 	(void)state;
 	usual.sums.inside[TIME_LAUNCH] = 100 * MS;
 	step_phase__add_record(&only->phases[0], &usual);
-	step_summary__draw(&process, &summary);
+	step_summary__make(&process, &summary);
 	assert_int_equal(step_summary__excess(&summary, &slow, &ns), STEP_EXCESS_INSIDE + TIME_MEMORY);
 	assert_int_equal(ns, 40 * MS);
 	slow.sums.inside[TIME_MEMORY] = 0;

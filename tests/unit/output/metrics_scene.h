@@ -161,7 +161,7 @@ static inline void fill_busy(struct busy *b)
 			.launch_sample = 64,
 			.process_count = 1,
 			.gpu_count = 2,
-			.sites_attached = {12, 34},
+			.probes_attached = {12, 34},
 			.live_at_exit_bytes = 77,
 		},
 	};

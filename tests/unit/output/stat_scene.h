@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "gpuprobe/account.h"
-#include "model/account.h"
+#include "gpuprobe/profile.h"
+#include "model/profile.h"
 #include "api/api.h"
 #include "output/stat/stat.h"
 
@@ -20,12 +20,12 @@
 struct scene {
 	struct model model;
 	struct process processes[2];
-	struct account *account;
-	struct thread_account threads[2];
+	struct profile *profile;
+	struct thread_profile threads[2];
 	struct thread_missed missed[2];
-	struct account_function functions[2];
-	struct account_copies copies[2];
-	struct account_size sizes[1];
+	struct profile_function functions[2];
+	struct profile_copies copies[2];
+	struct profile_size sizes[1];
 	struct kernel kernels[2];
 	struct function_totals tallies[1];
 	struct failure failures[1];
@@ -61,7 +61,7 @@ static inline struct duration_record scene_durations(uint64_t calls, uint64_t ea
 
 static inline void scene__threads(struct scene *scene)
 {
-	scene->threads[0] = (struct thread_account){
+	scene->threads[0] = (struct thread_profile){
 		.tid = 12,
 		.comm = "server",
 		.start_ns = 5,
@@ -73,7 +73,7 @@ static inline void scene__threads(struct scene *scene)
 		.chained = {90, 1000},
 	};
 	scene->threads[0].gaps[time_bucket(2000)] = 99;
-	scene->threads[1] = (struct thread_account){
+	scene->threads[1] = (struct thread_profile){
 		.tid = 13,
 		.comm = "wor\nker",
 		.start_ns = BEGIN + 5 * NS_PER_S,
@@ -83,14 +83,14 @@ static inline void scene__threads(struct scene *scene)
 	};
 }
 
-static inline void scene__account(struct scene *scene)
+static inline void scene__profile(struct scene *scene)
 {
-	struct account *account = scene->account;
+	struct profile *profile = scene->profile;
 
 	scene__threads(scene);
-	scene->functions[0] = (struct account_function){
+	scene->functions[0] = (struct profile_function){
 		.row = scene_row("cuMemAlloc_v2"), .time = scene_durations(4, NS_PER_S)};
-	scene->functions[1] = (struct account_function){
+	scene->functions[1] = (struct profile_function){
 		.row = scene_row("cuLaunchKernel"), .time = scene_durations(100, 20 * NS_PER_MS)};
 	scene->copies[0].key = (struct copy_size_key){.kind = COPY_H2D, .host = COPY_HOST_PAGEABLE};
 	scene->copies[0].record.calls[12] = 30;
@@ -100,26 +100,26 @@ static inline void scene__account(struct scene *scene)
 	scene->copies[0].record.ns[20] = 10 * NS_PER_MS;
 	scene->copies[1] = scene->copies[0];
 	scene->copies[1].key.device = 1;
-	scene->sizes[0] = (struct account_size){
+	scene->sizes[0] = (struct profile_size){
 		.key = {.size = 1 << 30, .row = scene_row("cuMemAlloc_v2"), .kind = MEMORY_DEVICE},
 		.record = {.allocations = 4, .allocation_ns = 4 * NS_PER_S, .frees = 3, .free_ns = 300, .live = 1, .peak = 2},
 	};
-	account->threads = scene->threads;
-	account->thread_count = 2;
-	account->functions = scene->functions;
-	account->function_count = 2;
-	account->copies = scene->copies;
-	account->copy_count = 2;
-	account->sizes = scene->sizes;
-	account->size_count = 1;
-	account->peak_bytes = 2ull << 30;
+	profile->threads = scene->threads;
+	profile->thread_count = 2;
+	profile->functions = scene->functions;
+	profile->function_count = 2;
+	profile->copies = scene->copies;
+	profile->copy_count = 2;
+	profile->sizes = scene->sizes;
+	profile->size_count = 1;
+	profile->peak_bytes = 2ull << 30;
 }
 
 static inline void scene__process(struct scene *scene)
 {
 	struct process *p = &scene->processes[0];
 
-	*p = (struct process){.pid = 12, .comm = "server", .start_ns = 5, .since_attach = true, .account = scene->account};
+	*p = (struct process){.pid = 12, .comm = "server", .start_ns = 5, .since_attach = true, .profile = scene->profile};
 	p->memory[MEMORY_DEVICE] = (struct memory_totals){
 		.allocations = 4, .allocation_failures = 1, .frees = 3, .live_bytes = 1 << 30, .live_count = 1};
 	scene->kernels[0] = (struct kernel){
@@ -188,7 +188,7 @@ static inline void scene__findings(struct scene *scene)
 static inline struct findings *scene_state(bool asks, bool getters)
 {
 	const struct findings_options options = {
-		.account = true, .asks = asks, .getters = getters, .window_ns = 60 * NS_PER_S};
+		.profile = true, .asks = asks, .getters = getters, .window_ns = 60 * NS_PER_S};
 	struct findings *findings = findings__new(&options);
 
 	if (!findings)
@@ -207,8 +207,8 @@ static inline void scene__look_for(struct scene *scene, bool asks, bool getters)
 
 static inline void scene__begin(struct scene *scene)
 {
-	*scene = (struct scene){.options = {.top = 10}, .account = account__new(), .findings = scene_state(true, true)};
-	scene__account(scene);
+	*scene = (struct scene){.options = {.top = 10}, .profile = profile__new(), .findings = scene_state(true, true)};
+	scene__profile(scene);
 	scene__process(scene);
 	scene->model.processes = scene->processes;
 	scene->model.process_count = 1;
@@ -229,7 +229,7 @@ static inline void scene__end(struct scene *scene)
 	finding_list__clear(&scene->list);
 	findings__free(scene->findings);
 	/* Its lists are the scene's. */
-	free(scene->account);
+	free(scene->profile);
 }
 
 /* What a report says (malloc). Inlined, gcc 12 takes what is found in it for a part of the local variable. */

@@ -67,16 +67,16 @@ static char *render(struct pages *pages, struct finding *findings, size_t count,
 }
 
 /* The samples of findings, one a line, that a page with these findings has. */
-static void assert_told(struct pages *pages, struct finding *findings, size_t count, const char *expected)
+static void assert_reported(struct pages *pages, struct finding *findings, size_t count, const char *expected)
 {
-	char *page = render(pages, findings, count, EXPOSITION_PROMETHEUS), told[2048] = "";
+	char *page = render(pages, findings, count, EXPOSITION_PROMETHEUS), reported[2048] = "";
 	size_t used = 0;
 
 	for (char *line = strtok(page, "\n"); line; line = strtok(NULL, "\n"))
 		if (!strncmp(line, "gpuprobe_finding_", strlen("gpuprobe_finding_")))
-			used += (size_t)snprintf(told + used, sizeof(told) - used, "%s\n",
+			used += (size_t)snprintf(reported + used, sizeof(reported) - used, "%s\n",
 						 line + strlen("gpuprobe_finding_"));
-	assert_string_equal(told, expected);
+	assert_string_equal(reported, expected);
 	free(page);
 }
 
@@ -94,8 +94,8 @@ static void test_what_is_drawn_is_1(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, NULL, 0, "");
-	assert_told(&pages, findings, COUNT(findings),
+	assert_reported(&pages, NULL, 0, "");
+	assert_reported(&pages, findings, COUNT(findings),
 		    ACTIVE("pageable-copies", "7", "warning", "1")
 			    ACTIVE("error-storm", "7", "warning", "1")
 				    ACTIVE("oom", "8", "critical", "1")
@@ -110,12 +110,12 @@ static void test_what_was_drawn_is_0(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, &copies, 1,
+	assert_reported(&pages, &copies, 1,
 		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "1.5"));
-	assert_told(&pages, &oom, 1,
+	assert_reported(&pages, &oom, 1,
 		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "1")
 			    COST("pageable-copies", "7", "1.5"));
-	assert_told(&pages, NULL, 0,
+	assert_reported(&pages, NULL, 0,
 		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "0")
 			    COST("pageable-copies", "7", "1.5"));
 	metrics__free(pages.metrics);
@@ -125,7 +125,7 @@ static void test_costs_never_go_back(void **state)
 {
 	static const struct {
 		uint64_t ms;
-		const char *told;
+		const char *reported;
 	} rounds[] = {{1500, "1.5"}, {1200, "1.5"}, {2000, "2"}, {0, "2"}, {1999, "2"}, {2001, "2.001"}};
 	struct pages pages;
 	char expected[256];
@@ -137,8 +137,8 @@ static void test_costs_never_go_back(void **state)
 
 		snprintf(expected, sizeof(expected),
 			 ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "%s"),
-			 rounds[i].told);
-		assert_told(&pages, &copies, 1, expected);
+			 rounds[i].reported);
+		assert_reported(&pages, &copies, 1, expected);
 	}
 	metrics__free(pages.metrics);
 }
@@ -155,10 +155,10 @@ static void test_costs_of_one_id_add_up(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, findings, 3,
+	assert_reported(&pages, findings, 3,
 		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "1")
 			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
-	assert_told(&pages, findings, 1,
+	assert_reported(&pages, findings, 1,
 		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "0")
 			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
 	metrics__free(pages.metrics);
@@ -171,9 +171,9 @@ static void test_severity_changes(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, &finding, 1, ACTIVE("error-storm", "7", "warning", "1"));
+	assert_reported(&pages, &finding, 1, ACTIVE("error-storm", "7", "warning", "1"));
 	finding.severity = SEVERITY_CRITICAL;
-	assert_told(&pages, &finding, 1,
+	assert_reported(&pages, &finding, 1,
 		    ACTIVE("error-storm", "7", "warning", "0") ACTIVE("error-storm", "7", "critical", "1"));
 	metrics__free(pages.metrics);
 }
@@ -186,18 +186,18 @@ static void test_processes_leave(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, &copies, 1,
+	assert_reported(&pages, &copies, 1,
 		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "1.5"));
 	pages.processes[0].start_ns = 71;
-	assert_told(&pages, NULL, 0, "");
+	assert_reported(&pages, NULL, 0, "");
 	copies.start_ns = 71;
 	copies.cost_ns = 3 * MS;
-	assert_told(&pages, &copies, 1,
+	assert_reported(&pages, &copies, 1,
 		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "0.003"));
 	pages.model.process_count = 0;
-	assert_told(&pages, NULL, 0, "");
+	assert_reported(&pages, NULL, 0, "");
 	pages.model.process_count = 2;
-	assert_told(&pages, NULL, 0, "");
+	assert_reported(&pages, NULL, 0, "");
 	metrics__free(pages.metrics);
 }
 
@@ -211,7 +211,7 @@ static void test_one_of_each_pid(void **state)
 	set_up(&pages);
 	pages.processes[1] = (struct process){.pid = 7, .comm = "new", .start_ns = 71};
 	findings[1].start_ns = 71;
-	assert_told(&pages, findings, 2, ACTIVE("error-storm", "7", "warning", "1"));
+	assert_reported(&pages, findings, 2, ACTIVE("error-storm", "7", "warning", "1"));
 	metrics__free(pages.metrics);
 }
 
@@ -222,9 +222,9 @@ static void test_findings_of_no_one_process(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_told(&pages, &finding, 1, ACTIVE("device-imbalance", "", "warning", "1"));
+	assert_reported(&pages, &finding, 1, ACTIVE("device-imbalance", "", "warning", "1"));
 	pages.model.process_count = 0;
-	assert_told(&pages, NULL, 0, ACTIVE("device-imbalance", "", "warning", "0"));
+	assert_reported(&pages, NULL, 0, ACTIVE("device-imbalance", "", "warning", "0"));
 	metrics__free(pages.metrics);
 }
 

@@ -16,7 +16,7 @@
 #include "output/metrics/metrics.h"
 
 /* The launches that a page tells of a kernel of pid 1; -1 where it has no such series. */
-static int64_t told(const char *page, const char *kernel)
+static int64_t reported(const char *page, const char *kernel)
 {
 	char start[512];
 	const char *at;
@@ -79,18 +79,18 @@ static void the_first_kernels_keep_their_series(void **state)
 	l.kernels[1] = (struct kernel)KERNEL(1, "a", "a", 10, 0);
 	l.kernels[2] = (struct kernel)KERNEL(2, "b", "b", 5, 1);
 	scrape(&l);
-	assert_int_equal(told(l.page, "a"), 10);
-	assert_int_equal(told(l.page, "b"), 5);
-	assert_int_equal(told(l.page, "c"), -1);
-	assert_int_equal(told(l.page, "other"), 900);
+	assert_int_equal(reported(l.page, "a"), 10);
+	assert_int_equal(reported(l.page, "b"), 5);
+	assert_int_equal(reported(l.page, "c"), -1);
+	assert_int_equal(reported(l.page, "other"), 900);
 	l.kernels[3] = (struct kernel)KERNEL(4, "d", "d", 7, 3);
 	l.kernels[0].launches = 1000;
 	l.process.kernel_count = 4;
 	scrape(&l);
-	assert_int_equal(told(l.page, "a"), 10);
-	assert_int_equal(told(l.page, "b"), 5);
-	assert_int_equal(told(l.page, "d"), -1);
-	assert_int_equal(told(l.page, "other"), 1007);
+	assert_int_equal(reported(l.page, "a"), 10);
+	assert_int_equal(reported(l.page, "b"), 5);
+	assert_int_equal(reported(l.page, "d"), -1);
+	assert_int_equal(reported(l.page, "other"), 1007);
 	end_launches(&l);
 }
 
@@ -102,8 +102,8 @@ static void no_limit_of_0_but_all_other(void **state)
 	start_launches(&l, 0, 1);
 	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 9, 0);
 	scrape(&l);
-	assert_int_equal(told(l.page, "c"), -1);
-	assert_int_equal(told(l.page, "other"), 9);
+	assert_int_equal(reported(l.page, "c"), -1);
+	assert_int_equal(reported(l.page, "other"), 9);
 	end_launches(&l);
 }
 
@@ -121,19 +121,19 @@ static void a_late_name_leaves_other_where_it_was(void **state)
 
 	(void)state;
 	start_with_one_nameless(&l);
-	assert_int_equal(told(l.page, "busy"), 1000);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "busy"), 1000);
+	assert_int_equal(reported(l.page, "other"), 90);
 	l.kernels[0].launches = 5000;
 	l.kernels[1] = (struct kernel)KERNEL(2, "late", "late", 100, 1);
 	scrape(&l);
-	assert_int_equal(told(l.page, "busy"), 5000);
-	assert_int_equal(told(l.page, "late"), 10);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "busy"), 5000);
+	assert_int_equal(reported(l.page, "late"), 10);
+	assert_int_equal(reported(l.page, "other"), 90);
 	l.kernels[1].launches = 101;
 	scrape(&l);
-	assert_int_equal(told(l.page, "busy"), 5000);
-	assert_int_equal(told(l.page, "late"), 11);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "busy"), 5000);
+	assert_int_equal(reported(l.page, "late"), 11);
+	assert_int_equal(reported(l.page, "other"), 90);
 	end_launches(&l);
 }
 
@@ -147,9 +147,9 @@ static void a_late_name_with_another_handle(void **state)
 	l.kernels[0].launches = 5000;
 	l.kernels[1] = (struct kernel)KERNEL(3, "late", "late", 100, 1);
 	scrape(&l);
-	assert_int_equal(told(l.page, "busy"), 5000);
-	assert_int_equal(told(l.page, "late"), 10);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "busy"), 5000);
+	assert_int_equal(reported(l.page, "late"), 10);
+	assert_int_equal(reported(l.page, "other"), 90);
 	end_launches(&l);
 }
 
@@ -161,11 +161,11 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 	start_launches(&l, 10, 1);
 	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 0, 0);
 	scrape(&l);
-	assert_int_equal(told(l.page, "other"), -1);
+	assert_int_equal(reported(l.page, "other"), -1);
 	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 100, 0);
 	scrape(&l);
-	assert_int_equal(told(l.page, "k"), 100);
-	assert_int_equal(told(l.page, "other"), -1);
+	assert_int_equal(reported(l.page, "k"), 100);
+	assert_int_equal(reported(l.page, "other"), -1);
 	end_launches(&l);
 }
 
@@ -195,12 +195,12 @@ static void joined_handles_leave_other_where_it_was(void **state)
 
 	(void)state;
 	start_with_a_third_nameless(&l, 10, 1000, 50);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "other"), 90);
 	/* The first rises by more than is to be accounted for, but has another handle. */
 	join_third_to_second(&l, 3000, 50 + 90 + 5);
-	assert_int_equal(told(l.page, "a"), 3000);
-	assert_int_equal(told(l.page, "b"), 55);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "a"), 3000);
+	assert_int_equal(reported(l.page, "b"), 55);
+	assert_int_equal(reported(l.page, "other"), 90);
 	end_launches(&l);
 }
 
@@ -217,8 +217,8 @@ static void several_joined_at_once_still_add_up(void **state)
 	l.kernels[0] = (struct kernel)KERNEL(0x4, "k", "k", 50 + 90 + 7 + 1, 0);
 	l.process.kernel_count = 1;
 	scrape(&l);
-	assert_int_equal(told(l.page, "k"), 51);
-	assert_int_equal(told(l.page, "other"), 97);
+	assert_int_equal(reported(l.page, "k"), 51);
+	assert_int_equal(reported(l.page, "other"), 97);
 	end_launches(&l);
 }
 
@@ -228,10 +228,10 @@ static void joined_beyond_the_limit_stays_other(void **state)
 
 	(void)state;
 	start_with_a_third_nameless(&l, 1, 50, 10);
-	assert_int_equal(told(l.page, "other"), 100);
+	assert_int_equal(reported(l.page, "other"), 100);
 	join_third_to_second(&l, 400, 101);
-	assert_int_equal(told(l.page, "a"), 400);
-	assert_int_equal(told(l.page, "other"), 101);
+	assert_int_equal(reported(l.page, "a"), 400);
+	assert_int_equal(reported(l.page, "other"), 101);
 	end_launches(&l);
 }
 
@@ -252,7 +252,7 @@ static void labels_that_are_equal_are_one_series(void **state)
 	l.kernels[3] = (struct kernel)KERNEL(4, "", "", 2, 3);
 	scrape(&l);
 	assert_non_null(strstr(l.page, "\"} 110\n"));
-	assert_int_equal(told(l.page, "other"), 7);
+	assert_int_equal(reported(l.page, "other"), 7);
 	assert_null(strstr(l.page, "kernel=\"\""));
 	/* Cut: 200 bytes of label. */
 	assert_int_equal(strcspn(strstr(l.page, "kernel=\"n") + 8, "\""), 200);
@@ -267,20 +267,20 @@ static void a_new_process_starts_anew(void **state)
 	start_launches(&l, 10, 1);
 	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 90, 0);
 	scrape(&l);
-	assert_int_equal(told(l.page, "other"), 90);
+	assert_int_equal(reported(l.page, "other"), 90);
 	l.process.slot = 1;
 	l.process.start_ns = 5;
 	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	scrape(&l);
-	assert_int_equal(told(l.page, "k"), 3);
-	assert_int_equal(told(l.page, "other"), -1);
+	assert_int_equal(reported(l.page, "k"), 3);
+	assert_int_equal(reported(l.page, "other"), -1);
 	/* Dropped by the model and back: nothing of it was kept. */
 	l.model.process_count = 0;
 	scrape(&l);
 	l.model.process_count = 1;
 	l.kernels[0].launches = 1;
 	scrape(&l);
-	assert_int_equal(told(l.page, "k"), 1);
+	assert_int_equal(reported(l.page, "k"), 1);
 	end_launches(&l);
 }
 
@@ -293,8 +293,8 @@ static void launches_without_a_kernel_are_other(void **state)
 	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	l.process.launches = 10;
 	l.page = render(l.metrics, &l.model, EXPOSITION_PROMETHEUS);
-	assert_int_equal(told(l.page, "k"), 3);
-	assert_int_equal(told(l.page, "other"), 7);
+	assert_int_equal(reported(l.page, "k"), 3);
+	assert_int_equal(reported(l.page, "other"), 7);
 	end_launches(&l);
 }
 
@@ -355,7 +355,7 @@ static void never_goes_back(void **state)
 			random_step(&r);
 			scrape(&r.l);
 			for (i = 0; i < COUNT(labels); i++) {
-				int64_t now = told(r.l.page, labels[i]);
+				int64_t now = reported(r.l.page, labels[i]);
 
 				now = now < 0 ? 0 : now;
 				assert_true(now >= r.last[i]);

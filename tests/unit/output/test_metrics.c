@@ -271,7 +271,7 @@ static void renders_an_empty_model(void **state)
 	free(page);
 }
 
-static void tells_a_failed_write(void **state)
+static void reports_a_failed_write(void **state)
 {
 	struct model model = {.sections = SECTION_ALL};
 	struct metrics *metrics = new_metrics(1);
@@ -346,7 +346,7 @@ int main(void)
 		cmocka_unit_test(takes_the_newest_of_a_pid),
 		cmocka_unit_test(waits_have_series_once_there_are_any),
 		cmocka_unit_test(renders_an_empty_model),
-		cmocka_unit_test(tells_a_failed_write),
+		cmocka_unit_test(reports_a_failed_write),
 		cmocka_unit_test(own_numbers_are_plausible),
 		cmocka_unit_test(promtool_accepts_it),
 	};

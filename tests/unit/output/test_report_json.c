@@ -127,7 +127,7 @@ static void writes_memory(void **state)
 		.processes = &p,
 		.process_count = 1,
 		.libraries = 2,
-		.sites_attached = {3, 4},
+		.probes_attached = {3, 4},
 		.sites_missing = 5,
 	};
 

@@ -523,7 +523,7 @@ static void shows_waits_and_queries(void **state)
 }
 
 /* A threshold in the unit that it is given in, and seconds as with the waits above. */
-static void tells_where_waits_come_from(void **state)
+static void reports_where_waits_come_from(void **state)
 {
 	struct call_site sites[] = {
 		{.kind = SITE_WAIT, .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST), .calls = 2, .amount = 938110},
@@ -563,7 +563,7 @@ static void escapes_what_processes_name(void **state)
 		      "        0x1 (k\\x1b[2J) -> 1\n" RULE);
 }
 
-static void tells_whose_a_process_is(void **state)
+static void reports_whose_a_process_is(void **state)
 {
 	struct gpu gpus[] = {
 		{.index = 0, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA\x1b[31m"},
@@ -635,9 +635,9 @@ int main(void)
 		cmocka_unit_test(leaves_reported_ends_out),
 		cmocka_unit_test(shows_every_kind_of_copy),
 		cmocka_unit_test(shows_waits_and_queries),
-		cmocka_unit_test(tells_where_waits_come_from),
+		cmocka_unit_test(reports_where_waits_come_from),
 		cmocka_unit_test(escapes_what_processes_name),
-		cmocka_unit_test(tells_whose_a_process_is),
+		cmocka_unit_test(reports_whose_a_process_is),
 		cmocka_unit_test(dates_in_local_time),
 	};
 

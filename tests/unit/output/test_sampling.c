@@ -173,7 +173,7 @@ static void the_report_marks_estimates(void **state)
 	expect_parts(report(&s.model), others);
 }
 
-static void what_was_sampled_is_told_later(void **state)
+static void what_was_sampled_is_reported_later(void **state)
 {
 	static const char *const parts[] = {
 		"\nlaunches were sampled, and are all counted now\n"
@@ -224,7 +224,7 @@ static void json_has_what_was_counted(void **state)
 	expect_none(json(&s.model), "sampling");
 }
 
-static void metrics_tell_the_shares(void **state)
+static void metrics_report_the_shares(void **state)
 {
 	static const char *const parts[] = {
 		"gpuprobe_overhead_ratio 0.048\n",
@@ -283,9 +283,9 @@ static void begin_scene(struct scene *scene)
 	p->family_calls[RATE_COPY] = (struct family_calls){.counted = 80, .missed = 80};
 	scene->missed[0].time[TIME_LAUNCH] = (struct time_totals){900, 7500 * NS_PER_MS};
 	scene->missed[0].launches = 900;
-	scene->account->missed = scene->missed;
-	scene->account->missed_count = scene->account->thread_count;
-	scene->account->all_missed = scene->missed[0];
+	scene->profile->missed = scene->missed;
+	scene->profile->missed_count = scene->profile->thread_count;
+	scene->profile->all_missed = scene->missed[0];
 	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
 				    1ull << (finding_kind__find("small-copies") - finding_kinds);
 }
@@ -341,7 +341,7 @@ static void stat_estimates_times(void **state)
 	expect_parts(scene__print(&scene, stat_text__print), all);
 	scene.processes[0].family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 100};
 	scene.missed[0] = (struct thread_missed){.time[TIME_LAUNCH] = {100, 2 * NS_PER_S}, .launches = 100};
-	scene.account->all_missed = scene.missed[0];
+	scene.profile->all_missed = scene.missed[0];
 	expect_parts(scene__print(&scene, stat_text__print), parts);
 	expect_parts(scene__print(&scene, stat_json__print), members);
 	expect_parts(scene__print(&scene, stat_csv__print), lines);
@@ -380,9 +380,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_report_marks_estimates),
-		cmocka_unit_test(what_was_sampled_is_told_later),
+		cmocka_unit_test(what_was_sampled_is_reported_later),
 		cmocka_unit_test(json_has_what_was_counted),
-		cmocka_unit_test(metrics_tell_the_shares),
+		cmocka_unit_test(metrics_report_the_shares),
 		cmocka_unit_test(promtool_accepts_it),
 		cmocka_unit_test(stat_marks_estimates),
 		cmocka_unit_test(stat_estimates_times),

@@ -51,7 +51,7 @@ static void test_time(void **state)
 	expect(&scene, "\"tid\":13,\"comm\":", "\"wor\\nker\",");
 	scene.threads[0].implicit[IMPLICIT_FREE] = (struct time_totals){7, 70};
 	scene.threads[0].idle_ns = 33;
-	scene.account->unlisted_threads = 3;
+	scene.profile->unlisted_threads = 3;
 	expect(&scene, "\"implicit\":", "{\"copy\":{\"calls\":0,\"ns\":0},\"set\":{\"calls\":0,\"ns\":0},"
 					"\"free\":{\"calls\":7,\"ns\":70},\"load\":{\"calls\":0,\"ns\":0},"
 					"\"first_launch\":{\"calls\":0,\"ns\":0}},\"pending\":");
@@ -66,12 +66,12 @@ static void test_totals(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	scene.account->totals.queues[3] = (struct device_queue){
+	scene.profile->totals.queues[3] = (struct device_queue){
 		.launched_epoch = 5, .empty_ns = 6, .stream_count = 2, .loose_epoch = 4, .idle_ns = 7, .idle_times = 3, .idle_since_ns = 8};
-	scene.account->totals.repeats[1] = (struct time_totals){8, 80};
-	scene.account->totals.repeat_bytes[1] = 800;
-	scene.account->totals.freed_busy = 2;
-	scene.account->inflight_at_exit[1] = 4096;
+	scene.profile->totals.repeats[1] = (struct time_totals){8, 80};
+	scene.profile->totals.repeat_bytes[1] = 800;
+	scene.profile->totals.freed_busy = 2;
+	scene.profile->inflight_at_exit[1] = 4096;
 	expect(&scene, "\"queues\":", "[{\"device\":3,\"launched_epoch\":5,\"stream\":0,\"mixed\":0,\"empty_ns\":6,"
 				      "\"streams_with_work\":2,\"loose_epoch\":4,\"idle_ns\":7,\"idle_times\":3,"
 				      "\"idle_since_ns\":8,\"legacy_waiting\":0}],");
@@ -83,19 +83,19 @@ static void test_totals(void **state)
 
 static void test_lists(void **state)
 {
-	struct account_repeat repeat = {
+	struct profile_repeat repeat = {
 		.key = {.from = 0x1000, .to = 0x2000, .bytes = 64, .kind = COPY_D2H},
 		.record = {.copies = 9, .repeats = 8, .repeat_ns = 7, .row = scene_row("cuMemcpyDtoH_v2")}};
-	struct account_ignored ignored = {
+	struct profile_ignored ignored = {
 		.key = {.code = 2, .row = scene_row("cudaMalloc")}, .record = {.calls = 3, .launches = 4, .first_ns = 5}};
 	struct scene scene;
 
 	(void)state;
 	scene__begin(&scene);
-	scene.account->repeats = &repeat;
-	scene.account->repeat_count = 1;
-	scene.account->ignored = &ignored;
-	scene.account->ignored_count = 1;
+	scene.profile->repeats = &repeat;
+	scene.profile->repeat_count = 1;
+	scene.profile->ignored = &ignored;
+	scene.profile->ignored_count = 1;
 	expect(&scene, "\"functions\":", "[{\"function\":\"cuMemAlloc_v2\",\"layer\":\"driver\",\"calls\":4,\"errors\":1,"
 					 "\"total_ns\":4000000000,\"average_ns\":1000000000,\"p50_ns\":989855744,\"p99_ns\":989855744,"
 					 "\"max_ns\":1000000000},");

@@ -169,8 +169,8 @@ static void test_top(void **state)
 	scene__begin(&scene);
 	scene__findings(&scene);
 	scene.options.top = 1;
-	scene.account->unlisted_threads = 4;
-	scene.account->unlisted_wall_ns = NS_PER_S;
+	scene.profile->unlisted_threads = 4;
+	scene.profile->unlisted_wall_ns = NS_PER_S;
 	expect_part(&scene, "  all 6 threads\n");
 	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 more threads\n");
 	expect_part(&scene, "cuMemAlloc\n        ... and 1 more function\n");
@@ -194,7 +194,7 @@ static void test_copies(void **state)
 
 	(void)state;
 	scene__begin(&scene);
-	scene.copies[1] = (struct account_copies){.key = {.kind = COPY_H2H}};
+	scene.copies[1] = (struct profile_copies){.key = {.kind = COPY_H2H}};
 	scene.copies[1].record.calls[3] = scene.copies[1].record.calls[5] = 2;
 	scene.copies[1].record.ns[3] = NS_PER_S;
 	scene.copies[0].key.async = 1;
@@ -253,7 +253,7 @@ static void test_memory(void **state)
 /* Those of most time first. */
 static void test_processes(void **state)
 {
-	struct account *idle = account__new();
+	struct profile *idle = profile__new();
 	struct scene scene;
 
 	(void)state;
@@ -262,7 +262,7 @@ static void test_processes(void **state)
 	scene.processes[0] = (struct process){
 		.pid = 9,
 		.comm = "idle",
-		.account = idle,
+		.profile = idle,
 		.ended = true,
 		.ended_ns = BEGIN + NS_PER_S,
 	};
@@ -274,7 +274,7 @@ static void test_processes(void **state)
 			    "\nprocess 12 (server) since attach\n");
 	scene.options.top = 1;
 	expect_part(&scene, "        ... and 1 more process of less time, which --top shows\n\nprocess 12 (server)");
-	account__free(idle);
+	profile__free(idle);
 	scene__end(&scene);
 }
 

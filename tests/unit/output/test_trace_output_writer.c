@@ -60,7 +60,7 @@ static size_t write_lines(struct trace_output *output, size_t count, int *error)
 	return count;
 }
 
-static void a_full_device_is_told(void **state)
+static void a_full_device_is_reported(void **state)
 {
 	int fd = open("/dev/full", O_WRONLY), error;
 	struct trace_output *output = new_output(fd);
@@ -78,7 +78,7 @@ static void a_full_device_is_told(void **state)
 	close(fd);
 }
 
-static void a_full_device_is_told_when_the_buffer_is_full(void **state)
+static void a_full_device_is_reported_when_the_buffer_is_full(void **state)
 {
 	int fd = open("/dev/full", O_WRONLY), error;
 	struct trace_output *output = new_output(fd);
@@ -91,7 +91,7 @@ static void a_full_device_is_told_when_the_buffer_is_full(void **state)
 	close(fd);
 }
 
-static void a_reader_that_has_gone_is_told(void **state)
+static void a_reader_that_has_gone_is_reported(void **state)
 {
 	int ends[2], error;
 	struct trace_output *output;
@@ -316,9 +316,9 @@ static void a_line_may_be_larger_than_the_buffer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_device_is_told),
-		cmocka_unit_test(a_full_device_is_told_when_the_buffer_is_full),
-		cmocka_unit_test(a_reader_that_has_gone_is_told),
+		cmocka_unit_test(a_full_device_is_reported),
+		cmocka_unit_test(a_full_device_is_reported_when_the_buffer_is_full),
+		cmocka_unit_test(a_reader_that_has_gone_is_reported),
 		cmocka_unit_test(a_partial_write_counts_its_whole_lines),
 		cmocka_unit_test(each_call_counts_once),
 		cmocka_unit_test(a_call_of_two_lines_counts_once),

@@ -38,8 +38,8 @@ static void expect_percentiles(unsigned int bits, size_t count)
 	qsort(values, count, sizeof(values[0]), compare);
 	for (unsigned int percent = 1; percent <= 100; percent++) {
 		uint64_t exact = values[(count * percent + 99) / 100 - 1];
-		uint64_t told = trace_histogram__percentile(histogram, percent);
-		uint64_t off = told > exact ? told - exact : exact - told;
+		uint64_t reported = trace_histogram__percentile(histogram, percent);
+		uint64_t off = reported > exact ? reported - exact : exact - reported;
 
 		assert_true(off <= exact / 64);
 	}

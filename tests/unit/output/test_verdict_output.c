@@ -108,12 +108,12 @@ static void a_line_a_process(void **state)
 	assert_false(has(report(scene, NULL), "who waits"));
 }
 
-static void without_an_account_it_says_what_it_knows(void **state)
+static void without_an_profile_it_says_what_it_knows(void **state)
 {
 	const uint32_t busy[] = {20};
 	struct load_scene *scene = *state;
 
-	scene->process.account = NULL;
+	scene->process.profile = NULL;
 	scene->process.launches = 1;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
@@ -156,7 +156,7 @@ static void of_a_shared_gpu(void **state)
 
 static void of_who_waits_for_others(void **state)
 {
-	struct verdict verdict = {.kind = VERDICT_OTHERS, .window_ns = NS_PER_S, .held = 0.9, .account = true, .collectives = true, .awaited = {.pid = 7, .comm = "a\nb"}};
+	struct verdict verdict = {.kind = VERDICT_OTHERS, .window_ns = NS_PER_S, .held = 0.9, .profile = true, .collectives = true, .awaited = {.pid = 7, .comm = "a\nb"}};
 	struct load_scene *scene = *state;
 	size_t length;
 	char *text;
@@ -208,13 +208,13 @@ static void what_is_not_known_has_no_sample(void **state)
 	struct load_scene *scene = *state;
 
 	/* Neither is decided, nor has anything been proved. */
-	scene->account.totals.unproven = 1;
+	scene->profile.totals.unproven = 1;
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
 	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100});
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
 	/* There is no account. */
-	scene->process.account = NULL;
+	scene->process.profile = NULL;
 	go_on(scene);
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
 }
@@ -234,8 +234,8 @@ static void an_unknown_device_is_called_so(void **state)
 {
 	struct load_scene *scene = *state;
 
-	scene->account.totals.queues[0].launched_epoch = 0;
-	scene->account.totals.queues[UNKNOWN_DEVICE].launched_epoch = 1;
+	scene->profile.totals.queues[0].launched_epoch = 0;
+	scene->profile.totals.queues[UNKNOWN_DEVICE].launched_epoch = 1;
 	go_on(scene);
 	assert_true(has(page(scene, scene->findings), "ratio{" OF_PROCESS ",device=\"unknown\",gpu=\"unknown\",uuid=\"\"} 0\n"));
 }
@@ -244,7 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_line_a_process, begin, end),
-		cmocka_unit_test_setup_teardown(without_an_account_it_says_what_it_knows, begin, end),
+		cmocka_unit_test_setup_teardown(without_an_profile_it_says_what_it_knows, begin, end),
 		cmocka_unit_test_setup_teardown(in_json, begin, end),
 		cmocka_unit_test_setup_teardown(of_a_shared_gpu, begin, end),
 		cmocka_unit_test_setup_teardown(of_who_waits_for_others, begin, end),

@@ -27,7 +27,7 @@
 
 #include "privilege/capabilities.h"
 #include "privilege/sandbox.h"
-#include "privilege/signaller.h"
+#include "privilege/sigio_kill.h"
 
 /* cmocka's asserts belong to the process that began: here a line that does not hold ends the child. */
 #define HOLDS(condition) \
@@ -291,7 +291,7 @@ static void names_what_is_lacking(void **state)
 /* Another user's process in another session, which neither CAP_KILL nor its user nor SIGCONT's exception reaches. */
 static void try_signals(void)
 {
-	struct signaller signaller = SIGNALLER_NONE;
+	struct sigio_kill sigio_kill = SIGNALLER_NONE;
 	struct error err = {""};
 	int ready[2], status;
 	pid_t child;
@@ -299,7 +299,7 @@ static void try_signals(void)
 
 	if (geteuid())
 		_exit(0);
-	HOLDS(!pipe(ready) && !signaller__open(&signaller));
+	HOLDS(!pipe(ready) && !sigio_kill__open(&sigio_kill));
 	child = fork();
 	if (!child) {
 		/* The last one, since a change of the user takes it back. */
@@ -312,19 +312,19 @@ static void try_signals(void)
 	HOLDS(read(ready[0], &byte, 1) == 1);
 	HOLDS(!capabilities__keep_needed(false, &err));
 	FAILS(kill(child, SIGSTOP), EPERM);
-	HOLDS(signaller__reaches_all());
-	HOLDS(!signaller__send(&signaller, child, SIGSTOP));
+	HOLDS(sigio_kill__reaches_all());
+	HOLDS(!sigio_kill__send(&sigio_kill, child, SIGSTOP));
 	HOLDS(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
 	for (int i = 0; i < 3; i++) {
-		HOLDS(!signaller__send(&signaller, child, SIGCONT));
+		HOLDS(!sigio_kill__send(&sigio_kill, child, SIGCONT));
 		HOLDS(waitpid(child, &status, WCONTINUED) == child && WIFCONTINUED(status));
-		HOLDS(!signaller__send(&signaller, child, SIGSTOP));
+		HOLDS(!sigio_kill__send(&sigio_kill, child, SIGSTOP));
 		HOLDS(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
 	}
-	HOLDS(!signaller__send(&signaller, child, SIGCONT) && !signaller__send(&signaller, child, SIGTERM));
+	HOLDS(!sigio_kill__send(&sigio_kill, child, SIGCONT) && !sigio_kill__send(&sigio_kill, child, SIGTERM));
 	HOLDS(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	HOLDS(signaller__send(&signaller, child, SIGTERM) == -ESRCH);
-	signaller__close(&signaller);
+	HOLDS(sigio_kill__send(&sigio_kill, child, SIGTERM) == -ESRCH);
+	sigio_kill__close(&sigio_kill);
 }
 
 static void reaches_who_became_another_user(void **state)

@@ -25,7 +25,7 @@ static void test_which_are_tried(void **state)
 
 static void test_who_is_killed(void **state)
 {
-	struct link_trial trial = {.plain = TRIAL_RETURNED, .filtered = TRIAL_KILLED};
+	struct probe_selftest trial = {.plain = TRIAL_RETURNED, .filtered = TRIAL_KILLED};
 	struct error error;
 
 	(void)state;

@@ -61,7 +61,7 @@ struct fixture {
 	unsigned int render_cpu_ms;
 	int render_error;
 	unsigned int reading; /* the latest, which the page tells: */
-	bool tells_reading;
+	bool reports_reading;
 };
 
 static inline int render(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
@@ -75,7 +75,7 @@ static inline int render(void *arg, enum exposition form, bool anew, uint64_t *r
 	f->reading += anew;
 	*reading = f->reading;
 	fputs(form == EXPOSITION_OPENMETRICS ? "openmetrics\n" : "prometheus\n", out);
-	if (f->tells_reading)
+	if (f->reports_reading)
 		fprintf(out, "reading %u\n", f->reading);
 	memset(fill, 'x', f->page_size);
 	fwrite(fill, 1, f->page_size, out);

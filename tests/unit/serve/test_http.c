@@ -120,7 +120,7 @@ static void keeps_connections_by_version(void **state)
 	expect(f, "GET /healthz HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", 200, true);
 }
 
-static void tells_a_page_that_failed(void **state)
+static void reports_a_page_that_failed(void **state)
 {
 	struct fixture *f = *state;
 
@@ -189,7 +189,7 @@ static void answers_a_client_that_closed_its_side(void **state)
 	close(fd);
 }
 
-static void tells_its_address(void **state)
+static void reports_its_address(void **state)
 {
 	struct fixture *f = *state;
 	const char *address = http_server__address(f->server);
@@ -300,11 +300,11 @@ int main(void)
 		server_test(compresses),
 		server_test(answers_head_without_a_body),
 		server_test(keeps_connections_by_version),
-		server_test(tells_a_page_that_failed),
+		server_test(reports_a_page_that_failed),
 		server_test(answers_requests_in_a_row),
 		server_test(takes_a_request_byte_by_byte),
 		server_test(answers_a_client_that_closed_its_side),
-		server_test(tells_its_address),
+		server_test(reports_its_address),
 		server_test(explains_a_port_in_use),
 		cmocka_unit_test(splits_addresses),
 		cmocka_unit_test(listens_on_every_kind_of_address),

@@ -443,7 +443,7 @@ static void who_changes_forms_gets_nothing_older(void **state)
 	static const char *const open = "application/openmetrics-text;version=1.0.0", *const plain = "text/plain";
 	struct fixture *f = *state;
 
-	f->tells_reading = true;
+	f->reports_reading = true;
 	f->render_cpu_ms = 200;
 	assert_reading(f, plain, 1);
 	assert_reading(f, open, 1);

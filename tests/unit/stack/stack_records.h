@@ -19,7 +19,7 @@
 #define RECORD_MAX (sizeof(struct stack_record) + STACK_COPY_MAX)
 #define STACKS_MAX 100
 
-struct told {
+struct reported {
 	struct code_map code;
 	unsigned int codes, codes_gone, pythons, wholes, same, forgotten;
 	uint64_t chain;
@@ -29,56 +29,56 @@ static inline int set_python(void *arg, pid_t pid, const struct python_target *t
 {
 	(void)pid;
 	(void)target;
-	((struct told *)arg)->pythons++;
+	((struct reported *)arg)->pythons++;
 	return 0;
 }
 
 static inline int set_code(void *arg, pid_t pid, const struct code_map *map)
 {
-	struct told *told = arg;
+	struct reported *reported = arg;
 
 	(void)pid;
 	if (!map) {
-		told->codes_gone++;
+		reported->codes_gone++;
 		return 0;
 	}
-	told->code = *map;
-	told->codes++;
+	reported->code = *map;
+	reported->codes++;
 	return 0;
 }
 
 static inline int set_whole(void *arg, uint64_t chain)
 {
-	((struct told *)arg)->wholes++;
-	((struct told *)arg)->chain = chain;
+	((struct reported *)arg)->wholes++;
+	((struct reported *)arg)->chain = chain;
 	return 0;
 }
 
 static inline int set_same(void *arg, uint64_t id, uint64_t same)
 {
 	assert_int_not_equal(id, same);
-	((struct told *)arg)->same++;
+	((struct reported *)arg)->same++;
 	return 0;
 }
 
 static inline int forget(void *arg, uint64_t id)
 {
 	(void)id;
-	((struct told *)arg)->forgotten++;
+	((struct reported *)arg)->forgotten++;
 	return 0;
 }
 
-static inline struct stacks *make(enum stack_mode mode, struct told *told)
+static inline struct stacks *make(enum stack_mode mode, struct reported *reported)
 {
 	const struct stacks_options options = {
 		.mode = mode,
 		.max = STACKS_MAX,
 		.ring_fd = -1,
-		.hooks = {set_python, set_code, set_whole, set_same, forget, told},
+		.hooks = {set_python, set_code, set_whole, set_same, forget, reported},
 	};
 	struct stacks *stacks;
 
-	memset(told, 0, sizeof(*told));
+	memset(reported, 0, sizeof(*reported));
 	assert_int_equal(stacks__new(&options, NULL, &stacks, NULL), 0);
 	return stacks;
 }

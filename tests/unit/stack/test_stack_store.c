@@ -74,7 +74,7 @@ static void same_frames_are_one(void **state)
 }
 
 /* That a stack is not whole tells it from one with the same frames that is. */
-static void ends_tell_stacks_apart(void **state)
+static void ends_report_stacks_apart(void **state)
 {
 	struct stack_store *store = stack_store__new(10, NULL, NULL);
 	struct stack_frame frame = {.function = "f"};
@@ -162,7 +162,7 @@ static void an_id_is_of_one_process(void **state)
 	stack_store__free(store);
 }
 
-static void what_an_id_stood_for_is_told_anew(void **state)
+static void what_an_id_stood_for_is_reported_anew(void **state)
 {
 	struct forgotten forgotten = {0};
 	struct stack_store *store = stack_store__new(4, note, &forgotten);
@@ -185,11 +185,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_frames_are_one),
-		cmocka_unit_test(ends_tell_stacks_apart),
+		cmocka_unit_test(ends_report_stacks_apart),
 		cmocka_unit_test(the_longest_not_asked_for_leaves),
 		cmocka_unit_test(ids_are_bounded),
 		cmocka_unit_test(an_id_is_of_one_process),
-		cmocka_unit_test(what_an_id_stood_for_is_told_anew),
+		cmocka_unit_test(what_an_id_stood_for_is_reported_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,8 +19,8 @@
 static void names_a_chain(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 	struct stacks_counts counts;
 
@@ -38,8 +38,8 @@ static void names_a_chain(void **state)
 	assert_int_equal(stack->count, record->natives + 1);
 	assert_false(stack->broken);
 	assert_false(stack->truncated);
-	assert_int_equal(told.codes, 0);
-	assert_int_equal(told.wholes, 0);
+	assert_int_equal(reported.codes, 0);
+	assert_int_equal(reported.wholes, 0);
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.kept, 1);
 	assert_int_equal(counts.unwound, 0);
@@ -56,8 +56,8 @@ static void names_a_chain(void **state)
 static void marks_what_is_missing(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 
 	(void)state;
@@ -102,8 +102,8 @@ static void addresses_that_cannot_be_are_left_out(void **state)
 	static uint64_t data;
 	const uint64_t others[] = {1, 0xffff, 0xcf5bbdc21d80171a, 1ull << 47, (uintptr_t)&data};
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 
 	(void)state;
@@ -134,8 +134,8 @@ static void addresses_that_cannot_be_are_left_out(void **state)
 static void unwinds_a_copy(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_DWARF, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_DWARF, &reported);
 	struct stacks_counts counts;
 	const struct stack *stack;
 
@@ -150,7 +150,7 @@ static void unwinds_a_copy(void **state)
 	assert_false(stack->broken || stack->truncated);
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.unwound, 1);
-	assert_true(told.codes >= 1);
+	assert_true(reported.codes >= 1);
 	/* Of less than all of it. */
 	record->copied = 512;
 	record->id++;
@@ -166,8 +166,8 @@ static void unwinds_a_copy(void **state)
 static void goes_on_where_a_copy_ends(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 	uint32_t gone_on = 0;
 
@@ -201,8 +201,8 @@ static void goes_on_where_a_copy_ends(void **state)
 static void auto_takes_what_is_whole(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_AUTO, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_AUTO, &reported);
 	const struct stack *stack;
 	struct stacks_counts counts;
 
@@ -211,15 +211,15 @@ static void auto_takes_what_is_whole(void **state)
 	outer_with_copy(record, STACK_COPY_MAX);
 	stack = take(stacks, record);
 	assert_function(stack, 2, "outer_with_chain");
-	assert_int_equal(told.wholes, 1);
-	assert_int_equal(told.chain, 77);
+	assert_int_equal(reported.wholes, 1);
+	assert_int_equal(reported.chain, 77);
 	record->natives = 2;
 	record->id++;
 	stack = take(stacks, record);
 	assert_function(stack, 2, "outer_with_copy");
 	assert_ends(stack, "_start");
 	assert_false(stack->broken);
-	assert_int_equal(told.wholes, 1);
+	assert_int_equal(reported.wholes, 1);
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.unwound, 1);
 	stacks__free(stacks);
@@ -230,8 +230,8 @@ static void auto_takes_what_is_whole(void **state)
 static void falls_back_on_frame_pointers(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_DWARF, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_DWARF, &reported);
 	const struct stack *stack;
 
 	(void)state;
@@ -257,8 +257,8 @@ static void *chain_in_thread(void *record)
 static void threads_begin_too(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 	pthread_t thread;
 
@@ -274,8 +274,8 @@ static void threads_begin_too(void **state)
 
 static void rejects_what_cannot_be(void **state)
 {
-	struct told told;
-	struct stacks *stacks = make(STACK_AUTO, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_AUTO, &reported);
 	struct stack_record *record = record_of(getpid());
 	struct stacks_counts counts;
 
@@ -317,8 +317,8 @@ static void stays_while_others_are_looked_up(void **state)
 {
 	const uint64_t code = (uintptr_t)stays_while_others_are_looked_up;
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *first;
 	struct stacks_counts counts;
 
@@ -376,12 +376,12 @@ static void bears_anything(void **state)
 	static const enum stack_mode modes[] = {STACK_FP, STACK_DWARF, STACK_AUTO};
 	struct stack_record *record = record_of(getpid()), *own = record_of(getpid());
 	uint64_t seed = 42;
-	struct told told;
+	struct reported reported;
 
 	(void)state;
 	outer_with_copy(own, STACK_COPY_MAX);
 	for (size_t m = 0; m < 3; m++) {
-		struct stacks *stacks = make(modes[m], &told);
+		struct stacks *stacks = make(modes[m], &reported);
 		struct stacks_counts counts;
 		uint64_t taken = 0;
 

@@ -65,8 +65,8 @@ static void end_copy(pid_t pid)
 static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 {
 	struct stack_record *record;
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 	pid_t known = start_copy(), unknown = start_copy();
 
@@ -102,8 +102,8 @@ static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 static void a_pid_is_given_again(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 
 	(void)state;
@@ -152,8 +152,8 @@ static const struct stack *take_at(struct stacks *stacks, struct stack_record *r
 static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	const struct stack *stack;
 	void *code = map_code("test_stacks_code");
 
@@ -188,8 +188,8 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 static void what_is_mapped_later_is_seen(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	void *code;
 
 	(void)state;
@@ -207,8 +207,8 @@ static void what_is_mapped_later_is_seen(void **state)
 static void what_has_changed_places_is_read_again(void **state)
 {
 	struct stack_record *record = record_of(getpid());
-	struct told told;
-	struct stacks *stacks = make(STACK_FP, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_FP, &reported);
 	void *code = map_code("test_stacks_one"), *other = map_code("test_stacks_two");
 
 	(void)state;
@@ -224,44 +224,44 @@ static void what_has_changed_places_is_read_again(void **state)
 	free(record);
 }
 
-static bool has_code(const struct told *told, const void *address)
+static bool has_code(const struct reported *reported, const void *address)
 {
 	uint32_t bit = code_map_bit((uintptr_t)address);
 
-	return told->code.bits[bit / 64] >> bit % 64 & 1;
+	return reported->code.bits[bit / 64] >> bit % 64 & 1;
 }
 
-static void tells_where_code_is(void **state)
+static void reports_where_code_is(void **state)
 {
-	struct told told;
-	struct stacks *stacks = make(STACK_AUTO, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_AUTO, &reported);
 	unsigned int set = 0, before;
 	void *made;
 
 	(void)state;
 	stacks__look_at(stacks, getpid(), false);
-	assert_int_equal(told.codes, 1);
-	assert_true(has_code(&told, (void *)tells_where_code_is));
-	assert_true(has_code(&told, (void *)malloc));
+	assert_int_equal(reported.codes, 1);
+	assert_true(has_code(&reported, (void *)reports_where_code_is));
+	assert_true(has_code(&reported, (void *)malloc));
 	for (size_t i = 0; i < CODE_MAP_BITS / 64; i++)
-		set += (unsigned int)__builtin_popcountll(told.code.bits[i]);
+		set += (unsigned int)__builtin_popcountll(reported.code.bits[i]);
 	assert_in_range(set, 2, 100);
 	stacks__look_at(stacks, getpid(), false);
-	assert_int_equal(told.codes, 1); /* nothing new */
+	assert_int_equal(reported.codes, 1); /* nothing new */
 	/* Code that is of no file counts, too. */
 	made = mmap((void *)0x300000000000, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(made, MAP_FAILED);
-	before = told.codes;
+	before = reported.codes;
 	stacks__look_at(stacks, getpid(), false);
-	assert_int_equal(told.codes, before + 1);
-	assert_true(has_code(&told, made));
+	assert_int_equal(reported.codes, before + 1);
+	assert_true(has_code(&reported, made));
 	munmap(made, 4096);
 	/* With exec it is told in any case. */
 	stacks__look_at(stacks, getpid(), true);
-	before = told.codes;
+	before = reported.codes;
 	stacks__look_at(stacks, getpid(), true);
-	assert_int_equal(told.codes, before + 1);
-	assert_int_equal(told.pythons, 0);
+	assert_int_equal(reported.codes, before + 1);
+	assert_int_equal(reported.pythons, 0);
 	stacks__free(stacks);
 }
 
@@ -288,8 +288,8 @@ static pid_t start_sharer(void)
 static void forgets_where_code_was(void **state)
 {
 	const unsigned int many = 1100, known = 1024;
-	struct told told;
-	struct stacks *stacks = make(STACK_AUTO, &told);
+	struct reported reported;
+	struct stacks *stacks = make(STACK_AUTO, &reported);
 
 	(void)state;
 	for (unsigned int i = 0; i < many; i++) {
@@ -298,8 +298,8 @@ static void forgets_where_code_was(void **state)
 		stacks__look_at(stacks, child, false);
 		end_copy(child);
 	}
-	assert_int_equal(told.codes, many);
-	assert_int_equal(told.codes_gone, many - known);
+	assert_int_equal(reported.codes, many);
+	assert_int_equal(reported.codes_gone, many - known);
 	stacks__free(stacks);
 }
 
@@ -325,14 +325,14 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 {
 	struct stack_record *record;
 	struct stacks *stacks;
-	struct told told;
+	struct reported reported;
 	uint64_t begin, took;
 	char *pieces;
 
 	(void)state;
 	not_under_valgrind();
 	record = record_of(getpid());
-	stacks = make(STACK_FP, &told);
+	stacks = make(STACK_FP, &reported);
 	pieces = map_many();
 	outer_with_chain(record);
 	fake_thread_ns = readings = 0;
@@ -362,11 +362,11 @@ static void many_mappings_of_several_wait_for_each_other(void **state)
 	const uint64_t wait_ns = 10 * TAKES_NS;
 	struct stack_record *records[COPIES];
 	struct stacks *stacks;
-	struct told told;
+	struct reported reported;
 	uint64_t version = 1;
 
 	(void)state;
-	stacks = make(STACK_FP, &told);
+	stacks = make(STACK_FP, &reported);
 	reading_ns = TAKES_NS;
 	/* That a reading takes long shows by the second. */
 	for (; version <= 2ul * COPIES; version++) {
@@ -423,14 +423,14 @@ static void what_many_processes_list_is_bounded(void **state)
 	struct stacks *stacks;
 	size_t before, kept;
 	pid_t pids[JITS];
-	struct told told;
+	struct reported reported;
 
 	(void)state;
 	not_under_valgrind();
 	/* strchr() looks at all of the rest of a text there, for each of its million lines. */
 	if (SLOWER > 1)
 		skip();
-	stacks = make(STACK_FP, &told);
+	stacks = make(STACK_FP, &reported);
 	before = allocated();
 	for (int i = 0; i < JITS; i++) {
 		pids[i] = start_copy();
@@ -465,7 +465,7 @@ int main(void)
 		cmocka_unit_test(what_was_unmapped_is_known_until_another_lies_there),
 		cmocka_unit_test(what_is_mapped_later_is_seen),
 		cmocka_unit_test(what_has_changed_places_is_read_again),
-		cmocka_unit_test(tells_where_code_is),
+		cmocka_unit_test(reports_where_code_is),
 		cmocka_unit_test(forgets_where_code_was),
 		cmocka_unit_test(many_mappings_are_not_read_all_the_time),
 		cmocka_unit_test(many_mappings_of_several_wait_for_each_other),

@@ -34,7 +34,7 @@ struct fixture {
 	struct python_process python;
 	struct stacks *stacks;
 	struct stack_record record;
-	unsigned int told, untold;
+	unsigned int reported, untold;
 	int error; /* that there is in telling */
 };
 
@@ -44,7 +44,7 @@ static int note_python(void *arg, pid_t pid, const struct python_target *target)
 
 	assert_int_equal(pid, fixture->pid);
 	if (target)
-		fixture->told++;
+		fixture->reported++;
 	else
 		fixture->untold++;
 	return fixture->error;
@@ -85,7 +85,7 @@ static void set_up(struct fixture *fixture)
 	assert_int_equal(stacks__new(&options, NULL, &fixture->stacks, NULL), 0);
 	assert_non_null(fixture->stacks);
 	stacks__look_at(fixture->stacks, fixture->pid, false);
-	assert_int_equal(fixture->told, 1);
+	assert_int_equal(fixture->reported, 1);
 }
 
 static void tear_down(struct fixture *fixture)
@@ -239,10 +239,10 @@ static void are_another_programs_after_exec(void **state)
 	set_up(&fixture);
 	stacks__look_at(fixture.stacks, fixture.pid, false);
 	stacks__announce(fixture.stacks, fixture.pid);
-	assert_int_equal(fixture.told, 1);
+	assert_int_equal(fixture.reported, 1);
 	stacks__look_at(fixture.stacks, fixture.pid, true);
 	assert_int_equal(fixture.untold, 1);
-	assert_int_equal(fixture.told, 2);
+	assert_int_equal(fixture.reported, 2);
 	tear_down(&fixture);
 }
 
@@ -291,12 +291,12 @@ static void are_said_to_be_unavailable(void **state)
 	assert_said(&fixture, announce, "python frames unavailable: the BPF programs cannot be told where");
 	assert_said(&fixture, announce, "");
 	assert_said(&fixture, look_at, "");
-	assert_int_equal(fixture.told, 3);
+	assert_int_equal(fixture.reported, 3);
 	/* Later there is room. */
 	fixture.error = 0;
 	look_at(&fixture);
 	look_at(&fixture);
-	assert_int_equal(fixture.told, 4);
+	assert_int_equal(fixture.reported, 4);
 	tear_down(&fixture);
 	/* One without an interpreter has nothing to be said about. */
 	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);

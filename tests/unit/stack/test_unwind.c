@@ -248,7 +248,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	interrupted->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
-static void signals_are_told_apart(void **state)
+static void signals_are_reported_apart(void **state)
 {
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
 	struct fixture fixture = make();
@@ -500,7 +500,7 @@ int main(void)
 		cmocka_unit_test(frames_are_those_that_are),
 		cmocka_unit_test(deep_recursion_as_far_as_the_copy_goes),
 		cmocka_unit_test(no_more_than_asked_for),
-		cmocka_unit_test(signals_are_told_apart),
+		cmocka_unit_test(signals_are_reported_apart),
 		cmocka_unit_test(threads_have_stacks_of_their_own),
 		cmocka_unit_test(calls_in_progress_are_known),
 		cmocka_unit_test(nothing_is_guessed),

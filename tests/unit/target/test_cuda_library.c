@@ -30,7 +30,7 @@ static unsigned int layers_of(const struct test_symbol *dynamic, const struct te
 	return layers;
 }
 
-static void tells_the_layers(void **state)
+static void reports_the_layers(void **state)
 {
 	static const struct test_symbol driver[] = {
 		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
@@ -69,7 +69,7 @@ static void tells_the_layers(void **state)
 }
 
 struct found {
-	struct probe_site *sites;
+	struct probe_point *sites;
 	size_t count, missing;
 };
 
@@ -213,7 +213,7 @@ static int try_places(const char *name, size_t places, size_t *unknown)
 	struct test_symbol *symbols = calloc(places + 2, sizeof(*symbols));
 	bool *rows = calloc(api_function_count, sizeof(*rows));
 	const struct test_elf elf = {.dynamic = symbols};
-	struct probe_site *sites;
+	struct probe_point *sites;
 	struct elf_file *file;
 	size_t count, missing;
 	int ret;
@@ -363,7 +363,7 @@ static void other_forms_are_not_missing(void **state)
 	free(found.sites);
 }
 
-static void slow_sites_are_told(void **state)
+static void slow_sites_are_reported(void **state)
 {
 	static const struct test_symbol symbols[] = {
 		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
@@ -383,7 +383,7 @@ static void slow_sites_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tells_the_layers),
+		cmocka_unit_test(reports_the_layers),
 		cmocka_unit_test(finds_what_is_wanted),
 		cmocka_unit_test(no_cuda_no_sites),
 		cmocka_unit_test(finds_a_runtime_carried_inside),
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test(one_function_gets_its_best_name),
 		cmocka_unit_test(the_file_decides_on_the_form),
 		cmocka_unit_test(other_forms_are_not_missing),
-		cmocka_unit_test(slow_sites_are_told),
+		cmocka_unit_test(slow_sites_are_reported),
 	};
 
 	return cmocka_run_group_tests_name("cuda_library", tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void survives_being_cut_while_open(void **state)
 	free(image.bytes);
 }
 
-static void a_lying_table_is_told(void **state)
+static void a_lying_table_is_reported(void **state)
 {
 	const struct test_elf elf = {.dynamic = exported, .full = inside};
 	struct test_image image = build_elf(&elf);
@@ -298,7 +298,7 @@ int main(void)
 		cmocka_unit_test(survives_damage),
 		cmocka_unit_test(survives_being_cut_short),
 		cmocka_unit_test(survives_being_cut_while_open),
-		cmocka_unit_test(a_lying_table_is_told),
+		cmocka_unit_test(a_lying_table_is_reported),
 		cmocka_unit_test(overlapping_names_end),
 		cmocka_unit_test(a_million_symbols_are_quick),
 	};

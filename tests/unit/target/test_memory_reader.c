@@ -114,7 +114,7 @@ struct fixture {
 /* Does what a target does, which tells through `ready` that it has begun: 0, or why it cannot. Does not return. */
 typedef void (*target_fn)(int ready);
 
-static void tell(int ready, int ret)
+static void report(int ready, int ret)
 {
 	if (write(ready, &ret, sizeof(ret)) != sizeof(ret) || ret < 0)
 		_exit(1);
@@ -122,7 +122,7 @@ static void tell(int ready, int ret)
 
 static void answer(int ready)
 {
-	tell(ready, 0);
+	report(ready, 0);
 	for (;;)
 		pause();
 }
@@ -399,7 +399,7 @@ static void answer_late(int ready)
 	struct uffd_msg message;
 	char byte;
 
-	tell(ready, fd);
+	report(ready, fd);
 	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
 		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
 

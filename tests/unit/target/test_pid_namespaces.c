@@ -147,20 +147,20 @@ static void expect_status(int (*run)(void), int flags, int expected)
 }
 
 /* Its pids and namespaces are there, but not all processes. */
-static void cannot_be_told_in_another(void **state)
+static void cannot_be_reported_in_another(void **state)
 {
 	(void)state;
 	expect_status(read_with_own_proc, CLONE_NEWPID | CLONE_NEWNS, EXDEV);
 }
 
 /* /proc is of the namespace above. */
-static void cannot_be_told_with_another_proc(void **state)
+static void cannot_be_reported_with_another_proc(void **state)
 {
 	(void)state;
 	expect_status(read_here, CLONE_NEWPID, EXDEV);
 }
 
-static void cannot_be_told_where_processes_hide(void **state)
+static void cannot_be_reported_where_processes_hide(void **state)
 {
 	(void)state;
 	if (own_namespace() != FIRST_NAMESPACE)
@@ -172,9 +172,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lives_as_long_as_its_process),
-		cmocka_unit_test(cannot_be_told_in_another),
-		cmocka_unit_test(cannot_be_told_with_another_proc),
-		cmocka_unit_test(cannot_be_told_where_processes_hide),
+		cmocka_unit_test(cannot_be_reported_in_another),
+		cmocka_unit_test(cannot_be_reported_with_another_proc),
+		cmocka_unit_test(cannot_be_reported_where_processes_hide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void knows_cheap_instructions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		if (probe_site__is_fast(cases[i].code, cases[i].size) != cases[i].fast)
+		if (probe_point__is_fast(cases[i].code, cases[i].size) != cases[i].fast)
 			fail_msg("case %zu", i);
 	}
 }
@@ -69,7 +69,7 @@ static void knows_nops_of_five_bytes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (probe_site__is_nop5(cases[i].code, cases[i].size) != cases[i].nop5)
+		if (probe_point__is_nop5(cases[i].code, cases[i].size) != cases[i].nop5)
 			fail_msg("case %zu", i);
 }
 

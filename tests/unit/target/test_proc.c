@@ -112,7 +112,7 @@ static void odd_names_are_read(void **state)
 	}
 }
 
-static void states_are_told(void **state)
+static void states_are_reported(void **state)
 {
 	pid_t pid = start_child("stopped");
 	struct process_info info;
@@ -340,7 +340,7 @@ static char look_inside(int seconds, const struct process_info *seen, uint64_t b
 }
 
 /* What is told in a time namespace is the kernel's time. */
-static void tells_the_kernels_time(void **state)
+static void reports_the_kernels_time(void **state)
 {
 	static const int offsets[] = {1000000, -20};
 
@@ -375,7 +375,7 @@ static void tells_the_kernels_time(void **state)
 }
 
 /* Its words with blanks between them, cut where there is no more room; an empty one is none. */
-static void tells_the_command_line(void **state)
+static void reports_the_command_line(void **state)
 {
 	struct process_info info;
 	char text[64], few[6];
@@ -410,14 +410,14 @@ int main(void)
 		cmocka_unit_test(test_run_time),
 		cmocka_unit_test(knows_itself),
 		cmocka_unit_test(odd_names_are_read),
-		cmocka_unit_test(states_are_told),
+		cmocka_unit_test(states_are_reported),
 		cmocka_unit_test(one_goes_on_without_its_main_thread),
 		cmocka_unit_test(nobody_is_esrch),
 		cmocka_unit_test(lists_processes),
 		cmocka_unit_test(finds_descendants),
 		cmocka_unit_test(knows_its_namespace),
-		cmocka_unit_test(tells_the_kernels_time),
-		cmocka_unit_test(tells_the_command_line),
+		cmocka_unit_test(reports_the_kernels_time),
+		cmocka_unit_test(reports_the_command_line),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #include "target/cgroup.h"
 #include "target/proc.h"
 #include "trace/launch_names.h"
-#include "trace/places.h"
+#include "trace/address_text.h"
 #include "trace/threads.h"
 
 #define SECOND NS_PER_S
@@ -41,7 +41,7 @@ static struct trace_process self(void)
 	return process;
 }
 
-static int tell(struct launch_names *names, uint32_t process, uint64_t handle, const char *text, int length_off)
+static int report(struct launch_names *names, uint32_t process, uint64_t handle, const char *text, int length_off)
 {
 	size_t length = strlen(text), size = sizeof(struct record_name) + length + 1;
 	struct record_name *record = calloc(1, size);
@@ -77,11 +77,11 @@ static void records_that_hold_no_name_are_refused(void **state)
 	struct record_name record = {.length = 0};
 
 	(void)state;
-	assert_int_equal(tell(names, 1, 2, "kernel", 1), -EINVAL);
-	assert_int_equal(tell(names, 1, 2, "kernel", -1), -EINVAL);
-	assert_int_equal(tell(names, 1, 2, "", 0), -EINVAL);
+	assert_int_equal(report(names, 1, 2, "kernel", 1), -EINVAL);
+	assert_int_equal(report(names, 1, 2, "kernel", -1), -EINVAL);
+	assert_int_equal(report(names, 1, 2, "", 0), -EINVAL);
 	assert_int_equal(launch_names__add(names, &record, sizeof(record) - 1), -EINVAL);
-	assert_int_equal(tell(names, 1, 2, "kernel", 0), 0);
+	assert_int_equal(report(names, 1, 2, "kernel", 0), 0);
 	launch_names__free(names);
 }
 
@@ -93,13 +93,13 @@ static void the_oldest_process_loses_its_names_first(void **state)
 	struct launch_name *waiting;
 
 	(void)state;
-	assert_int_equal(tell(names, 5, 0, "old", 0), 0);
-	assert_int_equal(tell(names, 6, 0, "new", 0), 0);
+	assert_int_equal(report(names, 5, 0, "old", 0), 0);
+	assert_int_equal(report(names, 6, 0, "new", 0), 0);
 	for (uint64_t i = 1; i < 1000; i++)
-		assert_int_equal(tell(names, 5, i, "old", 0), 0);
+		assert_int_equal(report(names, 5, i, "old", 0), 0);
 	waiting = launch_names__take(names, &kernel, 0);
 	for (uint64_t i = 1; i < LAUNCH_NAMES_MAX - 500; i++)
-		assert_int_equal(tell(names, 6, i, "new", 0), 0);
+		assert_int_equal(report(names, 6, i, "new", 0), 0);
 	assert_null(name_of(names, &old, 1, 0, 0));
 	assert_string_equal(name_of(names, &old, 999, 0, 0), "old");
 	assert_string_equal(name_of(names, &new, 0, 0, 0), "new");
@@ -122,7 +122,7 @@ static void a_name_is_read_from_the_process_once_it_is_there(void **state)
 	structure[1] = (uintptr_t) "_Z4vaddPfS_i";
 	assert_null(name_of(names, &process, handle, 0, SECOND + 1)); /* not tried again at once */
 	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "vadd(float*, float*, int)");
-	assert_int_equal(tell(names, 1, handle, "told", 0), 0);
+	assert_int_equal(report(names, 1, handle, "told", 0), 0);
 	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "told");
 	launch_names__free(names);
 }
@@ -151,39 +151,39 @@ static int is_in_program(const char *text)
 
 static void addresses_lie_in_objects(void **state)
 {
-	struct trace_places *places = trace_places__new();
+	struct address_text *places = address_text__new();
 	const struct trace_process process = self(), other = {.number = 9};
 	uint64_t address = (uintptr_t)a_host_function;
 	const char *text;
 	int on_stack = 0;
 
 	(void)state;
-	assert_null(trace_places__find(places, &process, address, 0));
-	trace_places__see(places, &process, SECOND);
-	text = trace_places__find(places, &process, address, SECOND);
+	assert_null(address_text__find(places, &process, address, 0));
+	address_text__see(places, &process, SECOND);
+	text = address_text__find(places, &process, address, SECOND);
 	assert_true(is_in_program(text));
-	assert_ptr_equal(trace_places__find(places, &process, address, SECOND), text);
-	assert_true(is_in_program(trace_places__find(places, &process, address + 1, SECOND)));
-	assert_null(trace_places__find(places, &process, (uintptr_t)&on_stack, SECOND));
-	assert_null(trace_places__find(places, &process, 0, SECOND));
-	trace_places__see(places, &other, SECOND);
-	assert_null(trace_places__find(places, &other, address, SECOND));
-	trace_places__changed(places, getpid(), 2 * SECOND);
-	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
-	trace_places__see(places, &process, 2 * SECOND);
-	assert_non_null(trace_places__find(places, &process, address, 2 * SECOND));
-	trace_places__free(places);
+	assert_ptr_equal(address_text__find(places, &process, address, SECOND), text);
+	assert_true(is_in_program(address_text__find(places, &process, address + 1, SECOND)));
+	assert_null(address_text__find(places, &process, (uintptr_t)&on_stack, SECOND));
+	assert_null(address_text__find(places, &process, 0, SECOND));
+	address_text__see(places, &other, SECOND);
+	assert_null(address_text__find(places, &other, address, SECOND));
+	address_text__changed(places, getpid(), 2 * SECOND);
+	assert_non_null(address_text__find(places, &process, address, 2 * SECOND));
+	address_text__see(places, &process, 2 * SECOND);
+	assert_non_null(address_text__find(places, &process, address, 2 * SECOND));
+	address_text__free(places);
 	/* A process may end before its first event is read. */
-	places = trace_places__new();
-	trace_places__changed(places, getpid(), SECOND);
-	assert_true(is_in_program(trace_places__find(places, &process, address, SECOND)));
-	trace_places__free(places);
+	places = address_text__new();
+	address_text__changed(places, getpid(), SECOND);
+	assert_true(is_in_program(address_text__find(places, &process, address, SECOND)));
+	address_text__free(places);
 }
 
 /* Nobody knows the program of this process by this: it is that which ran before, or one that has come since. */
 static void a_program_is_not_taken_for_another(void **state)
 {
-	struct trace_places *places = trace_places__new();
+	struct address_text *places = address_text__new();
 	struct launch_names *names = launch_names__new(false, NULL);
 	const uint64_t address = (uintptr_t)a_host_function;
 	struct trace_process now = self(), other;
@@ -192,15 +192,15 @@ static void a_program_is_not_taken_for_another(void **state)
 	assert_true(now.image != 0);
 	other = now;
 	other.image++;
-	trace_places__see(places, &other, SECOND);
-	assert_null(trace_places__find(places, &other, address, SECOND));
-	trace_places__see(places, &now, SECOND);
-	assert_true(is_in_program(trace_places__find(places, &now, address, SECOND)));
-	trace_places__changed(places, getpid(), 2 * SECOND);
-	trace_places__see(places, &other, 2 * SECOND);
-	assert_null(trace_places__find(places, &other, address, 2 * SECOND));
-	assert_true(is_in_program(trace_places__find(places, &now, address, 2 * SECOND)));
-	trace_places__free(places);
+	address_text__see(places, &other, SECOND);
+	assert_null(address_text__find(places, &other, address, SECOND));
+	address_text__see(places, &now, SECOND);
+	assert_true(is_in_program(address_text__find(places, &now, address, SECOND)));
+	address_text__changed(places, getpid(), 2 * SECOND);
+	address_text__see(places, &other, 2 * SECOND);
+	assert_null(address_text__find(places, &other, address, 2 * SECOND));
+	assert_true(is_in_program(address_text__find(places, &now, address, 2 * SECOND)));
+	address_text__free(places);
 	assert_null(name_of(names, &other, 5, address, SECOND));
 	now.number++;
 	assert_non_null(name_of(names, &now, 5, address, SECOND));

@@ -51,7 +51,7 @@ static void a_long_call_is_shown_in_progress_and_then_resumed(void **state)
 	assert_int_equal(counts_of(test).calls, 6);
 }
 
-static void calls_that_may_not_be_told_are_not_shown_in_progress(void **state)
+static void calls_that_may_not_be_reported_are_not_shown_in_progress(void **state)
 {
 	struct test *test = *state;
 
@@ -175,7 +175,7 @@ static void what_is_in_progress_at_the_end_is_unfinished(void **state)
 	assert_int_equal(counts_of(test).unfinished, 3);
 }
 
-static void a_thread_that_ends_at_the_end_tells_its_calls_once(void **state)
+static void a_thread_that_ends_at_the_end_reports_its_calls_once(void **state)
 {
 	struct test *test = *state;
 
@@ -210,12 +210,12 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_long_call_is_shown_in_progress_and_then_resumed),
-		TEST(calls_that_may_not_be_told_are_not_shown_in_progress),
+		TEST(calls_that_may_not_be_reported_are_not_shown_in_progress),
 		TEST(a_call_that_nobody_knows_of_does_not_hold_for_ever),
 		TEST(much_that_waits_is_let_go),
 		TEST(entries_and_returns_are_lines_of_their_own),
 		TEST(what_is_in_progress_at_the_end_is_unfinished),
-		TEST(a_thread_that_ends_at_the_end_tells_its_calls_once),
+		TEST(a_thread_that_ends_at_the_end_reports_its_calls_once),
 		TEST(the_last_line_may_be_any),
 	};
 

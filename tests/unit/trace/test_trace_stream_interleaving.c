@@ -31,13 +31,13 @@ struct play {
 	struct actor actors[ACTORS];
 	uint64_t next, lost;
 	uint64_t *starts; /* by serial */
-	bool *told;	  /* by serial: its event was put into the ring */
+	bool *reported;	  /* by serial: its event was put into the ring */
 };
 
 static void begin_call(struct play *play, uint32_t thread)
 {
 	play->starts[play->next] = play->test->fake->clock;
-	play->told[play->next] = true;
+	play->reported[play->next] = true;
 	fake__begin(play->test->fake, play->test->functions, thread, rand() % 2 ? SIMPLE : DRIVER, play->next++);
 }
 
@@ -49,7 +49,7 @@ static void end_call(struct play *play, uint32_t thread)
 	play->actors[thread].record = rand() % 50 ? fake__reserve(fake, &ended.event, ended.size) : NULL;
 	if (!play->actors[thread].record) {
 		fake__lose(fake, TRACE_LOST_RING);
-		play->told[ended.payload[0]] = false;
+		play->reported[ended.payload[0]] = false;
 		play->lost++;
 	}
 	play->actors[thread].step = WRITING;
@@ -132,7 +132,7 @@ static void check_calls(const struct play *play)
 		seen[got->serial]++;
 	}
 	for (uint64_t serial = 0; serial < play->next; serial++)
-		assert_int_equal(seen[serial], play->told[serial]);
+		assert_int_equal(seen[serial], play->reported[serial]);
 	assert_int_equal(lost, play->lost);
 	assert_int_equal(counts_of(test).calls + counts_of(test).lost, play->next);
 	free(seen);
@@ -162,7 +162,7 @@ static void any_interleaving(struct test *test, unsigned int seed, uint64_t hold
 	test->options.hold_ns = hold_ns;
 	open_stream(test);
 	play_state.starts = calloc(2 * CALLS, sizeof(*play_state.starts));
-	play_state.told = calloc(2 * CALLS, sizeof(*play_state.told));
+	play_state.reported = calloc(2 * CALLS, sizeof(*play_state.reported));
 	for (uint32_t i = 0; i < ACTORS; i++)
 		fake__announce(test->fake, i, i, 50, (pid_t)(100 + i), "actor");
 	play(&play_state);
@@ -173,7 +173,7 @@ static void any_interleaving(struct test *test, unsigned int seed, uint64_t hold
 	if (hold_ns > 1000000 * MS)
 		check_depths(test);
 	free(play_state.starts);
-	free(play_state.told);
+	free(play_state.reported);
 }
 
 static void any_interleaving_is_in_order_and_whole(void **state)

@@ -46,7 +46,7 @@ __u64 machine__pid_tgid(void)
 	return (__u64)(__u32)machine.task->tgid << 32 | (__u32)machine.task->pid;
 }
 
-void machine__tell_memory(const void *from, size_t bytes)
+void machine__report_memory(const void *from, size_t bytes)
 {
 	assert(memory_count < MEMORIES);
 	memories[memory_count++] = (struct memory){(uintptr_t)from, bytes};

@@ -31,7 +31,7 @@ __u64 machine__time(void);
 __u64 machine__pid_tgid(void);
 
 /* From now on the program may read that memory, the caller's; what is nowhere told cannot be read. */
-void machine__tell_memory(const void *from, size_t bytes);
+void machine__report_memory(const void *from, size_t bytes);
 
 /* As bpf_probe_read_user: 0, or -EFAULT. */
 long machine__read(void *to, size_t bytes, const void *from);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where an argument is at function entry: the places of functions.tsv
+ * ("rdi", "rdi:rsi", "sp+8", "sp+8[24]", "xmm0") as numbers.
+ */
+#ifndef API_ARG_LOCATION_H
+#define API_ARG_LOCATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpuprobe/function.h"
+
+struct arg_location {
+	uint8_t first;	/* 0 to 5 or PLACE_STACK + n, as in function.h; PLACE_NONE for xmm */
+	uint8_t second; /* the other register of a pair, or PLACE_NONE */
+	uint8_t vector; /* number of the xmm register, or PLACE_NONE */
+	uint8_t bytes;	/* M of sp+N[M]; 0 for anything else */
+};
+
+/* Returns 0, or -EINVAL for a text that is no place. */
+int arg_location__parse(const char *text, struct arg_location *place);
+
+/* Whether an argument of `size` bytes can be at `place` at all. */
+bool arg_location__fits(const struct arg_location *place, int size);
+
+/* Whether two places share a register or a stack slot. */
+bool arg_location__overlap(const struct arg_location *a, const struct arg_location *b);
+
+/*
+ * The place as function.h spells it (PLACE_*), for an argument of `size`
+ * bytes: of a structure on the stack the slot where it begins, PLACE_NONE
+ * where no single slot has it.
+ */
+uint8_t arg_location__encode(const struct arg_location *place, int size);
+
+#endif

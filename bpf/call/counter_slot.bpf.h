@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A thread's place, under whose number it has its own counters and its profile:
+ * taken at its first watched call, given up at its end. What it has counted goes
+ * to the maps then. Only a profile waits for userspace to read it, unless many do,
+ * so that a program with many short-lived threads does not use up all places
+ * between two readings.
+ */
+#ifndef BPF_CALL_COUNTER_SLOT_BPF_H
+#define BPF_CALL_COUNTER_SLOT_BPF_H
+
+#include "profile/end.bpf.h"
+#include "launch/launch_count.bpf.h"
+
+/* Numbers of places that no thread has. Userspace fills it, and puts back what ended processes have left. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, THREAD_COUNTER_SLOTS);
+	__type(value, u32);
+} free_places SEC(".maps");
+
+/* Threads that have ended and whose profile userspace has not read yet. */
+volatile __u32 ended_accounts;
+
+static __noinline int open_counter_slot(struct thread *thread)
+{
+	struct thread_counts *own;
+	u32 number;
+
+	if (!thread)
+		return 0;
+	thread->place = NO_COUNTER_SLOT;
+	if (bpf_map_pop_elem(&free_places, &number))
+		return 0;
+	own = thread_counts_at(number + 1);
+	if (!own)
+		return 0;
+	own->slot = thread->slot;
+	if (config.profile)
+		open_profile(thread, number);
+	/* Now userspace looks at it. */
+	*(volatile u32 *)&own->used = 1;
+	thread->place = number + 1;
+	return 0;
+}
+
+/* What the thread has counted goes to the maps, and its place is free. */
+static __noinline int fold_counter_slot(struct thread *thread)
+{
+	struct thread_counts *own;
+	u32 number;
+
+	if (!thread)
+		return 0;
+	own = thread_counts_at(thread->place);
+	if (!own)
+		return 0;
+	for (u32 i = 0; i < THREAD_TALLIES; i++)
+		spill_tally(thread->place, i);
+	for (u32 i = 0; i < THREAD_LAUNCHES; i++)
+		spill_launches(thread->slot, thread->place, i);
+	if (config.profile)
+		fold_profile(thread);
+	number = thread->place - 1;
+	*(volatile u32 *)&own->used = 0;
+	bpf_map_push_elem(&free_places, &number, 0);
+	return 0;
+}
+
+/* Its profile waits for userspace, to which it belongs from now on. */
+static __always_inline void leave_profile(const struct thread *thread)
+{
+	struct thread_profile *profile = profile_of(thread);
+
+	if (!profile)
+		return;
+	__sync_fetch_and_add(&ended_accounts, 1);
+	profile->ended_ns = now();
+}
+
+/*
+ * The calling thread has no more calls: it exits, or becomes another program. Of a process that has
+ * ended, which its other threads may find first, all places are userspace's, once the last thread has left.
+ */
+static __always_inline void close_counter_slot(void)
+{
+	struct thread *thread = returning_thread();
+	struct process_record *process = own_process(thread);
+	struct thread_profile *profile;
+
+	if (!process || !thread->place || thread->place == NO_COUNTER_SLOT)
+		return;
+	profile = config.profile ? profile_of(thread) : NULL;
+	if (profile) {
+		fold_error(profile);
+		profile->error_code = 0;
+	}
+	if (*(volatile u32 *)&process->state == PROCESS_LIVE && (!config.profile || ended_accounts >= ACCOUNT_ENDED))
+		fold_counter_slot(thread);
+	else if (config.profile)
+		leave_profile(thread);
+	thread->place = NO_COUNTER_SLOT;
+}
+
+#endif

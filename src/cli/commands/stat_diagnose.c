@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe stat and gpuprobe diagnose: the profile of a run and the findings in it, see profile_options.h.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/options/profile_options.h"
+#include "cli/session/live_model.h"
+#include "cli/commands/idle_times.h"
+#include "cli/session/reports.h"
+#include "cli/session/samples.h"
+#include "cli/commands/subcommand.h"
+#include "finding/finding.h"
+#include "gpuprobe/steps.h"
+#include "model/growth.h"
+#include "output/finding/findings.h"
+#include "output/stat/stat.h"
+
+#define SAMPLE_PERIOD 1.0 /* seconds; less where a short window asks for more */
+
+struct profile_run {
+	const struct profile_command *options;
+	const struct log *log;
+	struct live_model *live;
+	struct reports *reports;
+	struct samples *samples;
+	struct idle_times *idle_times;
+	struct findings *findings;
+	struct finding_list list; /* of the latest report */
+	unsigned long number;	  /* of reports so far */
+	bool warned;
+	bool broken; /* a stack of the list is */
+};
+
+/* --- reports --- */
+
+/* Once: what is missing now may be there the next time, and would be missing again. */
+static void warn_memory(struct profile_run *run, int ret)
+{
+	if (ret && !run->warned)
+		log__warn(run->log, "no memory for what findings are drawn from: some may be missing");
+	run->warned = run->warned || ret;
+}
+
+static void sample(void *arg)
+{
+	struct profile_run *run = arg;
+
+	warn_memory(run, findings__sample(run->findings, live_model__model(run->live)));
+}
+
+static bool has_broken_stack(const struct finding_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].stack && list->items[i].stack->broken)
+			return true;
+	return false;
+}
+
+/* The list may outlast its stacks: where nobody reads any more, no other is drawn at the end. */
+static void look(void *arg)
+{
+	struct profile_run *run = arg;
+
+	sample(run);
+	warn_memory(run, findings__detect(run->findings, live_model__model(run->live), &run->list));
+	run->broken = has_broken_stack(&run->list);
+}
+
+static int print(FILE *out, void *arg)
+{
+	struct profile_run *run = arg;
+	const struct stat_report report = {
+		.model = live_model__model(run->live),
+		.began_ns = findings__began_ns(run->findings),
+		.state = run->findings,
+		.findings = &run->list,
+		.options = &run->options->output,
+		.getters = run->options->getters,
+		.number = run->number++,
+	};
+
+	if (run->options->form == ACCOUNT_JSON)
+		stat_json__print(out, &report);
+	else if (run->options->form == ACCOUNT_CSV)
+		stat_csv__print(out, &report);
+	else if (run->options->diagnose)
+		diagnose_text__print(out, &report);
+	else
+		stat_text__print(out, &report);
+	return 0;
+}
+
+static void add_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+{
+	const struct profile_run *run = arg;
+
+	idle_times__add(run->idle_times, process, record);
+}
+
+/* --- setting up --- */
+
+/* -EINVAL where a threshold is none. */
+static int make_findings(struct profile_run *run, struct error *err)
+{
+	const struct findings_options options = {
+		.profile = true,
+		.asks = run->options->diagnose,
+		.getters = run->options->getters,
+		.window_ns = run->options->window_ns,
+	};
+	int ret;
+
+	run->findings = findings__new(&options);
+	if (!run->findings)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = findings__set_thresholds(run->findings, run->options->thresholds.texts, run->options->thresholds.count, err);
+	return ret ? error__prefix(err, ret, "--threshold") : 0;
+}
+
+static int set_up(struct profile_run *run, struct error *err)
+{
+	const struct profile_command *options = run->options;
+	const struct live_model_options live = {
+		.targets = &options->targets,
+		.duration = options->duration,
+		.end_with_pids = true,
+		.sections = SECTION_ALL,
+		.api = options->api,
+		.profile = true,
+		.idle_time = options->idle_file ? add_idle_time : NULL,
+		.idle_arg = run,
+		.steps = STEP_RECORDS,
+		.asks = options->diagnose,
+		.host_rate = options->host ? options->host_rate : 0,
+		.getters = options->getters,
+		.max_overhead = options->max_overhead,
+		.overhead_by_default = options->overhead_by_default,
+		.sample_launches_alone = options->diagnose,
+		.limits = options->limits,
+		.top = 1,
+		.stacks = options->stacks,
+		.stack_sites = (1u << SITE_KINDS) - 1,
+	};
+	const struct reports_options reports = {
+		.interval = options->interval,
+		.file = options->file,
+		.whole = true,
+		.look = look,
+		.print = print,
+		.arg = run,
+	};
+	/* Only sites of live memory are judged from the lists, and there are none without stacks. */
+	const struct samples_options samples = {
+		.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
+		.with_lists = options->stacks.mode != STACK_OFF,
+		.take = sample,
+		.arg = run,
+	};
+	int ret = options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
+
+	if (!ret)
+		ret = live_model__new(&live, run->log, &run->live, err);
+	if (!ret)
+		ret = reports__new(run->live, &reports, run->log, &run->reports, err);
+	if (!ret)
+		ret = live_model__prepare(run->live, err);
+	if (!ret)
+		ret = reports__start(run->reports, err);
+	if (!ret)
+		ret = samples__new(run->live, &samples, &run->samples, err);
+	if (!ret)
+		ret = live_model__attach(run->live, err);
+	findings__begin(run->findings, clock__boot_ns());
+	return ret;
+}
+
+/* COMMAND's failure is told before that of what was found in it. */
+static int status_of(const struct profile_run *run)
+{
+	int status = session__status(live_model__session(run->live));
+
+	for (size_t i = 0; i < run->list.count && !status; i++)
+		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
+			status = EXIT_FINDINGS;
+	return status;
+}
+
+/* Tables of calls have no place for who made none. */
+static void report_silence(const struct profile_run *run)
+{
+	char text[ASKED_TEXT_SIZE];
+
+	if (silent_targets__write(&live_model__model(run->live)->asked, text))
+		log__warn(run->log, "%s", text);
+}
+
+static int run_command(const struct profile_command *options, const struct log *log, int *status, struct error *err)
+{
+	struct profile_run run = {.options = options, .log = log};
+	int ret = make_findings(&run, err);
+
+	if (ret == -EINVAL)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = set_up(&run, err);
+	if (!ret)
+		ret = session__run(live_model__session(run.live), err);
+	if (!ret)
+		ret = reports__finish(run.reports, err);
+	if (!ret)
+		ret = idle_times__finish(run.idle_times, err);
+	if (!ret && options->form == ACCOUNT_CSV)
+		report_silence(&run);
+	if (options->stacks.mode == STACK_FP && run.broken)
+		log__warn(log, STACKS_BREAK_OFF);
+	if (!ret)
+		*status = status_of(&run);
+	samples__free(run.samples);
+	idle_times__free(run.idle_times);
+	reports__free(run.reports);
+	finding_list__clear(&run.list);
+	findings__free(run.findings);
+	live_model__free(run.live);
+	return ret;
+}
+
+static void report(const struct profile_command *options)
+{
+	bool all = options->explain && !strcmp(options->explain, "all");
+
+	if (options->list)
+		findings_text__list(stdout);
+	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
+		if (!all && strcmp(finding_kinds[i].id, options->explain))
+			continue;
+		findings_text__explain(stdout, &finding_kinds[i]);
+		if (all && i + 1 < finding_kind_count)
+			putchar('\n');
+	}
+}
+
+static int start(bool diagnose, int argc, char **argv, int *status, struct error *err)
+{
+	struct profile_command options;
+	struct log log;
+	int ret = profile_options__parse(&options, diagnose, argc, argv, err);
+
+	if (subcommand__is_done(ret, diagnose ? &diagnose_options : &stat_options, status))
+		goto out;
+	if (options.explain || options.list) {
+		*status = 0;
+		report(&options);
+		goto out;
+	}
+	log.level = options.log_level;
+	subcommand__set_bpf_log(log.level);
+	ret = run_command(&options, &log, status, err);
+out:
+	profile_options__clear(&options);
+	return ret;
+}
+
+int stat_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(false, argc, argv, status, err);
+}
+
+int diagnose_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	return start(true, argc, argv, status, err);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parses the monitor's command line, see options.h.
+#include "cli/options/monitor_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "serve/address.h"
+
+#define DEFAULT_ADDRESS "0.0.0.0:9000"
+
+static int take_address(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct monitor_options *options = field;
+	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	int ret;
+
+	(void)row;
+	options->metrics_address_given = true;
+	options->metrics_address = NULL;
+	if (!strcmp(text, "none"))
+		return 0;
+	options->metrics_address = text;
+	ret = address__split(text, host, port, err);
+	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
+}
+
+#define FIELD(member) .offset = offsetof(struct monitor_options, member)
+
+static const struct option_row rows[] = {
+	{.help = "What to watch (none of the three: all):"},
+	{"memleak", 0, NULL, "memory: live allocations, frees, failures, leaks", option__bits, FIELD(sections), .min = SECTION_MEMORY},
+	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits, FIELD(sections), .min = SECTION_LAUNCH},
+	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits, FIELD(sections), .min = SECTION_COPY},
+	{"pid", 'p', "PID",
+	 "only this process and its children (repeatable); ends\n"
+	 "when all of them have",
+	 arguments__take_pid, FIELD(targets)},
+	{"api", 0, "auto|driver|runtime|both",
+	 "layers to probe [auto: the driver for everything, of\n"
+	 "the runtime allocation and free]",
+	 option__word, FIELD(api), WORDS(api_words)},
+	{"check-launches", 0, NULL, "look at the result of each launch (else one in 256)", option__flag, FIELD(check_launches)},
+	{.rows = overhead_rows, FIELD(max_overhead)},
+	{"verdict", 0, NULL,
+	 "keep the account that diagnose keeps: it proves who\n"
+	 "waits for whom, the GPU or the program",
+	 option__flag, FIELD(verdict)},
+	{"no-return-probes", 0, NULL, "watch calls as they begin: no results, no times", option__flag, FIELD(no_returns)},
+	{.rows = library_rows, FIELD(targets)},
+	{.help = "What to show:"},
+	{"display-interval", 0, "S", "seconds between reports; 0: only the final one [5]", option__seconds, FIELD(display_interval),
+	 .min = 0.01},
+	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
+	{"top", 0, "N", "longest lists shown; 0: everything [20]", option__unsigned, FIELD(top), .max = 1000000},
+	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
+	{"json", 0, NULL, "one JSON object a report instead of text", option__flag, FIELD(json)},
+	{"threshold", 0, "ID=VALUE",
+	 "when it is a finding, or ID.NAME=VALUE (repeatable);\n"
+	 "gpuprobe diagnose --list has all of them",
+	 option__list, FIELD(thresholds)},
+	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]", take_address, .offset = 0},
+	{"metrics-kernels", 0, "N", "kernels of a process with a series of their own [100]", option__unsigned, FIELD(metrics_kernels),
+	 .max = 1000000},
+	{.help = "Call stacks (none are taken unless asked for):"},
+	{.rows = stack_rows, FIELD(stacks)},
+	{.rows = stack_call_rows, FIELD(stacks)},
+	{.rows = capacity_rows, FIELD(limits)},
+	{.help = ""},
+	{.rows = log_rows, FIELD(log_level)},
+	{0},
+};
+
+const struct option_table monitor_options = {
+	.program = "gpuprobe",
+	.head = "Usage: gpuprobe [OPTIONS] [-- COMMAND [ARG...]]\n"
+		"\n"
+		"Watches the CUDA calls of running programs from outside, with eBPF uprobes:\n"
+		"the whole machine, the processes of -p, or COMMAND and its descendants.\n",
+	.rows = rows,
+};
+
+/* A profile takes all calls, and their returns. */
+static int check_verdict(const struct monitor_options *options, struct error *err)
+{
+	if (options->verdict && options->chosen)
+		return error__set(err, -EINVAL, "--verdict does not go together with --memleak, --cudatrace and --bandwidth-util: "
+						"it needs all calls");
+	if (options->verdict && options->no_returns)
+		return error__set(err, -EINVAL, "--verdict and --no-return-probes do not go together: it needs to know how long "
+						"calls take");
+	return 0;
+}
+
+static int check_returns(const struct monitor_options *options, struct error *err)
+{
+	if (options->no_returns && options->check_launches)
+		return error__set(err, -EINVAL, "--no-return-probes and --check-launches do not go together: whether a launch fails "
+						"is known at its return");
+	return 0;
+}
+
+int monitor_options__parse(struct monitor_options *options, int argc, char **argv, struct error *err)
+{
+	int ret;
+
+	*options = (struct monitor_options){
+		.metrics_address = DEFAULT_ADDRESS,
+		.metrics_kernels = 100,
+		.display_interval = 5,
+		.limits = COUNTING_LIMITS,
+		.top = 20,
+		.log_level = LOG_WARN,
+	};
+	stack_choice__init(&options->stacks, STACK_OFF);
+	ret = option_table__parse(&monitor_options, options, argc, argv, err);
+	if (ret)
+		return ret;
+	options->chosen = options->sections;
+	if (!options->sections)
+		options->sections = SECTION_ALL;
+	ret = check_returns(options, err);
+	if (!ret)
+		ret = check_verdict(options, err);
+	if (!ret)
+		ret = stack_choice__check(&options->stacks, err);
+	if (ret)
+		return ret;
+	return targets__take_command(&options->targets, argc, argv, "gpuprobe", err);
+}
+
+void monitor_options__clear(struct monitor_options *options)
+{
+	targets__clear(&options->targets);
+	free(options->thresholds.texts);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of the monitor. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/session/live_model.h"
+#include "cli/options/stack_options.h"
+#include "probe/selection.h"
+
+struct monitor_options {
+	unsigned int sections; /* enum section */
+	bool chosen;	       /* some sections were asked for, and nothing else is shown */
+	bool verdict;	       /* keep the profile that proves who waits for whom */
+	const char *metrics_address;
+	bool metrics_address_given;
+	unsigned int metrics_kernels;
+	double display_interval; /* seconds; 0: only the final report */
+	double duration;	 /* seconds; 0: until stopped */
+	struct targets targets;
+	enum api_mode api;
+	bool check_launches;
+	bool no_returns;     /* see struct selection */
+	double max_overhead; /* see struct live_model_options */
+	struct live_model_limits limits;
+	struct stack_choice stacks;
+	unsigned int top;
+	bool full_names;
+	bool json;
+	struct option_list thresholds; /* of findings: "ID=VALUE", argv's */
+	enum log_level log_level;
+};
+
+extern const struct option_table monitor_options;
+
+/*
+ * Parses the command line. Returns an enum option_result, or -EINVAL with a
+ * line for a person in `err` (exit status 2). monitor_options__clear releases it.
+ */
+int monitor_options__parse(struct monitor_options *options, int argc, char **argv, struct error *err);
+void monitor_options__clear(struct monitor_options *options);
+
+#endif

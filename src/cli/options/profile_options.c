@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parses the command lines of `gpuprobe stat` and `gpuprobe diagnose`, see profile_options.h.
+#include "cli/options/profile_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "host/watch.h"
+#include "model/growth.h"
+
+#define STAT "gpuprobe stat"
+#define DIAGNOSE "gpuprobe diagnose"
+
+#define DIAGNOSE_OVERHEAD 0.02		/* docs/diagnosis.md has what it is in truth */
+#define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
+
+#define FIELD(member) .offset = offsetof(struct profile_command, member)
+
+/* --- values --- */
+
+static int take_form(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	enum profile_form *form = field, chosen = (enum profile_form)row->min;
+
+	(void)text;
+	if (*form && *form != chosen)
+		return error__set(err, -EINVAL, "--json and --csv do not go together: choose one");
+	*form = chosen;
+	return 0;
+}
+
+static const char *const host_words[] = {"on", "off"};
+
+static int take_host(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	unsigned int which = 0;
+	int ret = option__word(row, &which, text, err);
+
+	*(bool *)field = which == 0;
+	return ret;
+}
+
+/* The row is of the whole structure. A value on the command line is not the default. */
+static int take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct profile_command *options = field;
+
+	options->overhead_by_default = false;
+	return arguments__take_overhead(row, &options->max_overhead, text, err);
+}
+
+/* --- rows of both --- */
+
+static const struct option_row report_rows[] = {
+	{"interval", 0, "S", "the same every S seconds, too, of all so far [0: no]", option__seconds, FIELD(interval), .min = 0.01},
+	{"json", 0, NULL, "one JSON object a report instead of text", take_form, FIELD(form), .min = ACCOUNT_JSON},
+	{"output", 'O', "FILE", "write to FILE, not among what COMMAND prints", option__file, FIELD(file)},
+	{0},
+};
+
+static const struct option_row watched_rows[] = {
+	{"threshold", 0, "ID=VALUE",
+	 "when it is a finding: its first threshold, or with\n"
+	 "ID.NAME=VALUE another (repeatable)",
+	 option__list, FIELD(thresholds)},
+	{"window", 0, "TIME",
+	 "judge growth over the last so long: 30s, 10m [60s, or\n"
+	 "two thirds of --duration, if that is less]",
+	 arguments__take_window, FIELD(window_ns)},
+	{"idle-times", 0, "FILE",
+	 "write each time in which a process had nothing queued\n"
+	 "on a GPU, as CSV: CLOCK_BOOTTIME nanoseconds",
+	 option__file, FIELD(idle_file)},
+	{"getters", 0, NULL,
+	 "probe calls that only ask, too (cudaGetDevice), for\n"
+	 "chatty-getters: who asks most pays most",
+	 option__flag, FIELD(getters)},
+	{.help = "What to watch:"},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
+	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0: no]", option__seconds, FIELD(duration), .min = 0.001},
+	{"api", 0, "auto|driver|runtime|both",
+	 "layers to probe [auto: the driver for everything, of\n"
+	 "the runtime allocation and free]",
+	 option__word, FIELD(api), WORDS(api_words)},
+	{0},
+};
+
+static const struct option_row end_rows[] = {
+	{.rows = capacity_rows, FIELD(limits)},
+	{.help = ""},
+	{.rows = log_rows, FIELD(log_level)},
+	{0},
+};
+
+/* --- of each --- */
+
+#define TOP_ROW(text) \
+	{ \
+		"top", 0, "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
+	}
+
+static const struct option_row stat_rows[] = {
+	{.rows = report_rows},
+	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form), .min = ACCOUNT_CSV},
+	TOP_ROW("rows of a table, and processes; 0: all [10]"),
+	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(output.full_names)},
+	{.rows = watched_rows},
+	{.rows = overhead_rows, FIELD(max_overhead)},
+	{.rows = library_rows, FIELD(targets)},
+	{.help = "Call stacks (none are taken unless asked for):"},
+	{.rows = stack_rows, FIELD(stacks)},
+	{.rows = stack_call_rows, FIELD(stacks)},
+	{.rows = end_rows},
+	{0},
+};
+
+const struct option_table stat_options = {
+	.program = STAT,
+	.head = "Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
+		"\n"
+		"The account of a run: what programs repeat (steps), who waits for whom, where\n"
+		"the time of processes and threads goes, how long calls take, kernels, copies,\n"
+		"memory, errors, and what is wrong. Of the whole machine, the processes of -p, or\n"
+		"COMMAND and its descendants, until they have ended, Ctrl-C or --duration.\n"
+		"\n",
+	.rows = stat_rows,
+};
+
+static const char *const severity_words[] = {
+	[SEVERITY_INFO] = "info",
+	[SEVERITY_WARNING] = "warning",
+	[SEVERITY_CRITICAL] = "critical",
+};
+
+static const struct option_row diagnose_rows[] = {
+	{"explain", 0, "ID", "what a finding means and what to do about it, or all", option__once, FIELD(explain)},
+	{"list", 0, NULL, "every kind of finding with its thresholds", option__flag, FIELD(list)},
+	{"host", 0, "on|off",
+	 "follow threads that submit work, and those they wait\n"
+	 "for: why the GPU waits for them [on]",
+	 take_host, FIELD(host), WORDS(host_words)},
+	{"host-rate", 0, "N", "samples of a thread a second of its CPU time [99]", option__unsigned, FIELD(host_rate),
+	 .min = 1, .max = 1000},
+	{"fail-on", 0, "info|warning|critical", "exit with 4 if there are findings at least so bad", option__word, FIELD(fail_on),
+	 WORDS(severity_words)},
+	{.rows = report_rows},
+	TOP_ROW("findings shown; 0: all [10]"),
+	{.rows = watched_rows},
+	{"max-overhead", 0, "PERCENT|off",
+	 "keep the probes' cost to about this: where they would\n"
+	 "slow a thread down by more, watch launches for a part\n"
+	 "of the time and judge by that part [2]",
+	 take_overhead, .offset = 0},
+	{.rows = library_rows, FIELD(targets)},
+	{.help = "Call stacks:"},
+	{"stack", 0, "fp|dwarf|auto|off",
+	 "how stacks are taken: by frame pointers, by copies\n"
+	 "to unwind, by copies where frame pointers lead\n"
+	 "nowhere, or not at all [fp]",
+	 stack_choice__take_row, FIELD(stacks), .min = OPT_STACK},
+	{.rows = stack_storage_rows, FIELD(stacks)},
+	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]", stack_choice__take_row, FIELD(stacks),
+	 .min = OPT_MIN_WAIT},
+	{.rows = stack_sample_rows, FIELD(stacks)},
+	{.rows = end_rows},
+	{0},
+};
+
+const struct option_table diagnose_options = {
+	.program = DIAGNOSE,
+	.head = "Usage: " DIAGNOSE " [OPTIONS] [-- COMMAND [ARG...]]\n"
+		"       " DIAGNOSE " --explain ID | --explain all | --list\n"
+		"\n"
+		"What is wrong with a program, by the evidence of its CUDA calls: what that\n"
+		"costs, in all and in each of its steps, where it is, and what would help. Of the\n"
+		"whole machine, the processes of -p, or COMMAND and its descendants, until they\n"
+		"have ended, Ctrl-C or --duration.\n"
+		"\n",
+	.rows = diagnose_rows,
+};
+
+/* --- parsing --- */
+
+/*
+ * A verdict on growth takes five sixths of the window. What is loaded within a few seconds looks like
+ * growth, so that a very short duration leaves it unjudged rather than shortening the window further.
+ */
+static uint64_t window_of(double duration)
+{
+	double window = duration * 2 / 3 * (double)NS_PER_S;
+
+	if (!duration || window >= (double)GROWTH_WINDOW_NS)
+		return GROWTH_WINDOW_NS;
+	return window > WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
+}
+
+/* --explain and --list tell what is known of findings, and watch nothing. */
+static int check_reported(const struct profile_command *options, struct error *err)
+{
+	if (options->explain && options->list)
+		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+	if ((options->explain || options->list) && (options->file || options->form))
+		return error__set(err, -EINVAL, "%s is of reports, and --explain and --list are text",
+				  options->file ? "--output" : "--json");
+	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
+		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
+				  options->list ? "--list" : "--explain");
+	if ((options->explain || options->list) && (options->fail_on != NO_FAIL || options->thresholds.count))
+		return error__set(err, -EINVAL, "%s looks for no findings: leave %s away",
+				  options->list ? "--list" : "--explain",
+				  options->thresholds.count ? "--threshold" : "--fail-on");
+	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))
+		return 0;
+	return finding_kind__unknown(options->explain, strlen(options->explain), err);
+}
+
+static void set_defaults(struct profile_command *options, bool diagnose)
+{
+	*options = (struct profile_command){
+		.diagnose = diagnose,
+		.host = diagnose,
+		.max_overhead = diagnose ? DIAGNOSE_OVERHEAD : 0,
+		.overhead_by_default = diagnose,
+		.host_rate = HOST_RATE,
+		.limits = COUNTING_LIMITS,
+		.output = {.top = 10},
+		.fail_on = NO_FAIL,
+		.log_level = LOG_WARN,
+	};
+	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
+	options->stacks.needed = false;
+	/* What stalls a program is many short waits. */
+	if (diagnose)
+		options->stacks.min_wait_ns = 0;
+}
+
+int profile_options__parse(struct profile_command *options, bool diagnose, int argc, char **argv, struct error *err)
+{
+	const struct option_table *table = diagnose ? &diagnose_options : &stat_options;
+	int ret;
+
+	set_defaults(options, diagnose);
+	ret = option_table__parse(table, options, argc, argv, err);
+	if (ret)
+		return ret;
+	if (!options->window_ns)
+		options->window_ns = window_of(options->duration);
+	ret = stack_choice__check(&options->stacks, err);
+	if (!ret)
+		ret = targets__take_command(&options->targets, argc, argv, table->program, err);
+	return ret ? ret : check_reported(options, err);
+}
+
+void profile_options__clear(struct profile_command *options)
+{
+	targets__clear(&options->targets);
+	free(options->thresholds.texts);
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sets up what counts CUDA calls, and looks after processes that end, see counting.h.
+#include "cli/session/live_model.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/session/target_pids.h"
+#include "cli/session/overhead.h"
+#include "cli/session/privileges.h"
+#include "cli/session/watch.h"
+#include "collect/collector.h"
+#include "api/api.h"
+#include "gen/gpuprobe.skel.h"
+#include "govern/ask_probes.h"
+#include "govern/calibration.h"
+#include "host/watch.h"
+#include "probe/attacher.h"
+#include "probe/features.h"
+#include "probe/object.h"
+#include "probe/return_probes.h"
+
+#define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
+
+struct live_model {
+	struct live_model_options options;
+	const struct log *log;
+	struct session *session;
+	struct gpuprobe_bpf *skeleton;
+	struct probe_programs programs;
+	struct collector *collector;
+	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
+	struct overhead *overhead;   /* NULL: all probes stay in */
+	struct ask_probes asks;	     /* with options.asks, where they can be taken out */
+	bool asks_stay;		     /* they cannot */
+	struct host_watch *host;     /* NULL: no thread is followed */
+	struct host_side unfollowed; /* where none can be */
+	struct error host_lack;
+	struct event *ring, *reap, *look;
+	uint64_t reap_ns; /* what the last reaping took, for those that live */
+};
+
+/* --- what happens --- */
+
+static void on_ring(evutil_socket_t fd, short what, void *arg)
+{
+	const struct live_model *live = arg;
+
+	(void)fd;
+	(void)what;
+	collector__consume_some(live->collector);
+}
+
+static void warn_unread(const struct live_model *live, int ret)
+{
+	if (ret)
+		log__warn(live->log, "the BPF maps could not be read whole: %s", strerror(-ret));
+}
+
+static void on_reap(evutil_socket_t fd, short what, void *arg)
+{
+	struct live_model *live = arg;
+	uint64_t began = clock__boot_ns();
+
+	(void)fd;
+	(void)what;
+	warn_unread(live, collector__reap(live->collector, false));
+	live->reap_ns = (uint64_t)((double)(clock__boot_ns() - began) * collector__living(live->collector));
+}
+
+static void on_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+{
+	struct live_model *live = arg;
+
+	live->options.idle_time(process, record, live->options.idle_arg);
+}
+
+static void on_process_ended(void *arg)
+{
+	struct live_model *live = arg;
+	/*
+	 * However many processes end: what there is to read of those that live takes a tenth of the time at most. Those that
+	 * have ended are read for the last time, the sooner the better: each reading has them until then.
+	 */
+	uint64_t delay_ms = REAP_DELAY_MS + 10 * live->reap_ns / NS_PER_MS;
+	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
+
+	if (live->reap && !evtimer_pending(live->reap, NULL))
+		evtimer_add(live->reap, &delay);
+}
+
+static void on_process_changed(const struct record_library *record, void *arg)
+{
+	struct live_model *live = arg;
+
+	session__process_changed(live->session, record);
+}
+
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+{
+	struct live_model *live = arg;
+
+	collector__mark_late(live->collector, pid, time_ns);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	const struct live_model *live = arg;
+
+	(void)fd;
+	(void)what;
+	host_watch__look(live->host);
+}
+
+static void on_second(void *arg)
+{
+	struct live_model *live = arg;
+
+	collector__rest(live->collector);
+}
+
+/* --- setting up --- */
+
+int live_model__new(const struct live_model_options *options, const struct log *log, struct live_model **out,
+		  struct error *err)
+{
+	struct live_model *live = calloc(1, sizeof(*live));
+	struct session_hooks hooks = {
+		.late = on_late_process,
+		.late_sharer = on_late_process,
+		.second = on_second,
+		.arg = live,
+		.end_with_pids = options->end_with_pids,
+	};
+	int ret;
+
+	if (!live)
+		return error__set(err, -ENOMEM, "out of memory");
+	live->options = *options;
+	live->log = log;
+	live->slow = calloc(api_function_count, sizeof(*live->slow));
+	if (!live->slow) {
+		free(live);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	ret = session__new(options->targets, options->duration, &hooks, log, &live->session, err);
+	if (ret) {
+		live_model__free(live);
+		return ret;
+	}
+	*out = live;
+	return 0;
+}
+
+/* --max-overhead: what calls cost is measured before anything is watched. */
+static int make_overhead(struct live_model *live, const struct object_options *object,
+			 const struct features *features, struct error *err)
+{
+	const struct overhead_options options = {
+		.max = live->options.max_overhead,
+		.by_default = live->options.overhead_by_default,
+		.sampling = live->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
+	};
+	struct call_costs costs;
+	int ret = calibration__measure(object, features, live->options.sample_launches_alone, &costs, err);
+
+	if (ret && options.by_default) {
+		log__info(live->log, "what probes cost is not held to a budget: %s", err->text);
+		live->options.max_overhead = 0;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	log__info(live->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
+		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
+	if (live->options.sample_launches_alone)
+		log__info(live->log, "where a program's own work has the caches it costs %.1f times as much", costs.cold);
+	return overhead__new(&options, &costs, live->session, live->skeleton, live->log, &live->overhead, err);
+}
+
+/* Where the links do not allow that, who did not ask for it has no budget. */
+static bool is_held_to_budget(struct live_model *live, enum link_kind links)
+{
+	struct live_model_options *options = &live->options;
+
+	if (links == LINKS_TRACEFS && options->overhead_by_default)
+		options->max_overhead = 0;
+	return options->max_overhead > 0;
+}
+
+static int load_object(struct live_model *live, struct session_probes *probes, uint32_t *launch_sample,
+		       struct error *err)
+{
+	const struct live_model_options *options = &live->options;
+	const struct targets *targets = options->targets;
+	struct object_options object = {
+		.check_launches = options->check_launches,
+		.profile = options->profile,
+		.idle_records = options->idle_time,
+		.steps = options->steps,
+		.only_watched = targets->command || targets->pid_count,
+		.hold = targets->command,
+		.track_inflight = options->sections & SECTION_COPY,
+		.sees_memory = options->sections & SECTION_MEMORY,
+		.max_processes = options->limits.max_processes,
+		.max_allocations = options->limits.max_allocations,
+		.max_kernels = options->limits.max_kernels,
+		.max_inflight = options->limits.max_inflight,
+		.stack_mode = options->stacks.mode,
+		.stack_sites = options->stack_sites,
+		.stack_bytes = options->stacks.size,
+		.min_wait_ns = options->stacks.min_wait_ns,
+		.stack_sample = options->stacks.sample,
+		.max_stacks = (uint32_t)options->stacks.max,
+	};
+	struct features features;
+	int ret;
+
+	ret = features__probe(&features, err);
+	if (!ret)
+		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+	if (!ret)
+		object.rates = is_held_to_budget(live, object.links);
+	if (!ret && !options->no_returns)
+		ret = return_probes__check(object.links, err);
+	if (!ret)
+		ret = privileges__give_up(object.links, live->log, err);
+	if (!ret)
+		ret = object__load(&object, &features, &live->skeleton, err);
+	if (!ret && object.rates)
+		ret = make_overhead(live, &object, &features, err);
+	if (ret)
+		return ret;
+	object__programs(live->skeleton, &live->programs);
+	probes->links = object.links;
+	live->asks_stay = object.links == LINKS_TRACEFS;
+	*launch_sample = object__launch_sample(&object);
+	return 0;
+}
+
+static int make_look(struct live_model *live)
+{
+	const struct timeval period = clock__timeval((double)WATCH_PERIOD_NS / NS_PER_S);
+
+	if (!live->host)
+		return 0;
+	live->look = event_new(session__loop(live->session), -1, EV_PERSIST, on_look, live);
+	return live->look ? event_add(live->look, &period) : -1;
+}
+
+static int make_events(struct live_model *live, struct error *err)
+{
+	struct event_base *loop = session__loop(live->session);
+
+	live->ring =
+		event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST, on_ring, live);
+	live->reap = evtimer_new(loop, on_reap, live);
+	if (!live->ring || !live->reap || make_look(live))
+		return error__set(err, -ENOMEM, "out of memory");
+	return event_add(live->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static void see_followed(pid_t pid, void *arg)
+{
+	const struct live_model *live = arg;
+
+	collector__see_process(live->collector, pid);
+}
+
+/* NULL: no reading has found it yet. */
+static const struct process *find_process(const struct live_model *live, pid_t pid, uint64_t start_ns)
+{
+	const struct model *model = collector__model(live->collector);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		if (process->pid == pid && host__is_same_start(process->start_ns, start_ns))
+			return process;
+	}
+	return NULL;
+}
+
+/* One that no reading has found yet may be. */
+static bool is_seen_from_start(pid_t pid, uint64_t start_ns, void *arg)
+{
+	const struct process *process = find_process(arg, pid, start_ns);
+
+	return !process || !process->since_attach;
+}
+
+static bool report_steady(pid_t pid, uint64_t start_ns, struct steady_marks *marks, void *arg)
+{
+	const struct live_model *live = arg;
+	const struct process *process = find_process(live, pid, start_ns);
+
+	if (process)
+		steady__marks(process, collector__model(live->collector)->now_ns, marks);
+	return process;
+}
+
+/* Where no thread can be followed the rest goes on, and why is told. */
+static void make_host(struct live_model *live)
+{
+	const struct host_watch_options options = {
+		.rate = live->options.host_rate,
+		.stacks = collector__stacks(live->collector),
+		.see_process = see_followed,
+		.is_seen_from_start = is_seen_from_start,
+		.steady = report_steady,
+		.arg = live,
+	};
+
+	if (!options.rate || !host_watch__new(live->skeleton, &options, &live->host, &live->host_lack))
+		return;
+	log__warn(live->log, "what threads do besides CUDA calls is not followed, and no reasons are given: %s", live->host_lack.text);
+	live->unfollowed = (struct host_side){.lack = live->host_lack.text};
+}
+
+int live_model__prepare(struct live_model *live, struct error *err)
+{
+	const struct live_model_options *options = &live->options;
+	const struct collector_hooks hooks = {
+		.process_changed = on_process_changed,
+		.process_ended = on_process_ended,
+		.idle_time = options->idle_time ? on_idle_time : NULL,
+		.arg = live,
+	};
+	struct collector_options collect = {
+		.sections = options->sections,
+		.max_processes = options->limits.max_processes,
+		.top = options->top,
+		.exact_from_start = options->targets->command,
+		.profile = options->profile,
+		.steps = options->steps,
+		.no_returns = options->no_returns,
+		.stack_mode = options->stacks.mode,
+		.max_stacks = options->stacks.max,
+		.follows_threads = options->host_rate > 0,
+		.live_filter = options->live_filter,
+	};
+	struct selection selection = {
+		.sections = options->sections,
+		.api = options->api,
+		.asks = options->asks,
+		.getters = options->getters,
+		.of_machine = !(options->targets->command || options->targets->pid_count),
+		.no_returns = options->no_returns,
+	};
+	struct session_probes probes = {.selection = &selection, .programs = &live->programs};
+	int ret = load_object(live, &probes, &collect.launch_sample, err);
+
+	if (ret)
+		return ret;
+	selection.launch_returns = collect.launch_sample > 0;
+	selection.by_family = options->max_overhead > 0;
+	if (live->overhead)
+		collect.estimates = overhead__estimates(live->overhead);
+	probes.exec = &live->skeleton->links.process_exec;
+	probes.mapping = &live->skeleton->links.mapping_exit;
+	ret = collector__new(live->skeleton, &collect, &hooks, live->log, &live->collector, err);
+	if (ret)
+		return ret;
+	make_host(live);
+	ret = session__prepare(live->session, &probes, err);
+	if (!ret)
+		ret = make_events(live, err);
+	return ret;
+}
+
+static void see_process(pid_t pid, void *arg)
+{
+	struct live_model *live = arg;
+
+	collector__see_process(live->collector, pid);
+}
+
+/* What fails is tried at the next reading. */
+static int watch_asks(void *arg, bool in)
+{
+	struct live_model *live = arg;
+	struct error err;
+	int ret = session__watch_asks(live->session, in, &err);
+
+	log__debug(live->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
+												  "out");
+	return ret;
+}
+
+/* A process of -p may have had its start, see govern/ask_probes.h; one that has not brings the probes in by its first call. */
+static void begin_without_asks(struct live_model *live)
+{
+	const struct targets *targets = live->options.targets;
+
+	if (live->options.asks && !live->asks_stay && targets->pid_count && !targets->command)
+		live->asks.out = !watch_asks(live, false);
+}
+
+int live_model__attach(struct live_model *live, struct error *err)
+{
+	int ret = 0;
+
+	if (live->options.stacks.mode)
+		ret = watch__each_process(live->options.targets, see_process, live, err);
+	begin_without_asks(live);
+	if (!ret)
+		ret = session__attach(live->session, err);
+	if (ret)
+		return ret;
+	collector__attached(live->collector);
+	session__find_earlier(live->session, live->options.api, live->collector);
+	if (live->overhead)
+		overhead__start(live->overhead);
+	return 0;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void live_model__free(struct live_model *live)
+{
+	if (!live)
+		return;
+	free_event(live->ring);
+	free_event(live->reap);
+	free_event(live->look);
+	host_watch__free(live->host);
+	overhead__free(live->overhead);
+	session__free(live->session);
+	collector__free(live->collector);
+	gpuprobe_bpf__destroy(live->skeleton);
+	free(live->slow);
+	free(live);
+}
+
+/* --- the model --- */
+
+struct session *live_model__session(const struct live_model *live)
+{
+	return live->session;
+}
+
+struct model *live_model__model(const struct live_model *live)
+{
+	return collector__model(live->collector);
+}
+
+/* At each reading of the maps: the sooner, the likelier its parents are there. */
+static void note_callers(struct live_model *live)
+{
+	struct target_processes *asked = session__target_processes(live->session);
+	struct model *model = collector__model(live->collector);
+
+	for (size_t i = 0; i < model->process_count && asked->count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (process->attributed || !process->called)
+			continue;
+		target_pids__see_call(asked, process->pid, process->identified ? process->parent : 0);
+		process->attributed = true;
+	}
+}
+
+/* Where driver libraries are that call others. */
+static void name_shims(struct live_model *live)
+{
+	struct model *model = collector__model(live->collector);
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (process->shim_number && !process->shim)
+			process->shim = session__driver_path(live->session, process->shim_number);
+		if (process->shim_number && !process->driver)
+			process->driver = session__driver_path(live->session, process->driver_number);
+	}
+}
+
+static void refresh_host(struct live_model *live)
+{
+	struct model *model = collector__model(live->collector);
+
+	if (live->host)
+		model->host = host_watch__report(live->host, model->final);
+	else if (live->options.host_rate)
+		model->host = &live->unfollowed;
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		process->host = host_side__find(model->host, process->pid, process->start_ns);
+	}
+}
+
+static void refresh_counts(struct live_model *live)
+{
+	struct model *model = collector__model(live->collector);
+	struct attacher_counts counts;
+
+	session__count(live->session, &counts);
+	memcpy(model->probes_attached, counts.sites, sizeof(model->probes_attached));
+	model->sites_missing = counts.missing;
+	model->libraries = counts.libraries;
+	/* The attacher's own are gone when the last report is made. */
+	memcpy(live->slow, counts.slow, api_function_count * sizeof(*live->slow));
+	model->slow = live->slow;
+	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
+	note_callers(live);
+	session__look_at_silent(live->session, model->final);
+	name_shims(live);
+	model->asked = *session__target_processes(live->session);
+	if (live->overhead)
+		overhead__report(live->overhead, &model->sampling);
+}
+
+bool live_model__gathers(const struct live_model *live)
+{
+	return collector__gathers(live->collector);
+}
+
+bool live_model__gather(struct live_model *live)
+{
+	return collector__gather(live->collector) > 0;
+}
+
+int live_model__update(struct live_model *live, bool with_lists)
+{
+	int ret;
+
+	session__look_at_earlier(live->session, live->collector);
+	ret = collector__update(live->collector, with_lists);
+	warn_unread(live, ret);
+	refresh_counts(live);
+	refresh_host(live);
+	if (live->options.asks && !live->asks_stay)
+		ask_probes__look(&live->asks, collector__model(live->collector), watch_asks, live);
+	return ret;
+}
+
+void live_model__finish(struct live_model *live)
+{
+	collector__consume(live->collector);
+	session__settle(live->session);
+	collector__model(live->collector)->final = true;
+	session__look_at_earlier(live->session, live->collector);
+	if (live->host)
+		host_watch__look(live->host);
+	warn_unread(live, collector__reap(live->collector, true));
+	refresh_counts(live);
+	refresh_host(live);
+}
+
+void live_model__expect_reports(struct live_model *live)
+{
+	collector__expect_reports(live->collector);
+}
+
+void live_model__reported(struct live_model *live)
+{
+	collector__reported(live->collector);
+}
+
+void live_model__paged(struct live_model *live)
+{
+	collector__paged(live->collector);
+}

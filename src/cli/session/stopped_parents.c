@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Wakes those that stop with their child, see waker.h.
+#include "cli/session/stopped_parents.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "cli/session/child_command.h"
+#include "gpuprobe/holds.h"
+#include "target/proc.h"
+
+#define FIRST_LOOK_MS 2
+#define LOOKS_MS 20
+#define LOOK_FOR_NS NS_PER_S /* a stop follows the child's within moments; a busy machine takes its time */
+#define MAX_ANCESTORS 64     /* looked after at a time; deeper trees than that are not met */
+
+struct ancestor {
+	pid_t pid;
+	uint64_t until_ns;
+};
+
+struct stopped_parents {
+	const struct child_command *command;
+	struct event *timer;
+	int watched_fd, held_fd;
+	struct ancestor ancestors[MAX_ANCESTORS];
+	size_t count;
+};
+
+static void start_timer(struct stopped_parents *waker, int milliseconds)
+{
+	struct timeval delay = {.tv_usec = milliseconds * 1000};
+
+	evtimer_add(waker->timer, &delay);
+}
+
+static bool has_pid(int map_fd, pid_t pid)
+{
+	int32_t key = pid;
+	uint8_t value;
+
+	return !bpf_map_lookup_elem(map_fd, &key, &value);
+}
+
+/*
+ * Not one that is held: it waits for its probes, and is let go when they are in. Whoever is held stands in the map
+ * before it is stopped. Returns whether the process was held, so that it cannot have stopped itself yet.
+ */
+static bool wake(const struct stopped_parents *waker, pid_t pid)
+{
+	struct process_info info;
+
+	if (proc__info(pid, &info) || info.state != 'T')
+		return false;
+	if (has_pid(waker->held_fd, pid))
+		return true;
+	child_command__send(waker->command, pid, SIGCONT);
+	return false;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct stopped_parents *waker = arg;
+	uint64_t now = clock__boot_ns();
+	size_t kept = 0;
+
+	(void)fd;
+	(void)what;
+	for (size_t i = 0; i < waker->count; i++)
+		if (wake(waker, waker->ancestors[i].pid) || waker->ancestors[i].until_ns > now)
+			waker->ancestors[kept++] = waker->ancestors[i];
+	waker->count = kept;
+	if (kept)
+		start_timer(waker, LOOKS_MS);
+}
+
+int stopped_parents__new(struct event_base *loop, const struct child_command *command, int watched_fd, int held_fd, struct stopped_parents **out,
+	       struct error *err)
+{
+	struct stopped_parents *waker = calloc(1, sizeof(*waker));
+
+	if (!waker)
+		return error__set(err, -ENOMEM, "out of memory");
+	waker->command = command;
+	waker->watched_fd = watched_fd;
+	waker->held_fd = held_fd;
+	waker->timer = evtimer_new(loop, on_timer, waker);
+	if (!waker->timer) {
+		free(waker);
+		return error__set(err, -ENOMEM, "out of memory");
+	}
+	*out = waker;
+	return 0;
+}
+
+void stopped_parents__free(struct stopped_parents *waker)
+{
+	if (!waker)
+		return;
+	event_free(waker->timer);
+	free(waker);
+}
+
+static void look_after(struct stopped_parents *waker, pid_t pid)
+{
+	uint64_t until = clock__boot_ns() + LOOK_FOR_NS;
+
+	for (size_t i = 0; i < waker->count; i++) {
+		if (waker->ancestors[i].pid != pid)
+			continue;
+		waker->ancestors[i].until_ns = until;
+		return;
+	}
+	if (waker->count < MAX_ANCESTORS)
+		waker->ancestors[waker->count++] = (struct ancestor){.pid = pid, .until_ns = until};
+}
+
+/* Beyond what the bits tell it is not known. One that is held will see its child's stop when it goes on. */
+static bool was_stopped(const struct stopped_parents *waker, pid_t pid, uint16_t stopped_above, int depth)
+{
+	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);
+}
+
+void stopped_parents__letting_go(struct stopped_parents *waker, pid_t pid, uint16_t stopped_above)
+{
+	struct process_info info;
+
+	for (int depth = 0; depth < MAX_ANCESTORS && !proc__info(pid, &info); depth++) {
+		pid = info.parent;
+		if (!has_pid(waker->watched_fd, pid))
+			break;
+		if (!was_stopped(waker, pid, stopped_above, depth))
+			look_after(waker, pid);
+	}
+	if (waker->count && !evtimer_pending(waker->timer, NULL))
+		start_timer(waker, FIRST_LOOK_MS);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tells which processes cannot be watched, see refusals.h.
+#include "cli/session/unwatchable.h"
+
+#include "target/proc.h"
+
+/* Of one that has ended the pid has to do. */
+static bool is_known(const struct unwatchable *refusals, pid_t pid, uint64_t start_ns)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		const struct unwatchable_process *known = &refusals->known[i];
+
+		if (known->pid == pid && (!start_ns || !known->start_ns || known->start_ns == start_ns))
+			return true;
+	}
+	return false;
+}
+
+void unwatchable__report(struct unwatchable *refusals, pid_t pid, const struct attach_failure *attach_failure, const struct log *log)
+{
+	struct process_info info;
+	uint64_t start_ns;
+
+	if (!*attach_failure->text.text)
+		return;
+	start_ns = proc__info(pid, &info) ? 0 : info.start_ns;
+	if (is_known(refusals, pid, start_ns))
+		return;
+	if (refusals->count < REFUSALS_KNOWN)
+		refusals->known[refusals->count++] = (struct unwatchable_process){pid, start_ns};
+	else
+		refusals->more = true;
+	if (refusals->count <= refusals->named && !refusals->more)
+		log__warn(log, "%s", attach_failure->text.text);
+	else
+		log__info(log, "%s", attach_failure->text.text);
+}
+
+void unwatchable__report_rest(const struct unwatchable *refusals, const struct log *log)
+{
+	size_t rest = refusals->count > refusals->named ? refusals->count - refusals->named : 0;
+
+	/* One at least of those that there was no room to know; it may have been met several times. */
+	if (refusals->more)
+		log__warn(log, "at least %zu more processes could not be watched: --verbose names them", rest + 1);
+	else if (rest)
+		log__warn(log, "%zu more process%s could not be watched: --verbose names %s", rest,
+			  rest == 1 ? "" : "es", rest == 1 ? "it" : "them");
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The link between host and GPU, see link.h.
+#include "finding/pcie.h"
+
+double pcie__bandwidth(const struct model *model, const struct process *process)
+{
+	double least = 0, rate;
+
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		int place = process->gpus[i].gpu;
+
+		if (place < 0 || (size_t)place >= model->gpu_count)
+			continue;
+		rate = (double)model->gpus[place].link_bytes_per_second;
+		if (rate && (!least || rate < least))
+			least = rate;
+	}
+	return least;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which of the processes that were asked for have not called CUDA, see asked.h.
+#include "model/silent_targets.h"
+
+#include <stdio.h>
+
+#define NAMED 8
+
+size_t silent_targets__count(const struct target_processes *asked)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < asked->count && !asked->unclear; i++)
+		count += !asked->processes[i].called;
+	return count;
+}
+
+/* Of the first eight; with several it is said whose it is. */
+static void report_doings(const struct target_processes *asked, size_t silent, char *text, size_t size)
+{
+	size_t seen = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < asked->count && seen < NAMED; i++) {
+		const struct target_process *process = &asked->processes[i];
+		char whose[16] = "";
+
+		if (process->called)
+			continue;
+		seen++;
+		if (!process->doing[0])
+			continue;
+		if (silent > 1)
+			snprintf(whose, sizeof(whose), " %d:", process->pid);
+		at += snprintf(text + at, size - (size_t)at, "%s%s %s", silent > 1 ? ";" : ":", whose, process->doing);
+	}
+}
+
+bool silent_targets__write(const struct target_processes *asked, char text[ASKED_TEXT_SIZE])
+{
+	size_t silent = silent_targets__count(asked), named = 0;
+	int at = 0;
+
+	text[0] = '\0';
+	if (!silent)
+		return false;
+	for (size_t i = 0; i < asked->count && named < NAMED; i++) {
+		const struct target_process *process = &asked->processes[i];
+
+		if (!process->called)
+			at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, "%s%d (%s)",
+				       named++	   ? ", " :
+				       silent == 1 ? "process " :
+						     "processes ",
+				       process->pid, process->comm);
+	}
+	if (silent > named)
+		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more", silent - named);
+	at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " %s made no CUDA call that is watched",
+		       silent == 1 ? "has" : "have");
+	report_doings(asked, silent, text + at, ASKED_TEXT_SIZE - (size_t)at);
+	return true;
+}

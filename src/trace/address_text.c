@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where addresses lie, see places.h.
+#include "trace/address_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/table.h"
+#include "symbol/native_frames.h"
+#include "target/proc.h"
+#include "trace/threads.h"
+
+#define PROCESSES_MAX 256	   /* whose mappings are kept; the oldest leaves */
+#define TEXTS_MAX 65536		   /* of a process; all are made anew then */
+#define TEXT_BYTES_MAX (16u << 20) /* of a process, the same */
+#define REREAD_NS NS_PER_S	   /* at the earliest, for an address that lies in none of the mappings */
+
+struct place {
+	uint64_t address;
+	UT_hash_handle hh;
+	char text[];
+};
+
+/* A program that a process runs. */
+struct program {
+	uint64_t image; /* of struct trace_process; 0: not known yet */
+	struct native_process *native;
+	struct place *texts;
+	size_t bytes;
+};
+
+struct process_places {
+	pid_t pid;
+	bool changed;
+	uint64_t start_ns; /* of the process */
+	uint64_t read_ns;
+	struct program now, before; /* before it became another, of events that wait */
+	UT_hash_handle hh;	    /* by pid */
+};
+
+struct address_text {
+	struct process_places *processes; /* in order of first sight */
+	struct native_frames *frames;
+};
+
+struct address_text *address_text__new(void)
+{
+	struct address_text *places = calloc(1, sizeof(*places));
+
+	if (!places)
+		return NULL;
+	places->frames = native_frames__new(false, NULL);
+	if (places->frames)
+		return places;
+	free(places);
+	return NULL;
+}
+
+static void clear_texts(struct program *program)
+{
+	struct place *place, *next;
+
+	HASH_ITER (hh, program->texts, place, next) {
+		HASH_DEL(program->texts, place);
+		free(place);
+	}
+	program->bytes = 0;
+}
+
+static void clear(struct program *program)
+{
+	clear_texts(program);
+	native_process__free(program->native);
+	*program = (struct program){.image = 0};
+}
+
+static void drop(struct address_text *places, struct process_places *process)
+{
+	HASH_DEL(places->processes, process);
+	clear(&process->now);
+	clear(&process->before);
+	free(process);
+}
+
+void address_text__free(struct address_text *places)
+{
+	struct process_places *process, *next;
+
+	if (!places)
+		return;
+	HASH_ITER (hh, places->processes, process, next) {
+		drop(places, process);
+	}
+	native_frames__free(places->frames);
+	free(places);
+}
+
+/* What was known stays where the process has gone, or is another program by the time that this has been read. */
+static void read_mappings(struct address_text *places, struct process_places *process,
+			  const struct trace_process *shown, uint64_t now)
+{
+	struct program *program = &process->now;
+	struct native_process *native;
+
+	process->read_ns = now;
+	process->changed = false;
+	if (!traced_process__is_there(shown))
+		return;
+	native = native_process__new(shown->pid);
+	if (!native)
+		return;
+	native_frames__read(places->frames, native);
+	if (traced_process__is_another(shown)) {
+		native_process__free(native);
+		return;
+	}
+	clear_texts(program);
+	native_process__free(program->native);
+	program->native = native;
+}
+
+static struct process_places *find_process(struct address_text *places, const struct trace_process *shown)
+{
+	struct process_places *process;
+
+	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), process);
+	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
+}
+
+/* The program that made the events of `shown`; NULL where that is not known any more. */
+static struct program *find_program(struct process_places *process, const struct trace_process *shown)
+{
+	if (!shown->image || process->now.image == shown->image)
+		return &process->now;
+	return process->before.image == shown->image ? &process->before : NULL;
+}
+
+/* The process runs a program that was not met. */
+static void become(struct process_places *process, uint64_t image)
+{
+	if (process->now.image) {
+		clear(&process->before);
+		process->before = process->now;
+		process->now = (struct program){.image = 0};
+	}
+	process->now.image = image;
+	process->changed = true;
+}
+
+static struct process_places *add_process(struct address_text *places, const struct trace_process *shown)
+{
+	struct process_places *process, *before;
+
+	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), before);
+	if (before)
+		drop(places, before); /* the pid was another's */
+	else if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
+		drop(places, places->processes);
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = shown->pid;
+	process->start_ns = shown->start_ns;
+	process->changed = true;
+	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
+	if (process->hh.tbl)
+		return process;
+	free(process);
+	return NULL;
+}
+
+void address_text__see(struct address_text *places, const struct trace_process *shown, uint64_t now)
+{
+	struct process_places *process = find_process(places, shown);
+	struct program *program;
+
+	if (!process)
+		process = add_process(places, shown);
+	if (!process)
+		return;
+	program = find_program(process, shown);
+	if (!program && traced_process__is_there(shown)) {
+		become(process, shown->image);
+		program = &process->now;
+	}
+	if (program && (HASH_COUNT(program->texts) > TEXTS_MAX || program->bytes > TEXT_BYTES_MAX))
+		clear_texts(program);
+	if (process->changed && program == &process->now)
+		read_mappings(places, process, shown, now);
+}
+
+void address_text__changed(struct address_text *places, pid_t pid, uint64_t now)
+{
+	struct trace_process shown = {.pid = pid};
+	struct process_places *process;
+	struct process_info info;
+
+	if (proc__info(pid, &info))
+		return;
+	shown.start_ns = info.start_ns;
+	shown.image = info.image;
+	process = find_process(places, &shown);
+	if (!process)
+		process = add_process(places, &shown);
+	if (!process)
+		return;
+	if (process->now.image != info.image)
+		become(process, info.image);
+	read_mappings(places, process, &shown, now);
+	process->changed = true;
+}
+
+static const char *add_text(struct program *program, uint64_t address, const struct native_frame *frame)
+{
+	unsigned long long offset = frame->offset;
+	int length = snprintf(NULL, 0, "%s+0x%llx", frame->object, offset);
+	struct place *place = malloc(sizeof(*place) + (size_t)length + 1);
+
+	if (!place)
+		return NULL;
+	place->address = address;
+	snprintf(place->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
+	HASH_ADD(hh, program->texts, address, sizeof(place->address), place);
+	if (!place->hh.tbl) {
+		free(place);
+		return NULL;
+	}
+	program->bytes += (size_t)length + 1;
+	return place->text;
+}
+
+const char *address_text__find(struct address_text *places, const struct trace_process *shown, uint64_t address,
+			       uint64_t now)
+{
+	struct process_places *process = find_process(places, shown);
+	struct program *program = process ? find_program(process, shown) : NULL;
+	struct native_frame frame;
+	struct place *place;
+
+	if (!program || !program->native)
+		return NULL;
+	HASH_FIND(hh, program->texts, &address, sizeof(address), place);
+	if (place)
+		return place->text;
+	if (!native_process__place(program->native, address, &frame))
+		return add_text(program, address, &frame);
+	if (program == &process->now && now >= process->read_ns + REREAD_NS)
+		process->changed = true; /* read at its next event: texts that are in use must stay */
+	return NULL;
+}
