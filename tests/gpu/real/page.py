@@ -6,25 +6,24 @@ from corpus import ALL, FAULTS, HALVES, SOUND
 LEAST_RATIO, MOST_RATIO = 0.7, 1.4  # of the predicted to the real saving
 BARS = {"verdicts": 14, "lines": 13, "savings": 11}
 
-INTRODUCTION = """Programs as people write them, in `tests/gpu/real/programs/`: 14 faults, each with its repaired twin, and 8 sound
-programs. The first fault is there in two forms. A fault counts as right where all its forms are.
+INTRODUCTION = """How well `gpuprobe diagnose` judges programs as people write them. They are in `tests/gpu/real/programs/`: 14 faults, each
+with a repaired twin, and 8 sound programs. The first fault has two forms. A fault counts as right if all its forms are.
 
-- **Busy** is the share of its steady loop in which the GPU worked, by CUPTI: kernels, copies and sets, and kernels alone.
-  The programs with faults, which leave it idle, ran side by side for this.
-- **Step** is the mean time of a step by the program's own clock, before gpuprobe came.
-- **Verdict, first reason** are those of `gpuprobe diagnose -p PID --duration {seconds:g}`, which came when the loop was steady.
-  A line is right if the program's innermost line in the reason's stack is one that is marked as the fault, and the reason
-  is of a kind that this fault has.
-- **Predicted** is the saving that the first finding promises, as a share of the watched time. **Saved** is what the repaired
-  twin's steps took less. Their ratio is to lie between {least:g} and {most:g}.
-- **Proved idle** is what gpuprobe proved in another run, beside CUPTI, whose busy share of the same time is given. **False
-  idle** is the busy time inside of what was called idle; where gpuprobe gives no times, the least that the two shares
-  together make certain.
+- **Busy** is the share of the steady loop in which the GPU worked, by CUPTI: kernels, copies and sets; in brackets, kernels
+  alone. Programs with faults leave the GPU idle, so they ran side by side for this.
+- **Step** is the mean time of a step by the program's own clock, without gpuprobe.
+- **Verdict, first reason** are those of `gpuprobe diagnose -p PID --duration {seconds:g}`, started in the steady loop. A line is
+  right if the program's innermost line in the reason's stack is marked as the fault, and the reason is of a kind that
+  this fault has.
+- **Predicted** is the saving that the first finding predicts, as a share of the watched time. **Saved** is the share of a step that
+  the repaired twin saves. Their ratio must be between {least:g} and {most:g}.
+- **Proved idle** comes from another run under CUPTI, whose busy share of the same time is given. **False idle** is the busy time
+  within the time that gpuprobe called idle. If gpuprobe gives no times, it is the minimum that follows from the two shares.
 
-The first half of the programs was used to fix thresholds, the second was not.
+The first half of the programs was used to set thresholds; the second half was not.
 
     tests/gpu/real/run.py --only first --output first.json.xz    # on the GPU, a slice of 9 minutes
-    tests/gpu/real/run.py --take first.json.xz                   # slices into this page
+    tests/gpu/real/run.py --take first.json.xz                   # adds slices to this page
 """
 
 
@@ -209,7 +208,7 @@ def bar_rows(judged, half):
     findings = sum(len(told.said["findings"]) for told in sound if told.said)
     found.append((half, "findings on sound programs", findings, "0"))
     known = [told.false_idle[0] for told in ours if told.false_idle]
-    found.append((half, f"most false idle ({len(known)} programs)", share(max(known, default=None)), "0"))
+    found.append((half, f"highest false idle ({len(known)} programs)", share(max(known, default=None)), "0"))
     return found
 
 
@@ -240,12 +239,12 @@ def overhead_row(loop):
 
 # Why a program with a fault is not right in all three, where it is not.
 MISSES = {
-    "item_each_step": "the repaired program waits for its own launches, so that a promise of all that the GPU is idle for is twice "
+    "item_each_step": "the repaired program waits for its own launches. Predicting all of the GPU's idle time is therefore twice "
                       "what the repair saves.",
-    "tiny_optimiser": "the repaired program launches less, and its GPU still waits for it: the promise is the most there can be.",
-    "uncached": "NVML calls the GPU busy while the driver allocates and frees, so that the promise is too small.",
-    "empty_cache": "the memory is allocated anew at one line (24) since it was freed at another (28): both take as long, and which "
-                   "comes first is chance. The marked one is where it is freed.",
+    "tiny_optimiser": "the repaired program launches less, and its GPU still waits for it. The prediction is the maximum.",
+    "uncached": "NVML calls the GPU busy while the driver allocates and frees, so the prediction is too small.",
+    "empty_cache": "the memory is allocated at one line (24) because it was freed at another (28). Both take as long, and which "
+                   "comes first is chance. The marked line is the one that frees.",
 }
 
 
@@ -255,25 +254,25 @@ def miss_lines(judged):
     return ["", "## Misses", "", *(f"- {name}: {why}" for name, why in told)] if told else []
 
 
-OVERHEAD = """`gpuprobe diagnose -p` comes and goes in turn in one running process. A round's figure is the time of a step with it over
-the mean of the whiles before and after; given are the mean of all rounds and its 95 % confidence interval. A bar is met
-if the upper end is below it.
+OVERHEAD = """`gpuprobe diagnose -p` starts and stops in turn in one running process. The figure of a round is the time of a step with
+gpuprobe over the mean of the periods before and after. The table has the mean of all rounds and its 95 % confidence interval. A bar
+is met if the upper end is below it.
 
-The launch-bound loop launches 2,743 kernels in a step and asks for an error after nearly each of them. On 27 November 2026 it was
-24.0 % slower (21.3 to 26.7, H200) with probes on both, and 22.0 % (16.2 to 27.8, H100) while what asks for errors was left alone: 3 us
-a launch. Since then `diagnose` has a budget, `--max-overhead 2` by default. What a launch costs was first calibrated too low
-by a factor of 1.6: with a budget of 3 % the loop was 6.7 % slower (2.3 to 11.0, H200). The row below has the budget of 2 % and that
-factor. Its interval is wide since the loop's own steps differ by 15 % from while to while. The sound loop had all probes in.
+The launch-bound loop launches 2,743 kernels in a step, and asks for an error after nearly each of them. On 27 November 2026 it was
+24.0 % slower (21.3 to 26.7, H200) with probes on both, and 22.0 % (16.2 to 27.8, H100) without probes on the calls that ask for errors:
+3 us a launch. Since then `diagnose` has a budget, `--max-overhead 2` by default. The cost of a launch was first calibrated too low by a
+factor of 1.6: with a budget of 3 % the loop was 6.7 % slower (2.3 to 11.0, H200). The row below has the budget of 2 % and that
+factor. Its interval is wide, since the loop's own steps vary by 15 %. The sound loop had all probes in.
 
-item_each_step, decoding, tiny_optimiser, uncached and data_parallel were diagnosed with a budget: the first four with 3 %, the last with
-2 %. The other programs had all probes in.
+These programs were diagnosed with a budget: item_each_step, decoding, tiny_optimiser and uncached with 3 %, data_parallel with 2 %.
+The other programs had all probes in.
 """
 
 
 def overhead(loops):
     return ["", "## Overhead", "", OVERHEAD,
             *table(["loop", "step alone", "rounds", "slower by", "added to a step", "bar",
-                    "slowest step while it came or went", "date"], [overhead_row(loop) for loop in loops.values()])]
+                    "slowest step at a start or stop", "date"], [overhead_row(loop) for loop in loops.values()])]
 
 
 def text(results):
@@ -282,7 +281,7 @@ def text(results):
     seconds = max((told.measured["seconds"] for told in judged), default=20)
     lines = ["# Diagnoses of real programs", "",
              INTRODUCTION.format(seconds=seconds, least=LEAST_RATIO, most=MOST_RATIO), "Machines:", "", *machines(judged), "",
-             "## Against the bars", "",
+             "## Results and bars", "",
              *table(["half", "what", "measured", "bar"], [row for half in (*HALVES, "both") for row in bar_rows(judged, half)])]
     for half in HALVES:
         ours = [told for told in judged if told.program.half == half]
@@ -295,7 +294,7 @@ def text(results):
     lines += miss_lines(judged)
     lines += ["", "## Idle", "", *table(["program", "busy", "proved idle", "false idle"],
                                         [idle_row(told) for told in judged if told.truth]),
-              "", "## What was said", "", *table(["program", "steps", "reasons", "findings"],
+              "", "## All diagnoses", "", *table(["program", "steps", "reasons", "findings"],
                                                  [said_row(told) for told in judged if told.said])]
     if results["overhead"]:
         lines += overhead(results["overhead"])
