@@ -26,9 +26,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 BY_HAND = "<!-- by hand -->\n"
 HEAD = """# Performance
 
-Written by `make bench`; a section alone by `make bench-NAME`. Each says when and where it was measured, and by
-which command. CUDA is simulated where nothing else is said. What is compared ran in turn, A B C A B C; a figure
-is the median of the rounds with the least and the most. All values are in `bench/results.json`.
+[README](../README.md) has a summary of what gpuprobe costs; this page has the measurements. `make bench` writes it, and
+`make bench-NAME` one section. Each section says when, where and with which command it was measured. CUDA is simulated unless stated
+otherwise. Things to compare ran in turn, A B C A B C. A figure is the median of the rounds, with the minimum and maximum in brackets.
+`bench/results.json` has all values.
 """
 
 

@@ -2,11 +2,11 @@
 """What run.py measured, as Markdown: from its JSON alone, so that a page can be made again anywhere."""
 from setup import table
 
-HOW = """Each loop runs in a process of its own and does blocks of steps, in a round all of the same number. A block with
-gpuprobe attached (`-p` of all loops) has one without before and after it; given is by how much longer its steps took
-than their mean: the mean of {rounds} such pairs, with its 95 % confidence interval (Student's t). In the last round the
-blocks of the launch-bound training took about {block:.2f} s. The launches of the first loop are timed alone, its waits
-(one after 256) are not. The GPU-bound training reads its loss in every step. Calls are those that the monitor counted."""
+HOW = """Each loop runs in its own process and does blocks of steps, the same number in all blocks of a round. A block with gpuprobe
+attached (`-p` of all loops) has a block without before and after it. The figure is how much longer its steps took than the mean of
+those two: the mean of {rounds} such pairs, with its 95 % confidence interval (Student's t). In the last round the blocks of the
+launch-bound training took about {block:.2f} s. For the first loop only launches are timed, not its waits (one after 256). The GPU-bound
+training reads its loss in every step. Calls are those that the monitor counted."""
 
 
 def percent(value, digits=2):
@@ -118,7 +118,7 @@ def failures(result):
     lines = [f"- {loop['title']}: {loop['failed']}" for loop in result["loops"].values() if loop["failed"]]
     lines += [f"- `{tool['title']}`: {tool['failed']}" for tool in result["tools"].values() if tool["failed"]]
     lines += [f"- {what}" for what in result["told"] if what.startswith("out of time")]
-    return ["Not measured, or not to the end:", "\n".join(" ".join(line.split()) for line in lines)] if lines else []
+    return ["Not measured, or not completely:", "\n".join(" ".join(line.split()) for line in lines)] if lines else []
 
 
 def show(result):
@@ -127,10 +127,10 @@ def show(result):
     titles = [f"`{tool['title']}`" for tool in result["tools"].values()]
     parts = [f"{machine(result['versions'])}.", HOW.format(rounds=result["rounds"], block=block * weight),
              table(["bar", "wanted", "measured", ""], bar_rows(result)), *failures(result),
-             "Without gpuprobe: a step's time, mean and extremes of all blocks; the share of waits for the GPU is `stat`'s.",
+             "Without gpuprobe: the time of a step, as mean and extremes of all blocks. The share of waits for the GPU is from `stat`.",
              table(["loop", "µs a step", "calls a step (launches)", "calls/s", "waits"], loop_rows(result)),
-             "How much slower with:", table(["loop", *titles], slowdown_rows(result)),
-             "What a call pays:", table(["what", *titles], cost_rows(result)),
-             "Seconds from exec to probes live (noticed 0.2 s later) and from SIGINT to the end, and what was lost:",
+             "Slowdown with:", table(["loop", *titles], slowdown_rows(result)),
+             "Added time of a call:", table(["what", *titles], cost_rows(result)),
+             "Seconds from exec to live probes (noticed 0.2 s later), seconds from SIGINT to the end, and losses:",
              table(["", "start", "end", "lost"], tool_rows(result))]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"

@@ -53,4 +53,4 @@ def show(result):
     for what, (name, _, unit, form) in ACTS.items():
         scaled = {mode: {key: found[key] / unit for key in ("median", "min", "max")} for mode, found in result[what].items()}
         rows.append([name, spread(scaled["alone"], form.replace("+", "")), *(spread(scaled[mode], form) for mode in MODES)])
-    return "How much longer it takes beside gpuprobe.\n\n" + table(["what", "alone", *MODES.values()], rows)
+    return "Additional time with gpuprobe running, for programs that have nothing to do with CUDA.\n\n" + table(["what", "alone", *MODES.values()], rows)

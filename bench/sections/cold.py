@@ -3,7 +3,7 @@
 have no room for what probes need. Beside it what the same costs where they have."""
 from setup import figure, ratios, spread, table
 
-TITLE = "A launch in a program with work of its own"
+TITLE = "A launch in a program that does other work"
 ORDER = 15
 WORK = (0, 512, 4096)  # KiB between two launches
 TOOLS = {
@@ -46,9 +46,9 @@ def show(result):
             for name in TOOLS if name != "alone"]
     rows += [[f"{TOOLS[one]}, of {TOOLS[other]}", *[spread(result[str(work)]["ratios"][f"{one} {other}"], "{:.2f}") for work in WORK]]
              for one, other in BETWEEN]
-    return f"""Nanoseconds that a launch takes more than unprobed, and what gpuprobe adds over what an empty probe adds. A program that
-goes about in 4 MiB between its launches is as those of PyTorch are: their launches pay 4 to 5 us of `stat` and `diagnose` on the
-machine with an H100. Most of it is the kernel's, which handles a trap at the entry and a system call at the return.
+    return f"""Nanoseconds that a launch takes more than unprobed, and the ratio of the time that gpuprobe adds to the time that an empty probe adds. A
+program that uses 4 MiB of memory between launches resembles PyTorch programs: there a launch pays 4 to 5 us with `stat` and `diagnose` on
+the machine with an H100. Most of that is the kernel's own work for a trap at the entry and a system call at the return.
 
 {table(["", *(f"{work} KiB between" if work else "nothing between" for work in WORK)], rows)}
 """

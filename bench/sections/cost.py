@@ -163,7 +163,7 @@ def measure(setup):
 
 HEADS = {
     "1": "One thread:",
-    "2": "Two threads, by the median of the stretches, without the yardstick; the simulation's own locks are in it:",
+    "2": "Two threads, by the median of the stretches, without the yardstick. The simulation's own locks are included:",
     "8": "Eight threads, the same:",
 }
 
@@ -189,24 +189,29 @@ def cost_table(result, threads):
 
 
 def show(result):
-    text = f"""Nanoseconds of the calling thread's processor time that a call takes more than unprobed; behind the semicolon the
-whole call, as measured. `bench/calls.c` calls functions of the simulated driver: a launch is `cuLaunchKernel`, an
-allocation and its free `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions, by the runtime four; a copy
-`cuMemcpyHtoD_v2` from pageable memory, a wait `cuStreamSynchronize`, a getter `cuCtxGetDevice`. `memleak` probes
-allocations, frees and waits; getters are probed by the tracer and with `--getters` alone: what the others add to them
-is what noise there is. The usual design is `bench/usual.c`: a perf event for each entry and return, an event into a
-ring at each. Its reader that counts keeps up where it finds a core free, and each event wakes it then.
+    text = f"""Nanoseconds of the calling thread's CPU time that a call takes more than unprobed; after the semicolon, the measured time of
+the whole call. `bench/calls.c` calls functions of the simulated driver:
 
-Each tool runs with all its probes in while each kind of call is measured, so what is compared is some seconds apart,
-and how fast a core is depends on what the others do. So each stretch of 500 calls is followed by 50 of a yardstick,
-`{YARDSTICK}` with an empty probe at its entry, which no tool watches, and what counts for one thread is the
-median of a stretch's time over its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at the least.
+- a launch: `cuLaunchKernel`;
+- an allocation and its free: `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions; four with the runtime;
+- a copy: `cuMemcpyHtoD_v2` from pageable memory;
+- a wait: `cuStreamSynchronize`;
+- a getter: `cuCtxGetDevice`.
 
-Bars, by the median of what one adds to a call over what the other adds to it; beside it whole calls over whole calls:
+`memleak` probes allocations, frees and waits. Only the tracer and `--getters` probe getters. The small figures of other tools there are noise. The
+usual design is `bench/usual.c`: a perf event for each entry and return, and an event into a ring at each. Its counting
+reader keeps up if it finds a free core; each event then wakes it.
+
+Each tool runs with all its probes in while each kind of call is measured. Compared values are therefore some seconds apart, and
+the speed of a core depends on the load of the others. For this reason each stretch of 500 calls is followed by 50 of a yardstick,
+`{YARDSTICK}` with an empty probe at its entry, which no tool watches. The value for one thread is the median of a stretch's time over
+its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at least.
+
+Bars, by the median of the time that one adds to a call over the time that the other adds. The next column compares whole calls:
 
 """ + table(["what", "compared with", "added / added", "call / call", "bar"], map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
             text += "\n" + HEADS[threads] + "\n\n" + cost_table(result, threads)
     lost = [f"{TOOLS[name]}: {spread(shares, '{:.1%}')}" for name, shares in result["lost"].items()]
-    return text + f"\nLost of the events meanwhile (of `bpftrace`, lines): {'; '.join(lost)}.\n"
+    return text + f"\nEvents lost meanwhile (`bpftrace`: lines): {'; '.join(lost)}.\n"

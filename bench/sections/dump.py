@@ -77,11 +77,11 @@ def show(result):
     rows = [[name, spread(found["taken"], "{:.3f}"), spread(found["whole"], "{:.3f}")] for name, found in result["times"].items()]
     slowest = max(result["times"].values(), key=lambda found: found["taken"]["median"])
     small = list(result["times"].values())[0]
-    return f"""Seconds from the start of `gpuprobe dump -p` until the last thread was taken, and until its end. Bars: taken
+    return f"""Seconds from the start of `gpuprobe dump -p` until the last thread was read, and until its end. Bars: read
 {verdict(slowest["taken"]["median"], BARS["taken"])}; a small program whole {verdict(small["whole"]["median"], BARS["whole"])}.
 
-""" + table(["what", "taken", "whole"], rows) + f"""
-A program that launches all the time, a dump following the other with a tenth of a second between them
-({spread(result["dumps"], "{:.0f}")} dumps in a run), beside the same without: a launch takes {spread(result["looked_at"], "{:.2f}")} ns
-against {spread(result["alone"], "{:.2f}")}, {spread(result["ratio"], "{:.3f}")} times as long. Both share two CPUs.
+""" + table(["what", "last thread read", "whole"], rows) + f"""
+A program launches all the time, on two CPUs shared with dumps that follow each other a tenth of a second apart
+({spread(result["dumps"], "{:.0f}")} dumps in a run). A launch takes {spread(result["looked_at"], "{:.2f}")} ns, and {spread(result["alone"], "{:.2f}")} ns without dumps:
+{spread(result["ratio"], "{:.3f}")} times as long.
 """

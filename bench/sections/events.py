@@ -148,15 +148,15 @@ def ramp_row(one):
 
 
 def show(result):
-    text = f"""{THREADS} threads call at a rate, which rises by steps until calls are lost or the rate rises no more; then
-{MANY_THREADS} threads, which leave the reader less of the cores, at twice the highest rate without loss. `gpuprobe trace
--e FAMILY --format FORM -O FILE`, FILE in memory. Callers and reader share the cores, so that callers may not reach
-what they are asked for. Lines and lost calls together are the calls made, in each run, or the benchmark fails.
+    text = f"""{THREADS} threads call at a rate that rises in steps until calls are lost or the rate does not rise any more. Then
+{MANY_THREADS} threads, which leave the reader less CPU, call at twice the highest rate without loss. The command is `gpuprobe trace -e
+FAMILY --format FORM -O FILE`, with FILE in memory. Callers and reader share the cores, so callers may not reach the requested rate. In
+each run, lines and lost calls must add up to the calls made; otherwise the benchmark fails.
 
 """ + table(["what", "format", "highest calls/s without loss", "bytes a line", "reader, ns a call", "reader, of a core",
-             "last step asked: reached, lost", "twice asked: reached, lost"], map(ramp_row, result["ramps"])) + f"""
-With the reader stopped, what a ring of {RING >> 10} KiB holds tells the bytes of an event in it; the rest is lost, and
-counted to the last call.
+             "last step requested: reached, lost", "twice the highest: reached, lost"], map(ramp_row, result["ramps"])) + f"""
+With the reader stopped, the number of calls that a ring of {RING >> 10} KiB holds gives the bytes of an event. The rest is
+lost, and counted exactly.
 
 """ + table(["what", "calls", "held", "lost, counted", "bytes in the ring"], [
         [KINDS[kind], f"{held['calls']:,.0f}", f"{held['held']:,}", f"{held['lost']:,}", f"{held['ring_bytes']:.0f}"]
@@ -165,9 +165,8 @@ counted to the last call.
     if not lines:
         return text
     return text + f"""
-Lines of the table a second while one thread launches as fast as it can, on a core of its own, and the reader has
-another. gpuprobe writes to /dev/null; of bpftrace the lines that it printed count, not those that it lost. Each caller
-is as fast as the probes let it be. The bar is {BAR_LINES} times bpftrace's.
+Lines of the table a second. One thread launches as fast as the probes let it, on its own core; the reader has another.
+gpuprobe writes to /dev/null. For bpftrace, only printed lines count, not lost ones. The bar is {BAR_LINES} times bpftrace's.
 
 """ + table(["what", "lines/s", "lost"], [
         [f"`gpuprobe trace -e launch,copy --format table -O /dev/null -o {COLUMNS}`", spread(lines["ours"]["rate"]),

@@ -69,8 +69,8 @@ def row(name, found):
 
 
 def show(result):
-    return f"One thread launches for {result['seconds']} s, a launch of the simulated driver taking " \
-        f"{spread(result['alone'])} ns of CPU time alone. How much longer it takes is by the thread's CPU time, the first " \
-        "second, in which all is watched and the rate is found out, included.\n\n" + \
-        table(["", "ns a launch", "slower", "budget", "watched", "told / launched", "bar"],
+    return f"One thread launches for {result['seconds']} s. A launch of the simulated driver takes " \
+        f"{spread(result['alone'])} ns of CPU time alone. The slowdown is that of the thread's CPU time. It includes the " \
+        "first second, in which all calls are watched and gpuprobe finds out the rate.\n\n" + \
+        table(["", "ns a launch", "slower", "budget", "watched", "reported / launched", "bar"],
               [row(name, found) for name, found in result["held"].items()])

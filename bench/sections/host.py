@@ -8,8 +8,8 @@ from setup import figure, spread, table
 
 TITLE = "Threads that are followed"
 ORDER = 62
-WAYS = {"bystander": ("two threads without CUDA pass a byte: a switch and a waking", 2, 40),
-        "switch": ("the same of two threads that are followed", 2, 40),
+WAYS = {"bystander": ("two threads without CUDA pass a byte: a switch and a wakeup", 2, 40),
+        "switch": ("the same for two followed threads", 2, 40),
         "compute": ("100 us of work and a launch, followed, 99 samples a second", 1, 40)}
 BAR_NS = 100  # a switch, for who is not followed
 BAR_SHARE = 0.01  # of a followed thread's time
@@ -58,8 +58,8 @@ def show(result):
                      f"{found['added']['median']:+,.0f} ({low:+,.0f} to {high:+,.0f})",
                      f"{found['share']['median']:+.1%} ({least:+.1%} to {most:+.1%})"])
     bystander = result["bystander"]["added"]["median"]
-    return f"""`diagnose --host on` and `--host off` in turn, nanoseconds of a switch or a piece of work; with what `on` adds and
-its share stands the interval of 95 % of the median. Bars: {BAR_NS} ns a switch for who is not followed
-({"met" if bystander <= BAR_NS else "missed"}), {BAR_SHARE:.0%} of the time of a thread that works.
+    return f"""`diagnose --host on` and `--host off` in turn: nanoseconds of a context switch or a piece of work. The added time and its share have
+the 95 % interval of the median. Bars: {BAR_NS} ns a switch for a thread that is not followed
+({"met" if bystander <= BAR_NS else "missed"}), {BAR_SHARE:.0%} of the time of a thread that computes.
 
 """ + table(["what", "off", "on", "on adds", "share"], rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe takes for itself: its CPU and memory, idle and under launches, and the kernel memory of its maps."""
+"""What gpuprobe takes for itself: its CPU and memory, idle and under launches, and the kernel memory of the maps."""
 import subprocess
 import time
 
@@ -58,12 +58,12 @@ def memory(found):
 
 def show(result):
     rates = {name: f"{result[name]['rate']['median']:,.0f} kernels/s" for name in ("monitor", "stat")}
-    return f"CPU time is the scheduler's, over {result['seconds']} s.\n\n" + \
+    return f"CPU time as the scheduler reports it, over {result['seconds']} s.\n\n" + \
         table(["what", "measured", "bar"], [
             cpu_row("gpuprobe, no CUDA process", result["idle"], BARS["idle"]),
             ["resident memory", memory(result["idle"]["resident"]),
              verdict(result["idle"]["resident"]["median"] / 1e6, BAR_BYTES / 1e6, "{:.0f} MB")],
-            ["kernel memory of its maps", memory(result["idle"]["maps"]), ""],
+            ["kernel memory of the maps", memory(result["idle"]["maps"]), ""],
             ["while 64 threads mix all kinds of calls", f"{result['busy_maps'] / 1e6:.1f} MB", ""],
             cpu_row(f"the monitor while one thread launches {rates['monitor']}", result["monitor"], BARS["monitor"]),
             ["resident memory meanwhile", memory(result["monitor"]["resident"]), ""],

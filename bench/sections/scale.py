@@ -197,22 +197,20 @@ def show_all(result):
 With {ALL['kernels']:,} kernels and {ALL['allocations']:,} live allocations together:
 
 """ + table(HEAD, [cells(found)]) + f"""
-Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; the event loop held up, in this row and those of kernels and
-allocations above, {verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
-{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not name processes: {processes:,}
-of them held the loop up for {most * 1e3:.0f} ms.
+Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; longest block of the event loop, in this row and those of
+kernels and allocations above, {verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
+{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not cover processes: {processes:,}
+of them blocked the loop for {most * 1e3:.0f} ms.
 """
 
 
 def show(result):
-    return f"""The monitor with all sections, a report each {REPORT_SECONDS} s and `--metrics-kernels 10000`. A report's CPU time is all
-that gpuprobe takes while it makes reports only. Others' wait is the longest answer to a client who asks for
-`/healthz` all the time, while reports are made and while another client scrapes: so long the event loop was busy,
-or the machine.
+    return f"""The monitor with all sections, a report each {REPORT_SECONDS} s and `--metrics-kernels 10000`. The CPU time of a report is all of
+gpuprobe's while it only makes reports. "Longest wait of others" is the longest answer to a client that requests `/healthz` all the
+time, during reports and during scrapes by another client: for so long the event loop, or the machine, was busy.
 
 """ + "".join(table([what, *HEAD], [[f"{int(size):,}", *cells(found)] for size, found in result[what].items()]) + "\n"
-              for what in ("allocations", "kernels", "processes")) + """How they grow between the two largest sizes, as a power of the size: 1 is linear, less is better, 2 would be
-quadratic.
+              for what in ("allocations", "kernels", "processes")) + """Growth between the two largest sizes, as a power of the size: 1 is linear, 2 would be quadratic.
 
 """ + table(["of", "from", *(name for name, _ in GROWTH)], growth_rows(result)) + \
         (show_all(result) if "all" in result else "")

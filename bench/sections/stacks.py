@@ -65,15 +65,15 @@ def memory_row(mode, added, base):
 
 def show(result):
     modes = list(result["memory"])
-    return """The monitor with `--stack MODE`: nanoseconds of a call. An allocation has its stack taken each time, a launch
-at first sight and then one in 64 at a place.
+    return """The monitor with `--stack MODE`: nanoseconds of a call. Every allocation has its stack taken; a launch only the first time at a
+place, and then one in 64.
 
-""" + table(["what", "alone", *modes, "fp less off", "fp / off"], [
+""" + table(["what", "alone", *modes, "fp - off", "fp / off"], [
         [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *modes, "fp - off")), spread(of["fp / off"], "{:.2f}")]
         for kind, of in result["cost"].items()]) + f"""
-What {LIVE:,} live allocations of one call site add to the memory of the maps and of gpuprobe (bar: at most
-{BAR_BYTES} bytes of kernel memory each beyond the record; the stack's id, 8 bytes of it, is there in every mode, and
-a stack is kept once, however many allocations it has):
+Memory that {LIVE:,} live allocations of one call site add to the maps and to gpuprobe. The bar is at most {BAR_BYTES} bytes of
+kernel memory each beyond the record. The record has the stack's id (8 bytes) in every mode. A stack is kept once, however
+many allocations it has.
 
 """ + table(["`--stack`", "kernel memory", "for each allocation", "more than off", "gpuprobe's own memory"], [
         memory_row(mode, added, result["memory"]["off"]) for mode, added in result["memory"].items()])

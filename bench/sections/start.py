@@ -171,21 +171,21 @@ def show_bars(found):
 
 def show(result):
     libraries = result["libraries"]
-    return """Seconds: until the kernel has the BPF programs (load), from then until all probes are in (attach), both
-together from exec, and from SIGINT to the end.
+    return """Seconds until the kernel has the BPF programs (load), from then until all probes are in (attach), both together from exec, and from
+SIGINT to the end.
 
-`gpuprobe trace` with so many functions of libcuda, beside the usual way, a perf event for each function with an
-empty program (`bench/empty`, once):
+`gpuprobe trace` by number of functions of libcuda, compared with the usual way: a perf event for each function with an empty
+program (`bench/empty`, once):
 
 """ + table([*HEAD, "usual: exec to probes in", "end"],
             [[*cells(found), *show_usual(result["usual"], place)] for place, found in enumerate(result["functions"])]) + f"""
-The monitor, all families, with so many files of libcuda. Bars, of {BARS['libraries']}: {show_bars(libraries[str(BARS['libraries'])])}.
+The monitor, all families, by number of libcuda files. Bars, for {BARS['libraries']}: {show_bars(libraries[str(BARS['libraries'])])}.
 
 """ + table(["files", *HEAD], [[count, *cells(found)] for count, found in libraries.items()]) + """
-The monitor where so many processes have called CUDA and have its one libcuda mapped; the kernel writes each probe
-into each of them:
+The monitor by number of processes that have called CUDA and have the same libcuda mapped. The kernel writes each probe into each of
+them:
 
 """ + table(["processes", *HEAD], [[count, *cells(found)] for count, found in result["processes"].items()]) + """
-The monitor by kind of links, libcuda and libcudart:
+The monitor by kind of links, with libcuda and libcudart:
 
 """ + table(["links", *HEAD], [[links, *cells(found)] for links, found in result["links"].items()])

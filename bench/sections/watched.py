@@ -68,7 +68,7 @@ def measure(setup):
 def show(result):
     rows = [[name, spread(result[kind]["alone"], "{:,.0f} ns"), *(spread(result[kind][mode], "{:+,.0f} ns") for mode in MODES)]
             for kind, name in KINDS.items()]
-    rows += [[f"{name}, of a process that is not watched", "", *(spread(result[kind][f"not {mode}"], "{:+,.0f} ns") for mode in MODES)]
+    rows += [[f"{name}, in a process that is not watched", "", *(spread(result[kind][f"not {mode}"], "{:+,.0f} ns") for mode in MODES)]
              for kind, name in KINDS.items()]
-    return "How much longer it takes than without gpuprobe.\n\n" + \
+    return "Additional time, compared with no gpuprobe.\n\n" + \
         table(["what", "alone", *(name for name, _, _ in MODES.values())], rows)
