@@ -285,10 +285,10 @@ CASE_TESTS = {**{case.program: study(case) for case in CASES}, "healthy": health
 
 # --- the page ---
 
-INTRODUCTION = """Three loops, each in C and in PyTorch, with a fault and without it. The times are those of the loop:
-medians of the two ways run in turn in one process, without gpuprobe. What was saved is their difference. What gpuprobe
-predicted is `saving_seconds` of the findings of `gpuprobe stat --json`, which watched the first way alone, scaled to the
-same number of steps; the cost is what the finding says the fault cost.
+INTRODUCTION = """Three loops, each in C and in PyTorch, with a fault and repaired. The times "before" and "after" are medians of the loop; both forms
+ran in turn in one process, without gpuprobe. "Saved" is their difference. "Predicted saving" is `saving_seconds` of the findings of
+`gpuprobe stat --json`, which watched only the form with the fault, scaled to the same number of steps. "Cost" is the cost in the
+finding.
 
     tests/gpu/run.py --only cases --studies docs/case-studies.md
 """
@@ -305,7 +305,7 @@ def page(studies, written):
     lines = ["# Case studies", "", written, "", INTRODUCTION,
              *table(["case", "fix", "before", "after", "saved", "cost of the finding", "predicted saving",
                      "predicted / saved"], studies.savings),
-             "", "## What gpuprobe said before", "", *table(["case", "finding"], studies.evidence),
-             "", "## What it said after, and of a healthy program", "", *table(["program", "finding"], studies.remaining),
+             "", "## Findings before the repair", "", *table(["case", "finding"], studies.evidence),
+             "", "## Findings after the repair, and of a healthy program", "", *table(["program", "finding"], studies.remaining),
              "", "## Figures", "", *table(["what", "value"], studies.figures)]
     return "\n".join(lines) + "\n"

@@ -60,11 +60,14 @@ TESTS = {
 GROUPS = {"cases": list(CASE_TESTS)}
 OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank")
 
-NOTES = """Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and
-`cuLaunchKernel*`; kernels that ran are the events of its trace. What the profiler saw in 100 steps is compared with
-gpuprobe's run of 100 steps less its run of 0 steps, memory with what the program says at the end of the same run.
-Workloads that the simulator can run are compared with its truth file for the same run. Rows without an expected
-value are told for information.
+NOTES = """Each row compares gpuprobe with an independent source:
+
+- Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and `cuLaunchKernel*`; kernels that
+  ran are the events of its trace. The profiler's 100 steps are compared with gpuprobe's run of 100 steps less its run of 0 steps.
+- Memory is compared with what the program reports at the end of the same run.
+- Workloads that the simulator can run are compared with its truth file for the same run.
+
+Rows without an expected value are for information.
 """
 
 
