@@ -13,9 +13,12 @@
 
 #include <sys/wait.h>
 
+#include "api/api.h"
 #include "metrics_scene.h"
 #include "model_builder.h"
 #include "output/metrics/metrics.h"
+
+#define OF_TRAIN "pid=\"42\",comm=\"train\""
 
 static const struct {
 	const char *family;
@@ -260,6 +263,47 @@ static void waits_have_series_once_there_are_any(void **state)
 	free(page);
 }
 
+/* What the busy process has none of: each value is another one. */
+static void seldom_families_have_their_values(void **state)
+{
+	struct open_call open[] = {
+		{.row = 0, .start_ns = 1000000000},
+		{.row = 0, .start_ns = 3500000000},
+		{.row = 0, .start_ns = 3999999999}, /* for less than 100 ms */
+	};
+	struct pool_totals pools[] = {
+		{.device = 0, .used = 5, .reserved = 8},
+		{.device = 0, .used = 1, .reserved = 2},
+		{.device = DEVICE_UNKNOWN, .used = 3, .reserved = 4},
+	};
+	struct busy b;
+	char *page;
+
+	(void)state;
+	fill_busy(&b);
+	b.model.now_ns = 4000000000;
+	b.process.open = open;
+	b.process.open_listed = COUNT(open);
+	b.process.pools = pools;
+	b.process.pool_count = COUNT(pools);
+	b.process.memory[MEMORY_RESERVED] = (struct memory_totals){.allocations = 1, .live_bytes = 700};
+	b.process.memory[MEMORY_MAPPED] = (struct memory_totals){.allocations = 1, .live_bytes = 300};
+	b.process.unfollowed = (struct unfollowed_totals){.calls = 6, .allocated_bytes = 64};
+	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
+	assert_has(page, "\ngpuprobe_calls_in_progress{" OF_TRAIN ",function=\"%s\"} 2\n#", api_functions[0].symbol, NULL);
+	assert_has(page, "\ngpuprobe_longest_call_in_progress_seconds{" OF_TRAIN ",function=\"%s\"} 3\n#",
+		   api_functions[0].symbol, NULL);
+	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 6\n", NULL, NULL);
+	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 3\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 10\n", NULL, NULL);
+	assert_has(page, "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 4\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_virtual_reserved_bytes{" OF_TRAIN "} 700\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_virtual_mapped_bytes{" OF_TRAIN "} 300\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_unfollowed_calls_total{" OF_TRAIN "} 6\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_unfollowed_allocated_bytes_total{" OF_TRAIN "} 64\n#", NULL, NULL);
+	free(page);
+}
+
 static void renders_an_empty_model(void **state)
 {
 	struct model model = {.sections = SECTION_ALL};
@@ -345,6 +389,7 @@ int main(void)
 		cmocka_unit_test(shows_control_characters),
 		cmocka_unit_test(takes_the_newest_of_a_pid),
 		cmocka_unit_test(waits_have_series_once_there_are_any),
+		cmocka_unit_test(seldom_families_have_their_values),
 		cmocka_unit_test(renders_an_empty_model),
 		cmocka_unit_test(reports_a_failed_write),
 		cmocka_unit_test(own_numbers_are_plausible),
