@@ -4,104 +4,61 @@
 
 #include "output/enum_names.h"
 
-static const struct metric_family copies = {
-	"gpuprobe_copies",
-	METRIC_COUNTER,
-	"Successful copy and set calls by kind and mode.",
-};
-static const struct metric_family copy_bytes = {
-	"gpuprobe_copy_bytes",
-	METRIC_COUNTER,
-	"Bytes of successful copy and set calls by kind and mode.",
-};
-static const struct metric_family copy_seconds = {
-	"gpuprobe_copy_seconds",
-	METRIC_COUNTER,
-	"Time inside successful copy and set calls in seconds; of async ones the time to enqueue,"
-	" not to copy.",
-};
-
-static const struct metric_family inflight = {
-	"gpuprobe_copies_inflight",
-	METRIC_GAUGE,
-	"Asynchronous copies that no wait has covered yet.",
-};
-static const struct metric_family inflight_bytes = {
-	"gpuprobe_copies_inflight_bytes",
-	METRIC_GAUGE,
-	"Bytes of asynchronous copies that no wait has covered yet.",
-};
-static const struct metric_family inflight_oldest = {
-	"gpuprobe_copies_inflight_oldest_seconds",
-	METRIC_GAUGE,
-	"Age of the oldest asynchronous copy that no wait has covered yet, in seconds.",
-};
-
-static void copy_sample(struct exposition_writer *w, const struct process *p, int kind, int mode)
+static void write_copies(struct metrics_page *page, const struct process *p)
 {
-	const struct copy_totals *c = &p->copies[kind][mode];
+	struct exposition_writer *w = &page->writer;
 
-	if (!c->calls)
-		return;
-	metrics_page__sample(w, p);
-	exposition__label(w, "kind", enum_names__copy_kind(kind));
-	exposition__label(w, "mode", mode ? "async" : "sync");
-	if (w->family == &copies)
-		exposition__u64(w, c->calls);
-	else if (w->family == &copy_bytes)
-		exposition__u64(w, c->bytes);
-	else
-		exposition__seconds(w, c->ns);
-}
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		for (int async = 0; async < 2; async++) {
+			const struct copy_totals *c = &p->copies[kind][async];
 
-static void write_copy_counter(struct metrics_page *page, const struct metric_family *family)
-{
-	size_t i;
-	int kind;
-
-	exposition__family(&page->writer, family);
-	for (i = 0; i < page->process_count; i++) {
-		for (kind = 0; kind < COPY_KINDS; kind++) {
-			copy_sample(&page->writer, page->processes[i], kind, 0);
-			copy_sample(&page->writer, page->processes[i], kind, 1);
+			if (!c->calls)
+				continue;
+			metrics_page__sample(w, p);
+			exposition__label(w, "kind", enum_names__copy_kind(kind));
+			exposition__label(w, "mode", async ? "async" : "sync");
+			exposition__number(w, metrics_page__value(page, c));
 		}
 	}
 }
 
-static void inflight_sample(struct exposition_writer *w, const struct process *p, int kind)
+static void write_inflight(struct metrics_page *page, const struct process *p)
 {
-	const struct copy_inflight *f = &p->inflight[kind];
+	struct exposition_writer *w = &page->writer;
 
-	/* A gauge that was there goes to 0, it does not vanish. */
-	if (!p->copies[kind][1].calls && !f->calls)
-		return;
-	metrics_page__sample(w, p);
-	exposition__label(w, "kind", enum_names__copy_kind(kind));
-	if (w->family == &inflight)
-		exposition__u64(w, f->calls);
-	else if (w->family == &inflight_bytes)
-		exposition__u64(w, f->bytes);
-	else
-		exposition__seconds(w, f->oldest_ns);
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		const struct copy_inflight *f = &p->inflight[kind];
+
+		/* A gauge that was there goes to 0, it does not vanish. */
+		if (!p->copies[kind][1].calls && !f->calls)
+			continue;
+		metrics_page__sample(w, p);
+		exposition__label(w, "kind", enum_names__copy_kind(kind));
+		exposition__number(w, metrics_page__value(page, f));
+	}
 }
 
-static void write_inflight(struct metrics_page *page, const struct metric_family *family)
-{
-	size_t i;
-	int kind;
+#define COPIES(member) .process = write_copies, METRIC_VALUE(struct copy_totals, member)
+#define INFLIGHT(member) .process = write_inflight, METRIC_VALUE(struct copy_inflight, member)
 
-	exposition__family(&page->writer, family);
-	for (i = 0; i < page->process_count; i++)
-		for (kind = 0; kind < COPY_KINDS; kind++)
-			inflight_sample(&page->writer, page->processes[i], kind);
-}
+static const struct metric metrics[] = {
+	{{"gpuprobe_copies", METRIC_COUNTER, "Successful copy and set calls by kind and mode."},
+	 COPIES(calls)},
+	{{"gpuprobe_copy_bytes", METRIC_COUNTER, "Bytes of successful copy and set calls by kind and mode."},
+	 COPIES(bytes)},
+	{{"gpuprobe_copy_seconds", METRIC_COUNTER,
+	  "Time inside successful copy and set calls in seconds; of async ones the time to enqueue, not to copy."},
+	 COPIES(ns)},
+	{{"gpuprobe_copies_inflight", METRIC_GAUGE, "Asynchronous copies that no wait has covered yet."},
+	 INFLIGHT(calls)},
+	{{"gpuprobe_copies_inflight_bytes", METRIC_GAUGE, "Bytes of asynchronous copies that no wait has covered yet."},
+	 INFLIGHT(bytes)},
+	{{"gpuprobe_copies_inflight_oldest_seconds", METRIC_GAUGE,
+	  "Age of the oldest asynchronous copy that no wait has covered yet, in seconds."},
+	 INFLIGHT(oldest_ns)},
+};
 
 void copy_series__write(struct metrics_page *page)
 {
-	write_copy_counter(page, &copies);
-	write_copy_counter(page, &copy_bytes);
-	write_copy_counter(page, &copy_seconds);
-	write_inflight(page, &inflight);
-	write_inflight(page, &inflight_bytes);
-	write_inflight(page, &inflight_oldest);
+	metrics_page__write(page, metrics, METRIC_COUNT(metrics));
 }

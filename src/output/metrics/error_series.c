@@ -74,7 +74,7 @@ static void write_failures(struct exposition_writer *w, const struct process *p,
 		metrics_page__sample(w, p);
 		exposition__label(w, "function", f->function);
 		exposition__label(w, "error", error_label(f, buffer, sizeof(buffer)));
-		exposition__u64(w, sums[i]);
+		exposition__number(w, sums[i]);
 	}
 }
 

@@ -53,6 +53,7 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 	const char *unit = unit_of(family->name);
 
 	w->family = family;
+	w->in_seconds = unit && !strcmp(unit, "seconds");
 	fprintf(w->out, "# TYPE %s%s %s\n", family->name, suffix, type_name(family->type, w->form));
 	if (openmetrics && unit)
 		fprintf(w->out, "# UNIT %s %s\n", family->name, unit);
@@ -140,35 +141,40 @@ static const char *decimal(uint64_t value, char digits[DIGITS_SIZE])
 	return at;
 }
 
-void exposition__u64(struct exposition_writer *w, uint64_t value)
+/* Ends the line, too. */
+static void write_billionths(FILE *out, uint64_t billionths)
 {
-	char digits[DIGITS_SIZE];
-
-	end_labels(w);
-	fputs(decimal(value, digits), w->out);
-	fputs("\n", w->out);
-}
-
-void exposition__seconds(struct exposition_writer *w, uint64_t ns)
-{
-	uint64_t whole = ns / 1000000000, rest = ns % 1000000000;
+	uint64_t whole = billionths / 1000000000, rest = billionths % 1000000000;
 	char digits[16];
 	size_t n;
 
-	end_labels(w);
 	if (!rest) {
-		fprintf(w->out, "%" PRIu64 "\n", whole);
+		fprintf(out, "%" PRIu64 "\n", whole);
 		return;
 	}
 	snprintf(digits, sizeof(digits), "%09" PRIu64, rest);
 	for (n = strlen(digits); digits[n - 1] == '0'; n--)
 		;
-	fprintf(w->out, "%" PRIu64 ".%.*s\n", whole, (int)n, digits);
+	fprintf(out, "%" PRIu64 ".%.*s\n", whole, (int)n, digits);
+}
+
+void exposition__number(struct exposition_writer *w, uint64_t value)
+{
+	char digits[DIGITS_SIZE];
+
+	end_labels(w);
+	if (w->in_seconds) {
+		write_billionths(w->out, value);
+		return;
+	}
+	fputs(decimal(value, digits), w->out);
+	fputs("\n", w->out);
 }
 
 void exposition__ratio(struct exposition_writer *w, double ratio)
 {
-	exposition__seconds(w, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
+	end_labels(w);
+	write_billionths(w->out, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
 }
 
 void exposition__end(struct exposition_writer *w)

@@ -37,6 +37,7 @@ struct exposition_writer {
 	FILE *out;
 	enum exposition form;
 	const struct metric_family *family;
+	bool in_seconds; /* the family's unit */
 	bool has_labels;
 };
 
@@ -49,10 +50,8 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 void exposition__sample(struct exposition_writer *w);
 /* The value is escaped; what a terminal would act on is shown as \xNN, and bytes that are no UTF-8 become U+FFFD. */
 void exposition__label(struct exposition_writer *w, const char *name, const char *value);
-void exposition__u64(struct exposition_writer *w, uint64_t value);
-/* Nanoseconds, written as seconds in decimals, exactly. */
-void exposition__seconds(struct exposition_writer *w, uint64_t ns);
-
+/* A family of seconds takes nanoseconds: they are written as seconds in decimals, exactly. */
+void exposition__number(struct exposition_writer *w, uint64_t value);
 /* A share, with six decimals. */
 void exposition__ratio(struct exposition_writer *w, double ratio);
 

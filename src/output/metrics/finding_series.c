@@ -151,7 +151,7 @@ static void write_active(struct exposition_writer *w, const struct entry *entry)
 				continue;
 			begin_sample(w, entry, kind);
 			exposition__label(w, "severity", findings_text__severity_word(severity));
-			exposition__u64(w, reported->active[severity]);
+			exposition__number(w, reported->active[severity]);
 		}
 	}
 }
@@ -162,7 +162,7 @@ static void write_cost(struct exposition_writer *w, const struct entry *entry)
 		if (!entry->reported[kind].has_cost)
 			continue;
 		begin_sample(w, entry, kind);
-		exposition__seconds(w, entry->reported[kind].cost_ns);
+		exposition__number(w, entry->reported[kind].cost_ns);
 	}
 }
 

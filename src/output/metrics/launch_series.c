@@ -16,7 +16,7 @@ static void kernel_sample(struct exposition_writer *w, const struct process *p, 
 {
 	metrics_page__sample(w, p);
 	exposition__label(w, "kernel", label);
-	exposition__u64(w, launches);
+	exposition__number(w, launches);
 }
 
 static int write_kernels(struct metrics_page *page, struct kernel_series *series)

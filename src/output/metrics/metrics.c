@@ -17,22 +17,6 @@ struct metrics {
 	struct finding_series *findings;
 };
 
-static const struct metric_family events_lost = {
-	"gpuprobe_events_lost",
-	METRIC_COUNTER,
-	"Calls and records that gpuprobe missed, by reason.",
-};
-static const struct metric_family probes_attached = {
-	"gpuprobe_probes_attached",
-	METRIC_GAUGE,
-	"Probe sites attached, by layer.",
-};
-static const struct metric_family build = {
-	"gpuprobe_build",
-	METRIC_INFO,
-	"The gpuprobe that serves this page.",
-};
-
 struct metrics *metrics__new(const struct metrics_options *options)
 {
 	struct metrics *metrics = calloc(1, sizeof(*metrics));
@@ -57,34 +41,41 @@ void metrics__free(struct metrics *metrics)
 	free(metrics);
 }
 
-static void write_gpuprobe(struct metrics_page *page, const char *version)
+static void write_lost(struct metrics_page *page)
 {
-	struct exposition_writer *w = &page->writer;
-	int i;
-
-	exposition__family(w, &events_lost);
-	for (i = 0; i < LOSS_COUNT; i++) {
-		exposition__sample(w);
-		exposition__label(w, "reason", enum_names__loss_name(i));
-		exposition__u64(w, page->model->lost[i]);
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		exposition__sample(&page->writer);
+		exposition__label(&page->writer, "reason", enum_names__loss_name(i));
+		exposition__number(&page->writer, page->model->lost[i]);
 	}
-	exposition__family(w, &probes_attached);
-	for (i = 0; i < LAYER_COUNT; i++) {
-		exposition__sample(w);
-		exposition__label(w, "layer", enum_names__layer(i));
-		exposition__u64(w, page->model->probes_attached[i]);
-	}
-	exposition__family(w, &build);
-	exposition__sample(w);
-	exposition__label(w, "version", version);
-	exposition__u64(w, 1);
-	self_metrics__write(w);
 }
+
+static void write_probes(struct metrics_page *page)
+{
+	for (int i = 0; i < LAYER_COUNT; i++) {
+		exposition__sample(&page->writer);
+		exposition__label(&page->writer, "layer", enum_names__layer(i));
+		exposition__number(&page->writer, page->model->probes_attached[i]);
+	}
+}
+
+static void write_build(struct metrics_page *page)
+{
+	exposition__sample(&page->writer);
+	exposition__label(&page->writer, "version", page->options->version);
+	exposition__number(&page->writer, 1);
+}
+
+static const struct metric gpuprobe_metrics[] = {
+	{{"gpuprobe_events_lost", METRIC_COUNTER, "Calls and records that gpuprobe missed, by reason."}, .page = write_lost},
+	{{"gpuprobe_probes_attached", METRIC_GAUGE, "Probe sites attached, by layer."}, .page = write_probes},
+	{{"gpuprobe_build", METRIC_INFO, "The gpuprobe that serves this page."}, .page = write_build},
+};
 
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form)
 {
-	struct metrics_page page = {.model = model};
+	struct metrics_page page = {.model = model, .options = &metrics->options};
 	int err;
 
 	exposition__begin(&page.writer, out, form);
@@ -114,13 +105,13 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	if (err)
 		goto out;
 	sampling_series__write(&page);
-	if (metrics->options.verdicts)
-		verdict_series__write(&page, metrics->options.verdicts);
+	verdict_series__write(&page);
 	if (findings)
 		err = finding_series__write(&page, metrics->findings, findings);
 	if (err)
 		goto out;
-	write_gpuprobe(&page, metrics->options.version);
+	metrics_page__write(&page, gpuprobe_metrics, METRIC_COUNT(gpuprobe_metrics));
+	self_metrics__write(&page.writer);
 	exposition__end(&page.writer);
 	err = ferror(out) ? -EIO : 0;
 out:

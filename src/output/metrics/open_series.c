@@ -5,15 +5,9 @@
 
 #define LEAST_NS 100000000ull /* shorter ones are calls as any other, and series of a moment */
 
-static const struct metric_family in_progress = {
-	"gpuprobe_calls_in_progress",
-	METRIC_GAUGE,
-	"Calls in progress for 100 ms and more by function, of the 64 longest of a process.",
-};
-static const struct metric_family longest = {
-	"gpuprobe_longest_call_in_progress_seconds",
-	METRIC_GAUGE,
-	"For how long the longest of these calls has been in progress, in seconds.",
+/* A process's calls of one function. */
+struct in_progress {
+	uint64_t calls, longest_ns;
 };
 
 static uint64_t lasted_ns(const struct metrics_page *page, const struct open_call *call)
@@ -39,31 +33,37 @@ static uint64_t count(const struct metrics_page *page, const struct process *p, 
 	return calls;
 }
 
-static void write_family(struct metrics_page *page, const struct metric_family *family)
+static void write_functions(struct metrics_page *page, const struct process *p)
 {
 	struct exposition_writer *w = &page->writer;
 
-	exposition__family(w, family);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
+	for (size_t k = 0; k < p->open_listed; k++) {
+		/* The list has the longest first. */
+		struct in_progress of = {
+			.calls = counts(page, p, k) ? count(page, p, k) : 0,
+			.longest_ns = lasted_ns(page, &p->open[k]),
+		};
 
-		for (size_t k = 0; k < p->open_listed; k++) {
-			uint64_t calls = counts(page, p, k) ? count(page, p, k) : 0;
-
-			if (!calls)
-				continue;
-			metrics_page__sample(w, p);
-			exposition__label(w, "function", api_functions[p->open[k].row].symbol);
-			if (family == &in_progress)
-				exposition__u64(w, calls);
-			else
-				exposition__seconds(w, lasted_ns(page, &p->open[k]));
-		}
+		if (!of.calls)
+			continue;
+		metrics_page__sample(w, p);
+		exposition__label(w, "function", api_functions[p->open[k].row].symbol);
+		exposition__number(w, metrics_page__value(page, &of));
 	}
 }
 
+#define FUNCTIONS(member) .process = write_functions, METRIC_VALUE(struct in_progress, member)
+
+static const struct metric metrics[] = {
+	{{"gpuprobe_calls_in_progress", METRIC_GAUGE,
+	  "Calls in progress for 100 ms and more by function, of the 64 longest of a process."},
+	 FUNCTIONS(calls)},
+	{{"gpuprobe_longest_call_in_progress_seconds", METRIC_GAUGE,
+	  "For how long the longest of these calls has been in progress, in seconds."},
+	 FUNCTIONS(longest_ns)},
+};
+
 void open_series__write(struct metrics_page *page)
 {
-	write_family(page, &in_progress);
-	write_family(page, &longest);
+	metrics_page__write(page, metrics, METRIC_COUNT(metrics));
 }

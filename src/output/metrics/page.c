@@ -55,6 +55,29 @@ int metrics_page__choose_processes(struct metrics_page *page)
 	return 0;
 }
 
+void metrics_page__write(struct metrics_page *page, const struct metric *metrics, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		page->metric = &metrics[i];
+		exposition__family(&page->writer, &metrics[i].family);
+		if (metrics[i].page)
+			metrics[i].page(page);
+		for (size_t k = 0; metrics[i].process && k < page->process_count; k++)
+			metrics[i].process(page, page->processes[k]);
+	}
+}
+
+uint64_t metrics_page__value(const struct metrics_page *page, const void *of)
+{
+	return *(const uint64_t *)((const char *)of + page->metric->offset);
+}
+
+void metrics_page__write_total(struct metrics_page *page, const struct process *p)
+{
+	metrics_page__sample(&page->writer, p);
+	exposition__number(&page->writer, metrics_page__value(page, p));
+}
+
 void metrics_page__sample(struct exposition_writer *w, const struct process *p)
 {
 	char pid[16];

@@ -5,52 +5,6 @@
 #include "model/gpu_label.h"
 #include "output/metrics/series.h"
 
-static const struct metric_family info = {
-	"gpuprobe_process",
-	METRIC_INFO,
-	"Who a process is: parent, user, container and pod, and the pid in its own namespace.",
-};
-static const struct metric_family used_bytes = {
-	"gpuprobe_gpu_memory_used_bytes",
-	METRIC_GAUGE,
-	"Memory of a GPU in use by all processes, by NVML.",
-};
-static const struct metric_family total_bytes = {
-	"gpuprobe_gpu_memory_total_bytes",
-	METRIC_GAUGE,
-	"Memory of a GPU, by NVML.",
-};
-static const struct metric_family process_bytes = {
-	"gpuprobe_process_gpu_memory_bytes",
-	METRIC_GAUGE,
-	"Memory of a GPU in use by a process, by NVML.",
-};
-static const struct metric_family untracked_bytes = {
-	"gpuprobe_device_memory_untracked_bytes",
-	METRIC_GAUGE,
-	"Memory of a GPU that NVML counts for a process and no allocation seen accounts for: context,"
-	" code, libraries.",
-};
-
-static const struct metric_family since_attach = {
-	"gpuprobe_process_since_attach",
-	METRIC_GAUGE,
-	"Processes that were there before gpuprobe, 1 of each: what they did, allocated and made until then is in none of their"
-	" series.",
-};
-
-static const struct metric_family unfollowed = {
-	"gpuprobe_unfollowed_calls",
-	METRIC_COUNTER,
-	"Calls whose return was not followed, since their thread had switched stacks inside a call or by --no-return-probes: results and"
-	" durations are unknown, and memory, copies and waits are without them.",
-};
-static const struct metric_family unfollowed_bytes = {
-	"gpuprobe_unfollowed_allocated_bytes",
-	METRIC_COUNTER,
-	"Bytes that allocations among these calls asked for.",
-};
-
 static void label_number(struct exposition_writer *w, const char *name, int32_t number)
 {
 	char text[16];
@@ -60,24 +14,19 @@ static void label_number(struct exposition_writer *w, const char *name, int32_t 
 	exposition__label(w, name, number ? text : "unknown");
 }
 
-static void write_info(struct metrics_page *page)
+static void write_info(struct metrics_page *page, const struct process *p)
 {
 	struct exposition_writer *w = &page->writer;
 
-	exposition__family(w, &info);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
-
-		if (!p->identified)
-			continue;
-		metrics_page__sample(w, p);
-		label_number(w, "ppid", p->parent);
-		exposition__label(w, "user", p->user);
-		exposition__label(w, "container", p->cgroup_known ? p->container : "unknown");
-		exposition__label(w, "pod", p->cgroup_known ? p->pod : "unknown");
-		label_number(w, "ns_pid", p->namespace_pid);
-		exposition__u64(w, 1);
-	}
+	if (!p->identified)
+		return;
+	metrics_page__sample(w, p);
+	label_number(w, "ppid", p->parent);
+	exposition__label(w, "user", p->user);
+	exposition__label(w, "container", p->cgroup_known ? p->container : "unknown");
+	exposition__label(w, "pod", p->cgroup_known ? p->pod : "unknown");
+	label_number(w, "ns_pid", p->namespace_pid);
+	exposition__number(w, 1);
 }
 
 static void label_gpu(struct exposition_writer *w, const struct gpu *gpu)
@@ -89,56 +38,87 @@ static void label_gpu(struct exposition_writer *w, const struct gpu *gpu)
 	exposition__label(w, "uuid", gpu->uuid);
 }
 
-static void write_machine(struct metrics_page *page, const struct metric_family *family)
+static void write_gpus(struct metrics_page *page)
 {
 	struct exposition_writer *w = &page->writer;
 
-	exposition__family(w, family);
 	for (size_t i = 0; i < page->model->gpu_count; i++) {
 		const struct gpu *gpu = &page->model->gpus[i];
-		uint64_t bytes = family == &used_bytes ? gpu->used_bytes : gpu->total_bytes;
+		uint64_t bytes = metrics_page__value(page, gpu);
 
 		if (bytes == GPU_UNKNOWN_BYTES)
 			continue;
 		exposition__sample(w);
 		label_gpu(w, gpu);
 		exposition__label(w, "name", gpu->name);
-		exposition__u64(w, bytes);
+		exposition__number(w, bytes);
 	}
 }
 
-static void write_processes(struct metrics_page *page, const struct metric_family *family)
+static void write_gpus_of(struct metrics_page *page, const struct process *p)
 {
 	struct exposition_writer *w = &page->writer;
 
-	exposition__family(w, family);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
+	for (size_t i = 0; i < p->gpu_count; i++) {
+		const struct gpu *gpu = gpu_label__find(page->model, &p->gpus[i]);
+		uint64_t bytes = metrics_page__value(page, &p->gpus[i]);
 
-		for (size_t k = 0; k < p->gpu_count; k++) {
-			const struct gpu *gpu = gpu_label__find(page->model, &p->gpus[k]);
-			uint64_t bytes = family == &process_bytes ? p->gpus[k].used_bytes :
-								    p->gpus[k].untracked_bytes;
-
-			if (!gpu || bytes == GPU_UNKNOWN_BYTES)
-				continue;
-			metrics_page__sample(w, p);
-			label_gpu(w, gpu);
-			exposition__u64(w, bytes);
-		}
-	}
-}
-
-static void write_late(struct metrics_page *page)
-{
-	exposition__family(&page->writer, &since_attach);
-	for (size_t i = 0; i < page->process_count; i++) {
-		if (!page->processes[i]->since_attach)
+		if (!gpu || bytes == GPU_UNKNOWN_BYTES)
 			continue;
-		metrics_page__sample(&page->writer, page->processes[i]);
-		exposition__u64(&page->writer, 1);
+		metrics_page__sample(w, p);
+		label_gpu(w, gpu);
+		exposition__number(w, bytes);
 	}
 }
+
+static void write_since_attach(struct metrics_page *page, const struct process *p)
+{
+	if (!p->since_attach)
+		return;
+	metrics_page__sample(&page->writer, p);
+	exposition__number(&page->writer, 1);
+}
+
+static void write_unfollowed(struct metrics_page *page, const struct process *p)
+{
+	if (!p->unfollowed.calls)
+		return;
+	metrics_page__sample(&page->writer, p);
+	exposition__number(&page->writer, metrics_page__value(page, &p->unfollowed));
+}
+
+#define GPUS(member) .page = write_gpus, METRIC_VALUE(struct gpu, member)
+#define GPUS_OF(member) .process = write_gpus_of, METRIC_VALUE(struct process_gpu, member)
+#define UNFOLLOWED(member) .process = write_unfollowed, METRIC_VALUE(struct unfollowed_totals, member)
+
+static const struct metric metrics[] = {
+	{{"gpuprobe_process", METRIC_INFO,
+	  "Who a process is: parent, user, container and pod, and the pid in its own namespace."},
+	 .process = write_info},
+	{{"gpuprobe_gpu_memory_used_bytes", METRIC_GAUGE, "Memory of a GPU in use by all processes, by NVML."},
+	 GPUS(used_bytes)},
+	{{"gpuprobe_gpu_memory_total_bytes", METRIC_GAUGE, "Memory of a GPU, by NVML."},
+	 GPUS(total_bytes)},
+	{{"gpuprobe_process_gpu_memory_bytes", METRIC_GAUGE, "Memory of a GPU in use by a process, by NVML."},
+	 GPUS_OF(used_bytes)},
+	{{"gpuprobe_device_memory_untracked_bytes", METRIC_GAUGE,
+	  "Memory of a GPU that NVML counts for a process and no allocation seen accounts for: context,"
+	  " code, libraries."},
+	 GPUS_OF(untracked_bytes)},
+	{{"gpuprobe_process_since_attach", METRIC_GAUGE,
+	  "Processes that were there before gpuprobe, 1 of each: what they did, allocated and made until then is in none of their"
+	  " series."},
+	 .process = write_since_attach},
+};
+
+static const struct metric unfollowed_metrics[] = {
+	{{"gpuprobe_unfollowed_calls", METRIC_COUNTER,
+	  "Calls whose return was not followed, since their thread had switched stacks inside a call or by --no-return-probes: results and"
+	  " durations are unknown, and memory, copies and waits are without them."},
+	 UNFOLLOWED(calls)},
+	{{"gpuprobe_unfollowed_allocated_bytes", METRIC_COUNTER, "Bytes that allocations among these calls asked for."},
+	 UNFOLLOWED(allocated_bytes)},
+};
 
 static bool has_unfollowed(const struct metrics_page *page)
 {
@@ -148,31 +128,9 @@ static bool has_unfollowed(const struct metrics_page *page)
 	return false;
 }
 
-static void write_unfollowed(struct metrics_page *page, const struct metric_family *family)
-{
-	struct exposition_writer *w = &page->writer;
-
-	exposition__family(w, family);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct unfollowed_totals *totals = &page->processes[i]->unfollowed;
-
-		if (!totals->calls)
-			continue;
-		metrics_page__sample(w, page->processes[i]);
-		exposition__u64(w, family == &unfollowed ? totals->calls : totals->allocated_bytes);
-	}
-}
-
 void process_series__write(struct metrics_page *page)
 {
-	write_info(page);
-	write_machine(page, &used_bytes);
-	write_machine(page, &total_bytes);
-	write_processes(page, &process_bytes);
-	write_processes(page, &untracked_bytes);
-	write_late(page);
-	if (has_unfollowed(page)) {
-		write_unfollowed(page, &unfollowed);
-		write_unfollowed(page, &unfollowed_bytes);
-	}
+	metrics_page__write(page, metrics, METRIC_COUNT(metrics));
+	if (has_unfollowed(page))
+		metrics_page__write(page, unfollowed_metrics, METRIC_COUNT(unfollowed_metrics));
 }

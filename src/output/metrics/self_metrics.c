@@ -9,94 +9,73 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct metric_family cpu_seconds = {
-	"process_cpu_seconds",
-	METRIC_COUNTER,
-	"User and system CPU time of gpuprobe itself in seconds.",
-};
-static const struct metric_family resident_bytes = {
-	"process_resident_memory_bytes",
-	METRIC_GAUGE,
-	"Resident memory of gpuprobe itself in bytes.",
-};
-static const struct metric_family virtual_bytes = {
-	"process_virtual_memory_bytes",
-	METRIC_GAUGE,
-	"Virtual memory of gpuprobe itself in bytes.",
-};
-static const struct metric_family open_fds = {
-	"process_open_fds",
-	METRIC_GAUGE,
-	"Open file descriptors of gpuprobe itself.",
-};
-static const struct metric_family max_fds = {
-	"process_max_fds",
-	METRIC_GAUGE,
-	"Most file descriptors that gpuprobe itself may have open.",
-};
-static const struct metric_family start_seconds = {
-	"process_start_time_seconds",
-	METRIC_GAUGE,
-	"Start of gpuprobe itself in seconds since the Unix epoch.",
-};
-
-static void write_u64(struct exposition_writer *w, const struct metric_family *family,
-		      uint64_t value)
-{
-	exposition__family(w, family);
-	exposition__sample(w);
-	exposition__u64(w, value);
-}
-
-static void write_seconds(struct exposition_writer *w, const struct metric_family *family,
-			  uint64_t ns)
-{
-	exposition__family(w, family);
-	exposition__sample(w);
-	exposition__seconds(w, ns);
-}
-
-static void write_cpu(struct exposition_writer *w)
+static bool read_cpu(uint64_t *ns)
 {
 	struct timespec t;
 
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
-		write_seconds(w, &cpu_seconds,
-			      (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+		return false;
+	*ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return true;
 }
 
-static void write_memory(struct exposition_writer *w)
+/* Both in pages. */
+static bool read_statm(uint64_t *all, uint64_t *resident)
 {
-	uint64_t pages, resident, page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	FILE *in = fopen("/proc/self/statm", "re");
 	int n;
 
 	if (!in)
-		return;
-	n = fscanf(in, "%" SCNu64 " %" SCNu64, &pages, &resident);
+		return false;
+	n = fscanf(in, "%" SCNu64 " %" SCNu64, all, resident);
 	fclose(in);
-	if (n != 2)
-		return;
-	write_u64(w, &resident_bytes, resident * page_size);
-	write_u64(w, &virtual_bytes, pages * page_size);
+	return n == 2;
 }
 
-static void write_fds(struct exposition_writer *w)
+static bool read_resident(uint64_t *bytes)
+{
+	uint64_t all, resident;
+
+	if (!read_statm(&all, &resident))
+		return false;
+	*bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+static bool read_virtual(uint64_t *bytes)
+{
+	uint64_t all, resident;
+
+	if (!read_statm(&all, &resident))
+		return false;
+	*bytes = all * (uint64_t)sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+static bool read_open_fds(uint64_t *count)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	struct rlimit limit;
 	struct dirent *entry;
-	uint64_t count = 0;
+	uint64_t entries = 0;
 
-	if (dir) {
-		while ((entry = readdir(dir)))
-			count += entry->d_name[0] != '.';
-		closedir(dir);
-		/* One of them was the directory itself. */
-		write_u64(w, &open_fds, count - 1);
-	}
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-		write_u64(w, &max_fds, limit.rlim_cur);
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir)))
+		entries += entry->d_name[0] != '.';
+	closedir(dir);
+	/* One of them was the directory itself. */
+	*count = entries - 1;
+	return true;
+}
+
+static bool read_max_fds(uint64_t *count)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	*count = limit.rlim_cur;
+	return true;
 }
 
 /* The boot time in Unix seconds as the kernel tells it; 0 when it does not. */
@@ -137,20 +116,36 @@ static uint64_t start_ticks(void)
 	return ticks;
 }
 
-static void write_start(struct exposition_writer *w)
+static bool read_start(uint64_t *ns)
 {
 	uint64_t boot = boot_time(), ticks = start_ticks();
 	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
 
-	if (boot && ticks)
-		write_seconds(w, &start_seconds,
-			      boot * 1000000000 + ticks * (1000000000 / hz));
+	*ns = boot * 1000000000 + ticks * (1000000000 / hz);
+	return boot && ticks;
 }
+
+static const struct {
+	struct metric_family family;
+	bool (*read)(uint64_t *value); /* false where it cannot be read */
+} metrics[] = {
+	{{"process_cpu_seconds", METRIC_COUNTER, "User and system CPU time of gpuprobe itself in seconds."}, read_cpu},
+	{{"process_resident_memory_bytes", METRIC_GAUGE, "Resident memory of gpuprobe itself in bytes."}, read_resident},
+	{{"process_virtual_memory_bytes", METRIC_GAUGE, "Virtual memory of gpuprobe itself in bytes."}, read_virtual},
+	{{"process_open_fds", METRIC_GAUGE, "Open file descriptors of gpuprobe itself."}, read_open_fds},
+	{{"process_max_fds", METRIC_GAUGE, "Most file descriptors that gpuprobe itself may have open."}, read_max_fds},
+	{{"process_start_time_seconds", METRIC_GAUGE, "Start of gpuprobe itself in seconds since the Unix epoch."}, read_start},
+};
 
 void self_metrics__write(struct exposition_writer *w)
 {
-	write_cpu(w);
-	write_memory(w);
-	write_fds(w);
-	write_start(w);
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+		if (!metrics[i].read(&value))
+			continue;
+		exposition__family(w, &metrics[i].family);
+		exposition__sample(w);
+		exposition__number(w, value);
+	}
 }

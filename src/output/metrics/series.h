@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The families of the metrics page: each writer is in a file of its own,
- * NAME_series.c, and writes the families of one section whole, for all
- * processes of the page.
+ * The metrics of the page. Each writer is in a file of its own, NAME_series.c,
+ * with a table of the metrics that it writes (struct metric, page.h).
  */
 #ifndef OUTPUT_METRICS_SERIES_H
 #define OUTPUT_METRICS_SERIES_H
 
-#include "finding/finding.h"
 #include "output/metrics/kernel_series.h"
 #include "output/metrics/page.h"
 
@@ -26,8 +24,8 @@ void object_series__write(struct metrics_page *page);
 void device_series__write(struct metrics_page *page);
 /* What probes cost and which families are sampled; nothing where there is no budget. */
 void sampling_series__write(struct metrics_page *page);
-/* Who waits for whom, of processes with a profile. */
-void verdict_series__write(struct metrics_page *page, const struct findings *state);
+/* Who waits for whom, of processes with a profile; nothing unless the options have verdicts. */
+void verdict_series__write(struct metrics_page *page);
 /* 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

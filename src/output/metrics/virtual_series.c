@@ -7,60 +7,30 @@
 #include "model/gpu_label.h"
 #include "output/enum_names.h"
 
-static const struct metric_family virtual_reserved = {
-	"gpuprobe_virtual_reserved_bytes",
-	METRIC_GAUGE,
-	"Bytes of address ranges reserved for virtual memory management; no memory by themselves.",
-};
-static const struct metric_family virtual_mapped = {
-	"gpuprobe_virtual_mapped_bytes",
-	METRIC_GAUGE,
-	"Bytes of reserved address ranges that have memory mapped behind them.",
-};
-static const struct metric_family pool_used = {
-	"gpuprobe_pool_used_bytes",
-	METRIC_GAUGE,
-	"Bytes that live allocations have of the memory pools of a device.",
-};
-static const struct metric_family pool_reserved = {
-	"gpuprobe_pool_reserved_bytes",
-	METRIC_GAUGE,
-	"Bytes that the memory pools of a device hold; reckoned unless the program asked the driver.",
-};
-static const struct metric_family with_context = {
-	"gpuprobe_allocations_ended_with_context",
-	METRIC_COUNTER,
-	"Allocations that ended with their context and not by a free, by kind of memory.",
-};
-static const struct metric_family double_frees = {
-	"gpuprobe_double_frees",
-	METRIC_COUNTER,
-	"Free calls for what had been freed before, failed or not.",
+/* Those of a process on one device together. */
+struct device_pools {
+	uint64_t used, reserved;
 };
 
-static void write_ranges(struct metrics_page *page, const struct metric_family *family, enum memory_kind kind)
+static void write_ranges(struct metrics_page *page, const struct process *p)
 {
-	exposition__family(&page->writer, family);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct memory_totals *m = &page->processes[i]->memory[kind];
+	const struct memory_totals *m = &p->memory[page->metric->kind];
 
-		if (!m->allocations && !page->processes[i]->memory[MEMORY_RESERVED].allocations)
-			continue;
-		metrics_page__sample(&page->writer, page->processes[i]);
-		exposition__u64(&page->writer, m->live_bytes);
-	}
+	if (!m->allocations && !p->memory[MEMORY_RESERVED].allocations)
+		return;
+	metrics_page__sample(&page->writer, p);
+	exposition__number(&page->writer, m->live_bytes);
 }
 
 /* The pools of one device are next to one another. Returns how many there are from `first` on. */
-static size_t sum_pools(const struct process *p, size_t first, uint64_t *used, uint64_t *reserved)
+static size_t sum_pools(const struct process *p, size_t first, struct device_pools *sum)
 {
 	size_t count = 0;
 
-	*used = 0;
-	*reserved = 0;
+	*sum = (struct device_pools){0};
 	while (first + count < p->pool_count && p->pools[first + count].device == p->pools[first].device) {
-		*used += p->pools[first + count].used;
-		*reserved += p->pools[first + count].reserved;
+		sum->used += p->pools[first + count].used;
+		sum->reserved += p->pools[first + count].reserved;
 		count++;
 	}
 	return count;
@@ -83,49 +53,54 @@ static void label_device(struct metrics_page *page, const struct process *p, uin
 	exposition__label(&page->writer, "uuid", gpu ? gpu->uuid : "");
 }
 
-static void write_pools(struct metrics_page *page, const struct metric_family *family)
+static void write_pools(struct metrics_page *page, const struct process *p)
 {
-	exposition__family(&page->writer, family);
-	for (size_t i = 0; i < page->process_count; i++) {
-		const struct process *p = page->processes[i];
-		uint64_t used, reserved;
-		size_t count;
+	struct device_pools sum;
+	size_t count;
 
-		for (size_t pool = 0; pool < p->pool_count; pool += count) {
-			count = sum_pools(p, pool, &used, &reserved);
-			metrics_page__sample(&page->writer, p);
-			label_device(page, p, p->pools[pool].device);
-			exposition__u64(&page->writer, family == &pool_used ? used : reserved);
-		}
+	for (size_t pool = 0; pool < p->pool_count; pool += count) {
+		count = sum_pools(p, pool, &sum);
+		metrics_page__sample(&page->writer, p);
+		label_device(page, p, p->pools[pool].device);
+		exposition__number(&page->writer, metrics_page__value(page, &sum));
 	}
 }
 
-static void write_context_ends(struct metrics_page *page)
+static void write_context_ends(struct metrics_page *page, const struct process *p)
 {
-	exposition__family(&page->writer, &with_context);
-	for (size_t i = 0; i < page->process_count; i++) {
-		for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-			const struct memory_totals *m = &page->processes[i]->memory[kind];
-
-			if (!m->with_context)
-				continue;
-			metrics_page__sample(&page->writer, page->processes[i]);
-			exposition__label(&page->writer, "kind", enum_names__memory_kind(kind));
-			exposition__u64(&page->writer, m->with_context);
-		}
+	for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+		if (!p->memory[kind].with_context)
+			continue;
+		metrics_page__sample(&page->writer, p);
+		exposition__label(&page->writer, "kind", enum_names__memory_kind(kind));
+		exposition__number(&page->writer, p->memory[kind].with_context);
 	}
 }
+
+#define RANGES(kind_) .process = write_ranges, .kind = (kind_)
+#define POOLS(member) .process = write_pools, METRIC_VALUE(struct device_pools, member)
+
+static const struct metric metrics[] = {
+	{{"gpuprobe_virtual_reserved_bytes", METRIC_GAUGE,
+	  "Bytes of address ranges reserved for virtual memory management; no memory by themselves."},
+	 RANGES(MEMORY_RESERVED)},
+	{{"gpuprobe_virtual_mapped_bytes", METRIC_GAUGE,
+	  "Bytes of reserved address ranges that have memory mapped behind them."},
+	 RANGES(MEMORY_MAPPED)},
+	{{"gpuprobe_pool_used_bytes", METRIC_GAUGE,
+	  "Bytes that live allocations have of the memory pools of a device."},
+	 POOLS(used)},
+	{{"gpuprobe_pool_reserved_bytes", METRIC_GAUGE,
+	  "Bytes that the memory pools of a device hold; reckoned unless the program asked the driver."},
+	 POOLS(reserved)},
+	{{"gpuprobe_allocations_ended_with_context", METRIC_COUNTER,
+	  "Allocations that ended with their context and not by a free, by kind of memory."},
+	 .process = write_context_ends},
+	{{"gpuprobe_double_frees", METRIC_COUNTER, "Free calls for what had been freed before, failed or not."},
+	 METRIC_TOTAL(double_frees)},
+};
 
 void virtual_series__write(struct metrics_page *page)
 {
-	write_ranges(page, &virtual_reserved, MEMORY_RESERVED);
-	write_ranges(page, &virtual_mapped, MEMORY_MAPPED);
-	write_pools(page, &pool_used);
-	write_pools(page, &pool_reserved);
-	write_context_ends(page);
-	exposition__family(&page->writer, &double_frees);
-	for (size_t i = 0; i < page->process_count; i++) {
-		metrics_page__sample(&page->writer, page->processes[i]);
-		exposition__u64(&page->writer, page->processes[i]->double_frees);
-	}
+	metrics_page__write(page, metrics, METRIC_COUNT(metrics));
 }
