@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * When a process was held: from where its stop was asked for to where userspace let it go on. What a call took is told
- * without that. Userspace writes it before the process goes on; BPF programs and userspace reckon by it.
+ * When a process was held: from the request to stop it until userspace resumed it. Reported
+ * durations of calls exclude this time. Userspace writes an entry before the process resumes; BPF
+ * programs and userspace subtract it.
  */
 #ifndef GPUPROBE_HOLDS_H
 #define GPUPROBE_HOLDS_H
 
 #include <linux/types.h>
 
-#define HOLDS_KEPT 8	     /* the latest; a power of two */
+#define HOLDS_KEPT 8	     /* the latest holds; a power of two */
 #define STOPPED_ANCESTORS 16 /* bits of record_library.stopped_above */
 
 struct hold {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every way in which gpuprobe can miss something, in one list: the reason's
- * enumerator, its name in metrics and JSON, and what it means to a person.
- * The BPF programs count each, but for libraries skipped and ended processes, which userspace does; nothing is lost without a count.
+ * Every way in which gpuprobe can lose data, in one list: the enumerator, its name in metrics and
+ * JSON, and its meaning for a person. BPF programs count them, except skipped libraries and ended
+ * processes, which userspace counts. Nothing is lost without being counted.
  */
 #ifndef GPUPROBE_LOSSES_H
 #define GPUPROBE_LOSSES_H

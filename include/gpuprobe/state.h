@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state that BPF programs keep and userspace reads: keys and values of
- * the maps, the records of the ring buffer, and the configuration that
- * userspace sets before load. Times are CLOCK_BOOTTIME nanoseconds.
+ * The state that BPF programs keep and userspace reads: keys and values of the maps, ring buffer
+ * records, and the configuration that userspace sets before load. Times are CLOCK_BOOTTIME
+ * nanoseconds.
  */
 #ifndef GPUPROBE_STATE_H
 #define GPUPROBE_STATE_H

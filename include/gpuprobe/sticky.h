@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The errors after which, as the CUDA documentation says of each, the process
- * is in an inconsistent state, any further CUDA work fails with the same code,
- * and only a new process can use CUDA again (Driver API 13.0, CUresult; the
- * runtime's codes are the same numbers).
+ * Errors that the CUDA documentation describes as follows: the process is in an inconsistent state,
+ * any further CUDA work fails with the same code, and only a new process can use CUDA again (Driver
+ * API 13.0, CUresult; the runtime's codes have the same numbers).
  */
 #ifndef GPUPROBE_STICKY_H
 #define GPUPROBE_STICKY_H

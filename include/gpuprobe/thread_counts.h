@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a thread's calls and launches count as, kept by itself: nobody else writes there, so that counting needs no
- * look-up in a hash map and no atomic operation. What is in here is not in the maps `tallies` and `launches`,
- * which had the key when it was put here. A thread has a place, a number, from its first watched
- * call until it ends; without one, and where its own counters do not suffice, it counts in the maps.
+ * Counters of a thread's calls and launches that only the thread itself writes, so counting needs
+ * no hash map lookup and no atomic operation. They are not included in the maps `tallies` and
+ * `launches`, which hold the same key since it was put here. A thread has a place (a number) from
+ * its first watched call until it ends. Without a place, or when its counters are full, it counts
+ * in the maps.
  */
 #ifndef GPUPROBE_THREAD_COUNTS_H
 #define GPUPROBE_THREAD_COUNTS_H
 
 #include "gpuprobe/state.h"
 
-#define THREAD_COUNTER_SLOTS 1024 /* threads that have one at a time */
+#define THREAD_COUNTER_SLOTS 1024 /* threads with a place at a time */
 #define THREAD_TALLIES 32
 #define THREAD_LAUNCHES 128
 
-/* Without calls it is free. */
+/* Free if it has no calls. */
 struct thread_tally {
 	struct tally_key key;
 	__u64 calls, bytes, ns;
 };
 
-/* Of the thread's process. Without launches it is free. */
+/* A kernel of the thread's process. Free if it has no launches. */
 struct thread_launch {
 	__u64 handle;
-	__u64 where; /* where_launched(), and above it how many of the kernel were seen: one in so many is looked at */
+	__u64 where; /* where_launched(); above it, the kernel's launches seen, for sampling */
 	__u64 launches;
 };
 
 #define WHERE_BITS 48
 
-/* What there is in a launch_key beside slot and handle, in WHERE_BITS. */
+/* The fields of a launch_key other than slot and handle, in WHERE_BITS bits. */
 static inline __u64 where_launched(__u32 generation, __u8 device, __u8 captured)
 {
 	return generation | (__u64)device << 32 | (__u64)captured << 40;
@@ -56,7 +57,7 @@ static inline struct launch_key launch_key_of(__u32 slot, __u64 handle, __u64 wh
 
 struct thread_counts {
 	__u32 slot; /* of its process */
-	__u32 used; /* some thread has this place */
+	__u32 used; /* a thread has this place */
 	__u64 pad;
 	struct thread_tally tallies[THREAD_TALLIES];
 	struct thread_launch launches[THREAD_LAUNCHES];

@@ -14,22 +14,28 @@ struct context_key {
 struct context_record {
 	__u64 covered; /* see stream_record */
 	__u64 covered_ns;
-	__u64 died_ns;				     /* when it last went, with all that lived in it; its handle may have come back since */
-	__u64 died_epoch;			     /* copies of an earlier epoch went with it, done or not */
-	__u64 blocking_covered, blocking_covered_ns; /* as `covered`, of its blocking streams alone */
 	/*
-	 * With a profile: epochs before which work is done as well, though no wait was for it. All of it, since a free
-	 * blocked, or an event follows it; what blocking streams were given, since the legacy default stream comes
-	 * after that; what the latter was given, since they come after that.
+	 * when the context last ended, with everything in it; its handle may have been reused since
+	 */
+	__u64 died_ns;
+	__u64 died_epoch; /* copies of an earlier epoch ended with it, finished or not */
+	/* as `covered`, for its blocking streams only */
+	__u64 blocking_covered, blocking_covered_ns;
+	/*
+	 * Profile only: work of earlier epochs is finished although no wait covered it.
+	 * `all_epoch`: all work of the context, because a free blocked or an event follows that
+	 * work. `blocking_epoch`: work of blocking streams, because later work on the legacy
+	 * default stream waits for it. `legacy_epoch`: work of the legacy default stream, because
+	 * later work on blocking streams waits for it.
 	 */
 	__u64 all_epoch, blocking_epoch, legacy_epoch;
 	__u8 device;
-	__u8 dying; /* the call that ends it has not returned: died_ns may be taken back */
+	__u8 dying; /* the call that ends it has not returned: died_ns may be restored */
 	__u8 pad[2];
-	__u32 attached; /* references beside that of its maker */
+	__u32 attached; /* references other than its maker's */
 };
 
-/* A device as its process numbers it. */
+/* A device, by its number in the process. */
 struct device_key {
 	__u16 slot;
 	__u8 device;
@@ -39,15 +45,16 @@ struct device_key {
 #define UUID_SIZE 16
 
 struct device_record {
-	__u64 primary; /* the primary context; 0: not known */
-	__u64 pool;    /* that it allocates from now, see struct pool_key */
-	__u32 retains; /* references to it that were seen taken, less those given back */
+	__u64 primary; /* the primary context; 0: unknown */
+	__u64 pool;    /* the pool it currently allocates from, see struct pool_key */
+	/* references to the primary context that were seen taken, minus those released */
+	__u32 retains;
 	__u8 has_uuid;
 	__u8 pad[3];
 	__u8 uuid[UUID_SIZE];
 };
 
-/* Streams, events, modules and libraries that live. */
+/* Live streams, events, modules and libraries. */
 struct object_key {
 	__u64 handle;
 	__u16 slot;
@@ -55,9 +62,10 @@ struct object_key {
 	__u8 pad[5];
 };
 
-#define OBJECT_NON_BLOCKING 0x01 /* a stream that does not wait for the legacy default stream */
-#define OBJECT_ELSEWHERE 0x02	 /* an event that other processes, or graphs, may record */
-#define OBJECT_RECORDED 0x04	 /* with a profile: an event that has been recorded */
+/* a stream that does not synchronize with the legacy default stream */
+#define OBJECT_NON_BLOCKING 0x01
+#define OBJECT_ELSEWHERE 0x02 /* an event that other processes or graphs may record */
+#define OBJECT_RECORDED 0x04  /* profile only: the event has been recorded */
 
 struct object_record {
 	__u64 context;
@@ -66,14 +74,17 @@ struct object_record {
 	__u8 device;
 	__u8 flags; /* OBJECT_* */
 	__u32 pad;
-	/* With a profile: of an event that has never been recorded */
+	/* Profile only: calls on an event that was never recorded */
 	__u32 waits;
 	__u32 queries;
 };
 
-/* With a profile: copies to an allocation of pinned memory, the latest of which was on that stream. */
+/*
+ * Profile only: a pinned allocation that is the target of copies; the stream is that of the latest
+ * copy.
+ */
 struct target_key {
-	__u64 address; /* the allocation's */
+	__u64 address; /* start of the allocation */
 	__u32 slot;
 	__u32 pad;
 };
@@ -81,7 +92,7 @@ struct target_key {
 struct target_record {
 	struct stream_key stream;
 	__u64 epoch;	    /* as stream_record.worked */
-	__u64 calls, bytes; /* since all were covered last */
+	__u64 calls, bytes; /* since a wait last covered all of them */
 };
 
 #endif

@@ -5,24 +5,29 @@
 
 #include <linux/types.h>
 
-#define LIVE_STEP 1024 /* so many allocations at a time a process takes of the room for all, see bpf/process/share.bpf.h */
+/*
+ * a process takes entries of the shared allocation map in steps of this many, see
+ * bpf/process/share.bpf.h
+ */
+#define LIVE_STEP 1024
 
 /*
- * Addresses and handles are told apart by space: a handle of physical memory
- * may be a small number, a reserved range begins where memory is mapped.
+ * The space distinguishes equal numbers: a handle of physical memory may be a small number, and a
+ * reserved range may begin at the same address as mapped memory.
  */
 enum space {
-	SPACE_ADDRESS = 0, /* memory that programs address, and imports */
+	SPACE_ADDRESS = 0, /* addressable memory, and imports */
 	SPACE_REGISTERED,
 	SPACE_ARRAY,
 	SPACE_PHYSICAL,
 	SPACE_RESERVED,
 	SPACE_MAPPED,
-	SPACE_ENDING, /* physical memory whose last mapping, by its address, is being undone */
+	/* physical memory, keyed by the address of its last mapping, which is being unmapped */
+	SPACE_ENDING,
 };
 
 struct allocation_key {
-	__u64 address; /* or handle */
+	__u64 address; /* or a handle */
 	__u16 slot;
 	__u8 space; /* enum space */
 	__u8 pad[5];
@@ -32,23 +37,23 @@ struct allocation_record {
 	__u64 size;
 	__u64 start_ns;
 	union {
-		__u64 context; /* in which it lives, and with which it goes; 0: in none, or not known */
-		__u64 pool;    /* of MEMORY_POOL, see struct pool_key */
-		__u64 handle;  /* of MEMORY_MAPPED: the physical memory's */
+		__u64 context; /* the context it lives in and ends with; 0: none or unknown */
+		__u64 pool;    /* MEMORY_POOL: see struct pool_key */
+		__u64 handle;  /* MEMORY_MAPPED: handle of the physical memory */
 	};
 	__u16 row;
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
-	__u32 references; /* of physical memory: handles and mappings; of imports: how often opened */
-	__u64 stack;	  /* id of where it was made; 0: not taken */
+	__u32 references; /* physical memory: handles and mappings; imports: times opened */
+	__u64 stack;	  /* id of the allocation's stack; 0: not taken */
 };
 
 /*
- * Where an address lies. An allocation of 2^level to 2^(level+1) - 1 bytes is
- * found by its level and the number of the block of 2^level bytes in which it
- * begins. Live allocations do not overlap, so only one of that level begins in
- * a block, and one that holds an address begins in the address's block or in
- * one of the two before. BPF checks what it finds against `allocations`.
+ * Index to find the allocation that contains an address. An allocation of 2^level to 2^(level+1) -
+ * 1 bytes is indexed by its level and by the number of the 2^level-byte block in which it begins.
+ * Live allocations do not overlap, so at most one of a level begins in each block, and the one that
+ * contains an address begins in the address's block or in one of the two before it. BPF checks each
+ * hit against `allocations`.
  */
 struct range_key {
 	__u64 block;
@@ -58,7 +63,7 @@ struct range_key {
 };
 
 struct range_record {
-	__u64 address; /* where it begins: the allocation's key */
+	__u64 address; /* start of the allocation, its key */
 	__u64 size;
 	__u8 space;
 	__u8 kind; /* enum memory_kind */
@@ -67,39 +72,43 @@ struct range_record {
 };
 
 /*
- * The driver reserves for a pool in steps of 32 MiB (measured on driver 580,
- * H200: docs/gpu-results.md). What `bytes` take is that, rounded up.
+ * The driver reserves pool memory in steps of 32 MiB (measured on driver 580, H200:
+ * docs/gpu-results.md). POOL_STEPS rounds `bytes` up to that.
  */
 #define POOL_STEP (32ull << 20)
 #define POOL_STEPS(bytes) ((bytes) > ~0ull - POOL_STEP ? (bytes) : ((bytes) + POOL_STEP - 1) / POOL_STEP * POOL_STEP)
 
 /*
- * A memory pool. A program that allocates from its device's pool need not know
- * the handle, so a device's first pool has handle 0 here; once its handle is
- * told, that is an alias.
+ * A memory pool. A program that allocates from its device's pool need not know the handle, so a
+ * device's first pool has handle 0 here. Once the program learns the real handle, it becomes an
+ * alias.
  */
 struct pool_key {
 	__u64 handle;
 	__u16 slot;
-	__u8 device; /* of handle 0; else 0 */
+	__u8 device; /* with handle 0: the device; otherwise 0 */
 	__u8 pad[5];
 };
 
 struct pool_record {
-	__u64 handle; /* as the program knows it; 0: not known */
-	__u64 used;   /* by allocations that were seen */
-	__s64 beyond; /* what the program was told to be used, less `used` then */
+	__u64 handle; /* the program's handle; 0: unknown */
+	__u64 used;   /* bytes in allocations that were seen */
+	/* used bytes that the driver reported to the program, minus `used` at that time */
+	__s64 beyond;
 	__u64 reserved;
-	__u64 threshold; /* down to which a wait lets it fall */
-	__u64 waits;	 /* the process's, when last looked at */
+	__u64 threshold; /* release threshold: a wait trims the pool to this */
+	__u64 waits;	 /* process_record.waits at the last look */
 	__u8 device;
-	__u8 alias;	/* stands for handle 0 of `device`; nothing else here counts */
-	__u8 destroyed; /* lives until its last allocation is freed */
-	__u8 estimated; /* `reserved` has changed since the program was told */
-	__s32 carries;	/* by so many times 2^64 is more used than `used` says */
+	__u8 alias;	/* stands for handle 0 of `device`; the other fields are unused */
+	__u8 destroyed; /* destroyed, but alive until its last allocation is freed */
+	__u8 estimated; /* `reserved` has changed since the driver last reported it */
+	__s32 carries;	/* actual use is `used` plus this many times 2^64 */
 };
 
-/* The bytes that the driver holds to be in use, as it has said to the program: ~0 where it is more, 0 where it would be less. */
+/*
+ * Bytes that the driver counts as used, by its own report to the program plus the changes since.
+ * Saturates at 0 and ~0.
+ */
 static inline __u64 pool_record__used(const struct pool_record *pool)
 {
 	__u64 used = pool->used, beyond = (__u64)pool->beyond;
@@ -111,7 +120,7 @@ static inline __u64 pool_record__used(const struct pool_record *pool)
 	return used > -beyond ? used + beyond : 0;
 }
 
-/* The value of `beyond` once the driver has said that so much is used. */
+/* The value of `beyond` after the driver reported `told` bytes in use. */
 static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 reported)
 {
 	__u64 more = reported > pool->used ? reported - pool->used : pool->used - reported, most = ~0ull >> 1;

@@ -1,35 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records of the ring buffer: notices to userspace, none per call; and what iterators write. */
+/* Records of the ring buffer (notices to userspace, none per call), and the output of iterators. */
 #ifndef GPUPROBE_STATE_RECORDS_H
 #define GPUPROBE_STATE_RECORDS_H
 
 #include "gpuprobe/state/process.h"
 
-/* Where LINKS_TRACEFS cannot carry a cookie per site: (event << 12 | ip & 0xfff) -> row. */
+/* For LINKS_TRACEFS, which carries no cookie per site: (event << 12 | ip & 0xfff) -> row. */
 struct site_key {
 	__u32 event_and_ip;
 };
 
-/* In the map `watched`. */
+/* Values of the map `watched`. */
 enum watched_state {
 	WATCHED = 1,
-	WATCHED_LOADING, /* and has mapped a CUDA library: is stopped again when its loader has mapped what the program needs */
-	WATCHED_FORKED,	 /* and has its parent's breakpoints, which do nothing for it: is stopped as its fork returns */
+	/*
+	 * it has mapped a CUDA library; stop it again once its loader has mapped the other
+	 * libraries
+	 */
+	WATCHED_LOADING,
+	/*
+	 * it inherited its parent's breakpoints, which have no effect in it; stop it when its fork
+	 * returns
+	 */
+	WATCHED_FORKED,
 };
 
-/* Records of the ring buffer: notices to userspace, none per call. */
+/* Ring buffer records: notices to userspace, none per call. */
 enum record_type {
 	RECORD_PROCESS_ENDED = 1, /* struct record */
 	RECORD_KERNEL_NAME,	  /* struct record_name */
 	RECORD_UNLOAD,		  /* struct record_unload */
-	RECORD_LIBRARY,		  /* struct record_library: a process has a CUDA library new to it, the loader may map more */
-	RECORD_LOADED,		  /* struct record_library: one that was WATCHED_LOADING has mapped what it needs */
-	RECORD_EXEC,		  /* struct record_library: a process has become another program */
-	RECORD_FORK,		  /* struct record_library: the process is a child of the one in which all probes are */
-	RECORD_PROCESS,		  /* struct record: a process has made its first call */
-	RECORD_UNFINISHED,	  /* struct record_unfinished: a thread has ended inside a call */
-	RECORD_IDLE,		  /* struct record_idle: a device had nothing to do; where config.idle_records is set */
-	RECORD_STEPS,		  /* struct record: half of what is kept of a thread's submissions is new, and no step is known */
+	/*
+	 * struct record_library: a process mapped a CUDA library for the first time; its loader may
+	 * map more
+	 */
+	RECORD_LIBRARY,
+	/*
+	 * struct record_library: the loader of a WATCHED_LOADING process has mapped all that the
+	 * program needs
+	 */
+	RECORD_LOADED,
+	RECORD_EXEC, /* struct record_library: a process called exec */
+	/* struct record_library: a child of the process that the links are confined to */
+	RECORD_FORK,
+	RECORD_PROCESS,	   /* struct record: a process has made its first call */
+	RECORD_UNFINISHED, /* struct record_unfinished: a thread ended inside a call */
+	/* struct record_idle: a device was idle; sent if config.idle_records is set */
+	RECORD_IDLE,
+	/* struct record: half of a thread's submission history is new, and no step is known */
+	RECORD_STEPS,
 };
 
 struct record {
@@ -38,14 +57,14 @@ struct record {
 };
 
 enum name_source {
-	NAME_FROM_HANDLE = 0, /* read through the word at handle + 8: undocumented */
-	NAME_GIVEN,	      /* asked for by name: documented */
+	NAME_FROM_HANDLE = 0, /* read through the word at handle + 8, which is undocumented */
+	NAME_GIVEN,	      /* the program looked the kernel up by name: documented */
 };
 
 struct record_name {
 	struct record header;
 	__u64 handle;
-	__u64 module; /* NAME_GIVEN: what it was taken from */
+	__u64 module; /* NAME_GIVEN: the module that the kernel was looked up in */
 	__u32 generation;
 	__u16 source; /* enum name_source */
 	__u16 length; /* without the NUL */
@@ -55,11 +74,11 @@ struct record_name {
 struct record_unload {
 	struct record header;
 	__u64 module;
-	__u32 generation; /* after it */
+	__u32 generation; /* after the unload */
 	__u32 pad;
 };
 
-/* A call that has not returned, as far as is known. */
+/* A call that has not returned, as far as BPF knows. */
 struct open_call_record {
 	__u32 slot;
 	__s32 tid;	       /* in gpuprobe's pid namespace */
@@ -67,7 +86,7 @@ struct open_call_record {
 	__u64 start_ns;
 	__u16 row;
 	__u8 device;	/* or DEVICE_UNKNOWN */
-	__u8 outermost; /* no other watched call made it */
+	__u8 outermost; /* it is not nested in another watched call */
 	__u32 pad;
 	char comm[COMM_SIZE]; /* the thread's */
 };
@@ -75,43 +94,45 @@ struct open_call_record {
 struct record_unfinished {
 	struct record header;
 	struct open_call_record call;
-	__u64 ended_ns; /* when its thread did */
+	__u64 ended_ns; /* when the thread ended */
 };
 
-/* A time in which nothing of the process was queued on a device. CLOCK_BOOTTIME. */
+/* A time in which the process had nothing queued on a device. CLOCK_BOOTTIME. */
 struct record_idle {
 	struct record header;
 	__u64 begin_ns, end_ns;
-	__u32 device; /* its number in the process; ACCOUNT_DEVICES - 1: not known */
+	__u32 device; /* the device's number in the process; ACCOUNT_DEVICES - 1: unknown */
 	__u32 pad;
 };
 
 struct record_library {
 	struct record header; /* slot unused */
 	__s32 pid;	      /* in gpuprobe's pid namespace */
-	__u16 stopped;	      /* the process has been sent SIGSTOP and waits for SIGCONT */
-	__u16 stopped_above;  /* 1 << 0: its parent was stopped already, 1 << 1: the parent's parent, and so on */
-	__s32 shares;	      /* of a RECORD_FORK: the process whose memory it shares; 0: none */
+	__u16 stopped;	      /* the process was sent SIGSTOP and waits for SIGCONT */
+	/* 1 << 0: its parent was already stopped; 1 << 1: the parent's parent was; and so on */
+	__u16 stopped_above;
+	__s32 shares; /* RECORD_FORK: the process whose memory it shares; 0: none */
 	__u32 pad;
 	__u64 time_ns;
 };
 
-#define MAPPED_NAME_SIZE 16 /* longer ones are cut */
+#define MAPPED_NAME_SIZE 16 /* longer names are truncated */
 
-/* What the task_vma iterator tells of one file mapping. */
+/* One file mapping, as the task_vma iterator reports it. */
 struct vma_identity {
 	__u64 start;
-	__u64 inode; /* address of the inode the kernel probes */
+	__u64 inode; /* address of the inode on which the kernel places probes */
 	__u64 ino;
-	__u64 magic; /* of its file system, statfs(2) */
-	__u32 dev;   /* of its file system, as the kernel encodes it */
+	__u64 magic; /* its file system's magic, see statfs(2) */
+	__u32 dev;   /* device number of its file system, in the kernel's encoding */
 	__u32 pad;
-	char name[MAPPED_NAME_SIZE]; /* in its directory, also where its mount is nobody's any more */
+	/* its name in its directory, known even if its mount is gone */
+	char name[MAPPED_NAME_SIZE];
 };
 
-/* What inode_is_mapped is asked. */
+/* Argument of inode_is_mapped. */
 struct mapped_question {
-	__u64 inode; /* its address, see vma_identity */
+	__u64 inode; /* address of the inode, see vma_identity */
 };
 
 #endif

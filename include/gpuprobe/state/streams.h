@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Streams and events: what is in flight, captured, or waits for another stream. */
+/* Streams and events: work in flight, captures, and waits between streams. */
 #ifndef GPUPROBE_STATE_STREAMS_H
 #define GPUPROBE_STATE_STREAMS_H
 
 #include "gpuprobe/function.h"
 
-#define SEGMENTS 8 /* stretches between waits that a stream tells apart */
+#define SEGMENTS 8 /* segments per stream: copies issued between waits, kept apart by epoch */
 
 /*
- * Asynchronous copies of a stream that no wait has covered yet.
+ * A stream's asynchronous copies that no wait has covered yet.
  *
- * Each wait and each event record raises its process's epoch when it begins.
- * Copies are summed in segments by the epoch of their issue; a wait that began
- * with epoch E proves, when it ends, that everything of an earlier epoch is
- * done. So a stream needs no record per copy, whatever is in flight. When all
- * segments are in use, the latest takes on the new epoch: its copies are then
- * held to be in flight rather too long than too short.
+ * Each wait and each event record raises its process's epoch when it begins. Copies are summed in
+ * segments by the epoch of their issue. When a wait that began with epoch E ends, all its work of
+ * earlier epochs is done. So a stream needs no record per copy, however many are in flight. When
+ * all segments are in use, the latest one takes the new epoch: its copies then count as in flight
+ * for too long rather than too short.
  */
 struct stream_key {
-	__u64 stream; /* STREAM_LEGACY and STREAM_PER_THREAD stand for the special ones */
-	__u64 scope;  /* of a special stream: its context, or its thread */
+	__u64 stream; /* STREAM_LEGACY and STREAM_PER_THREAD stand for the special streams */
+	__u64 scope;  /* special stream: its context or thread */
 	__u32 slot;
 	__u32 pad;
 };
 
 /*
- * A capture in progress. Which streams take part is said by the map `capturing`
- * (struct stream_key to the capture's number), of which entries of captures
- * that have ended mean nothing.
+ * A capture in progress. The map `capturing` (struct stream_key to capture number) holds the
+ * participating streams. Entries of that map for captures that have ended are stale and ignored.
  */
 struct capture_key {
 	__u64 id;
@@ -36,24 +34,26 @@ struct capture_key {
 };
 
 struct capture_record {
-	__u64 kernels; /* nodes so far */
+	__u64 kernels; /* kernel nodes so far */
 	__u64 start_ns;
-	__u64 context;		  /* with which it ends */
-	__u64 into;		  /* the graph that it extends; 0: a new one */
-	struct stream_key origin; /* the stream that began it; 0 where that was not seen */
-	__u64 unknown;		  /* not all of its launches were seen */
+	__u64 context;		  /* the capture ends with this context */
+	__u64 into;		  /* the existing graph that it extends; 0: a new one */
+	struct stream_key origin; /* the stream that began it; 0: the beginning was not seen */
+	__u64 unknown;		  /* some of its launches were missed */
 };
 
 #define STREAM_LEGACY 1
 #define STREAM_PER_THREAD 2
-/* In keys of struct stream_orders and in proofs alone */
-#define STREAM_CONTEXT 3      /* all streams of the context `scope` */
-#define STREAM_BLOCKING 4     /* those that the legacy default stream of the context waits for */
-#define STREAM_LEGACY_ALONE 5 /* the legacy default stream without these */
+/* Only in keys of struct stream_orders and in proofs */
+#define STREAM_CONTEXT 3 /* all streams of the context `scope` */
+/* the context's blocking streams, which the legacy default stream waits for */
+#define STREAM_BLOCKING 4
+#define STREAM_LEGACY_ALONE 5 /* the legacy default stream without the blocking streams */
 
 struct stream_segment {
 	__u64 epoch; /* 0: never used */
-	__u64 after; /* other streams' work of epochs below this was issued before the latest of its copies */
+	/* other streams' work of lower epochs was issued before this segment's latest copy */
+	__u64 after;
 	__u32 calls[COPY_KINDS];
 	__u32 pad;
 	__u64 oldest_ns[COPY_KINDS];
@@ -61,19 +61,26 @@ struct stream_segment {
 };
 
 struct stream_record {
-	__u32 lock;	  /* taken by compare and swap: BPF spin locks are not for tracing programs */
-	__u32 head;	  /* the segment in use is segments[head % SEGMENTS] */
-	__u64 covered;	  /* segments of an epoch below this are done */
-	__u64 covered_ns; /* the end of the wait that told so; written before it */
+	/* taken by compare and swap: tracing programs cannot use BPF spin locks */
+	__u32 lock;
+	__u32 head;	  /* the current segment is segments[head % SEGMENTS] */
+	__u64 covered;	  /* segments of lower epochs are done */
+	__u64 covered_ns; /* the end of the wait that proved it; written before `covered` */
 	__u64 context;
 	__u8 device;
-	__u8 blocking; /* the legacy default stream waits for it, and it for that; 0 also where its making was not seen */
+	/* it synchronizes with the legacy default stream; 0 also if its creation was missed */
+	__u8 blocking;
 	__u8 pad[6];
-	/* With a profile: epochs of the latest work, plus 1, and of the latest event record or host function */
+	/*
+	 * Profile only: epoch of the latest work, plus 1, and epoch of the latest event record or
+	 * host function
+	 */
 	__u64 worked, recorded;
 	/*
-	 * That of the latest work that is no copy or set, plus 1, the bytes of the copies and sets since the stream was last known to be
-	 * done, when the latest of all was noted, and since when the device has had nothing else; 0: never
+	 * `heavy`: epoch of the latest work other than copies and sets, plus 1. `light_bytes`:
+	 * bytes of copies and sets since the stream was last known to be done. `worked_ns`: when
+	 * the latest work was noted. `alone_ns`: since when the device has had no other work. 0:
+	 * never
 	 */
 	__u64 heavy, light_bytes, worked_ns, alone_ns;
 	struct stream_segment segments[SEGMENTS];
@@ -88,18 +95,20 @@ struct event_key {
 struct event_record {
 	struct stream_key stream;
 	__u64 epoch;
-	__u64 start_ns; /* of the call that recorded it */
+	__u64 start_ns; /* entry of the call that recorded it */
 };
 
 /*
- * What a stream was told to wait for, by an event of another one: as soon as its own work of epochs up to `epoch` is
- * done, so is the other stream's of epochs below `before`. The wait keeps that, whatever becomes of the event. What
- * a blocking stream waits for the legacy default stream of the context waits for as well, STREAM_BLOCKING, and a wait
- * for the context for what is of another one, STREAM_CONTEXT. An order that has been followed is free; when all are in use, the latest for
- * the same stream takes on the new one, which is then held to be done rather too late than too early.
+ * A wait of this stream for an event of another stream. Once this stream's work of epochs up to
+ * `epoch` is done, the other stream's work of epochs below `before` is done too. The wait keeps its
+ * own copy of this, so the event may be recorded again or destroyed. The legacy default stream of
+ * the context also waits for whatever a blocking stream waits for (STREAM_BLOCKING), and a wait for
+ * the context covers whatever any of its streams waits for (STREAM_CONTEXT). An order is free once
+ * it has been followed. When all are in use, the latest order for the same other stream takes the
+ * new one: that work then counts as done too late rather than too early.
  */
 #define STREAM_ORDERS 32
-#define PROCESS_ORDERS 1024 /* struct stream_orders that a process has at most */
+#define PROCESS_ORDERS 1024 /* struct stream_orders per process */
 
 struct stream_order {
 	__u64 stream, scope; /* the other stream, as in stream_key */
@@ -113,9 +122,12 @@ struct stream_orders {
 	struct stream_order orders[STREAM_ORDERS];
 };
 
-/* process_record.orders: what a wait for a stream may prove of others. Where it is 0 nothing of that is looked at. */
-#define ORDERS_EVENTS 1	   /* some stream waits for another's event */
-#define ORDERS_LEGACY 2	   /* the legacy default stream has had copies, or an order */
+/*
+ * process_record.orders: reasons why a wait for one stream may prove work on others. With 0,
+ * nothing is looked up.
+ */
+#define ORDERS_EVENTS 1	   /* some stream waits for another stream's event */
+#define ORDERS_LEGACY 2	   /* the legacy default stream has had copies or an order */
 #define ORDERS_BLOCKING 4  /* a blocking stream has had copies */
 #define ORDERS_ELSEWHERE 8 /* some event is OBJECT_ELSEWHERE */
 

@@ -5,33 +5,36 @@
 
 #include "gpuprobe/state/streams.h"
 
-#define CALL_DEPTH 8	   /* watched calls nested in one thread */
-#define CONTEXT_DEPTH 8	   /* contexts pushed in one thread */
-#define DURATIONS_KNOWN 32 /* functions whose histogram a thread finds without a look-up */
+#define CALL_DEPTH 8	   /* nested watched calls per thread */
+#define CONTEXT_DEPTH 8	   /* pushed contexts per thread */
+#define DURATIONS_KNOWN 32 /* functions whose histogram a thread finds without a map lookup */
 #define NO_COUNTER_SLOT (~0u)
-#define PAGEABLE_KNOWN 8 /* addresses of pageable memory that a thread remembers; a power of two */
+#define PAGEABLE_KNOWN 8 /* pageable addresses that a thread remembers; a power of two */
 
-/* A device by the number that its process knows it by, as the API has it. */
+/* In place of a device number, which is the process's own, as in the API. */
 #define DEVICE_UNKNOWN 0xff
 
-/* A call that enters where two links are, and that the first of them has counted, see bpf/process/confined.bpf.h. */
+/*
+ * A call that enters through two links and was counted by the first, see
+ * bpf/process/confined.bpf.h.
+ */
 struct taken_call {
-	__u64 sp; /* at entry; 0: none */
+	__u64 sp; /* stack pointer at entry; 0: none */
 	__u32 row;
 	__u32 pad;
 };
 
-/* A call whose return is not followed, see bpf/call/switch.bpf.h. */
+/* A call whose return is not probed, see bpf/call/switch.bpf.h. */
 struct unfollowed_call {
-	__u64 sp;     /* at entry */
-	__u64 caller; /* its return address, which stands there until it returns */
+	__u64 sp;     /* stack pointer at entry */
+	__u64 caller; /* its return address, which stays at `sp` until the call returns */
 	__u16 row;
 	__u8 operation;
-	__u8 driver; /* the library that it is in, as SITE_DRIVER_SHIFT has it */
+	__u8 driver; /* its library, as in SITE_DRIVER_SHIFT */
 	__u8 pad[4];
 };
 
-/* A thread's unfollowed calls that no other one makes: so many coroutines at a time are told apart. */
+/* A thread's outermost unfollowed calls. This many concurrent coroutines are kept apart. */
 #define UNFOLLOWED_CALLS 4 /* a power of two */
 
 struct unfollowed_calls {
@@ -42,40 +45,51 @@ struct unfollowed_calls {
 
 /* A watched call in progress in a thread, from its entry to its return. */
 struct call {
-	__u64 sp; /* at entry; the frame is gone once the stack pointer is above it */
+	__u64 sp; /* stack pointer at entry; the frame is gone once the stack pointer is above it */
 	__u64 start_ns;
-	__u64 end_ns;	   /* once it has returned; less the time for which gpuprobe held the process in it */
-	__u64 arg[4];	   /* by operation, see the family files */
-	__u64 function;	   /* its address */
-	__u64 caller;	   /* the return address; with copies of stacks alone */
-	__u64 stack;	   /* id of where it was made, at its return; 0: not taken */
-	__u64 freed_stack; /* of an OP_FREE: the id in the record that it took */
-	__u64 from, to;	   /* with a profile, of a copy of one range between host and device; else `from` is 0 */
-	__u64 version;	   /* of such a copy: see struct repeat_record */
+	/* set at return; excludes the time for which gpuprobe held the process during the call */
+	__u64 end_ns;
+	__u64 arg[4];	   /* meaning depends on the operation, see the family files */
+	__u64 function;	   /* address of the function */
+	__u64 caller;	   /* return address; set only if stacks are copied */
+	__u64 stack;	   /* id of the call's stack, taken at its return; 0: not taken */
+	__u64 freed_stack; /* OP_FREE: stack id in the allocation record that it removed */
+	/* profile only, one-range copy between host and device; otherwise `from` is 0 */
+	__u64 from, to;
+	__u64 version; /* version of such a copy, see struct repeat_record */
 	__u16 row;
 	__u8 operation;
 	__u8 kind;
-	__u8 flag;   /* by operation */
-	__u8 device; /* on which it acts, or DEVICE_UNKNOWN */
+	__u8 flag;   /* meaning depends on the operation */
+	__u8 device; /* the device it acts on, or DEVICE_UNKNOWN */
 	union {
-		__u16 extra; /* by operation */
-		__u8 named;  /* the device whose context the call makes or ends, or DEVICE_UNKNOWN */
+		__u16 extra; /* meaning depends on the operation */
+		/* device of the context that the call makes or ends, or DEVICE_UNKNOWN */
+		__u8 named;
 	};
-	__u8 site;	 /* enum site_kind, what it counts as where it was made; SITE_KINDS: as nothing */
-	__u8 marked;	 /* OBJECT_* of what is made; with a profile, by operation: see bpf/profile/work.bpf.h */
-	__u8 unfollowed; /* its return is not seen: counted at its entry */
-	__u8 driver;	 /* the library that it is in, as SITE_DRIVER_SHIFT has it */
-	__u32 place;	 /* its thread's */
+	/* enum site_kind under which its call site is counted; SITE_KINDS: not counted */
+	__u8 site;
+	/*
+	 * OBJECT_* flags of a new object; with a profile, depends on the operation: see
+	 * bpf/profile/work.bpf.h
+	 */
+	__u8 marked;
+	__u8 unfollowed; /* its return is not probed: counted at entry */
+	__u8 driver;	 /* its library, as in SITE_DRIVER_SHIFT */
+	__u32 place;	 /* its thread's place */
 	__u64 noted;	 /* as `marked` */
 };
 
-/* An address of memory that is the program's own, not pinned, as long as the version is that: see bpf/copy/sides.bpf.h. */
+/* An address known to be pageable while the version stays the same, see bpf/copy/sides.bpf.h. */
 struct pageable_address {
 	__u64 address;
 	__u64 version;
 };
 
-/* Work of the stream of epochs below `epoch` is done: what that proves of other streams is yet to be looked at. */
+/*
+ * The stream's work of epochs below `epoch` is done. What this proves of other streams is still to
+ * be examined.
+ */
 struct stream_proof {
 	__u64 stream, scope; /* as in stream_key */
 	__u64 epoch;
@@ -92,22 +106,27 @@ enum thread_state {
 struct thread {
 	__u32 state; /* enum thread_state */
 	__u32 slot;
-	__u64 seen_ns; /* of the process that had the slot when the thread joined it */
-	__u32 depth;   /* calls in use */
+	__u64 seen_ns; /* process_record.seen_ns of the slot's process when the thread joined it */
+	__u32 depth;   /* entries of `calls` in use */
 	__u32 context_depth;
-	__u64 context[CONTEXT_DEPTH]; /* the last in use is current; 0 is unknown */
-	__u8 device[CONTEXT_DEPTH];   /* of these; the process's own numbers, or DEVICE_UNKNOWN */
-	/* number of its struct thread_counts and struct thread_profile plus 1; 0: none yet; NO_COUNTER_SLOT: all were taken */
+	__u64 context[CONTEXT_DEPTH]; /* the last entry in use is current; 0: unknown */
+	/* devices of these contexts, in the process's numbering, or DEVICE_UNKNOWN */
+	__u8 device[CONTEXT_DEPTH];
+	/*
+	 * index of its struct thread_counts and struct thread_profile, plus 1; 0: none yet;
+	 * NO_COUNTER_SLOT: none was free
+	 */
 	__u32 place;
-	__u32 rate;			  /* as `place`, of its struct thread_rate */
-	__u32 steps;			  /* as `place`, of its struct step_record */
-	__u32 submissions;		  /* until it has that */
-	__u32 durations[DURATIONS_KNOWN]; /* by row: the row << 16, and the number of its struct duration_record plus 1 */
+	__u32 rate;	   /* as `place`, for struct thread_rate */
+	__u32 steps;	   /* as `place`, for struct step_record */
+	__u32 submissions; /* submissions counted until it has a step record */
+	/* by row: row << 16 | index of its struct duration_record plus 1 */
+	__u32 durations[DURATIONS_KNOWN];
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
-	struct call calls[CALL_DEPTH]; /* followed, all on one stack */
-	/* While the end of a wait is looked at, bpf/wait/order.bpf.h */
+	struct call calls[CALL_DEPTH]; /* followed calls, all on one stack */
+	/* Used while the end of a wait is examined, see bpf/wait/order.bpf.h */
 	__u32 proof_count;
 	__u32 pad;
 	struct stream_proof proofs[STREAM_PROOFS];
