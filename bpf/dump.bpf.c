@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A thread as it is now, see gpuprobe/thread_look.h: its registers, the top of its stack, its Python frames. Userspace has the
- * iterator go over one thread at a time, so there is room for one. Nothing of it needs the thread to run or to stop.
+ * A thread at this moment, see gpuprobe/thread_look.h: its registers, the top of its stack, its
+ * Python frames. Userspace runs the iterator over one thread at a time, so there is room for one.
+ * The thread need neither run nor stop.
  */
 #include "core/task_memory.bpf.h"
 #include "stack/python.bpf.h"
 #include "gpuprobe/thread_look.h"
 
-#define COPY_PIECE 4096 /* a page: what follows it may not be mapped */
+#define COPY_PIECE 4096 /* a page: the next one may be unmapped */
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Written by userspace: where the thread's process has its Python frames; .key_address 0: nowhere. */
+/*
+ * Written by userspace: how to find the Python frames of the thread's process; .key_address 0: it
+ * has none.
+ */
 struct python_target python;
 
 struct thread_look look;
-static struct python_scratch scratch; /* not for userspace */
+static struct python_scratch scratch; /* not read by userspace */
 
 static __always_inline void describe(struct task_struct *task)
 {
@@ -52,7 +56,10 @@ static __always_inline void keep_registers(const struct pt_regs *regs)
 	to->r15 = regs->r15;
 }
 
-/* Whoever has put return probes in: what was where the kernel has its trampoline's address now. */
+/*
+ * The original return addresses, which the trampoline's address has replaced if anybody has
+ * attached return probes.
+ */
 static __always_inline void keep_callers(struct task_struct *task)
 {
 	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
@@ -67,7 +74,10 @@ static __always_inline void keep_callers(struct task_struct *task)
 	}
 }
 
-/* From the stack pointer on, as far as it is mapped. Returns how many bytes. */
+/*
+ * Copies the stack from the stack pointer up to the end of its mapping. Returns the number of
+ * bytes.
+ */
 static __always_inline u32 copy_stack(const struct memory_of *of, u64 from)
 {
 	u32 at = 0, size;

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The kernel side of gpuprobe: one program for every call of the CUDA API,
- * which finds the function's row by the site's cookie and hands the call to
- * its family. A family counts in maps (call/state.bpf.h); what must be told at once
- * goes to the ring.
+ * The kernel side of gpuprobe: one program for every call of the CUDA API. It finds the function's
+ * row by the site's cookie and passes the call to its family. Families count in maps
+ * (call/state.bpf.h); urgent notices go to the ring.
  *
- *   mapping, process   which processes there are, and when they bring libraries
+ *   mapping, process   which processes there are, and when they map libraries
  *   thread, call      who calls, with what arguments, nested in what
  *   abandon           calls that never return
  *   open_calls        calls in progress
  *   switch            calls whose return is not followed, since their thread switches stacks
- *   stack, take_stack, call_site   where calls are made, if that is asked for
- *   profile, profile/call   where time goes, if that is asked for
- *   profile/contention   calls that last since another thread holds the driver
+ *   stack, take_stack, call_site   where calls are made, on request
+ *   profile, profile/call   where time goes, on request
+ *   profile/contention   calls delayed because another thread holds the driver
  *   place             a thread's own counters and profile
- *   rate              how many calls threads make, if that is asked for
- *   steps, step_call  what threads submit over and over, if that is asked for
+ *   rate              how many calls threads make, on request
+ *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API
  *
- * The program exists three times, for three kinds of links, of which
- * userspace loads one (src/probe/links.h): call_session runs at entry and at
- * return; call_entry and call_return are apart, for uprobe_multi and for
- * tracefs events.
+ * The program exists in three versions for three kinds of links; userspace loads one
+ * (src/probe/links.h). call_session runs at entry and at return; call_entry and call_return are
+ * separate, for uprobe_multi and for tracefs events.
  */
 #include "process/process.bpf.h"
 
@@ -48,19 +46,22 @@
 #include "memory/virtual.bpf.h"
 #include "wait/wait.bpf.h"
 
-/* Whether the call that enters now may have its return followed. */
+/* Whether the return of the call that enters now may be followed. */
 static __always_inline bool may_follow(struct thread *thread, u32 site, u64 sp)
 {
 	return !(site & SITE_UNFOLLOWED) && !(thread->depth && calls_wait_elsewhere(thread, sp));
 }
 
-/* What a call whose return is not followed says of itself by its arguments: the rest are counted, no more. */
+/*
+ * Operations that can be recorded from their arguments if the return is not followed; all others
+ * are only counted.
+ */
 static __always_inline bool tells_by_arguments(u8 operation)
 {
 	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET;
 }
 
-/* Counts a call whose return is not followed. A free is taken to succeed. */
+/* Counts a call whose return is not followed. A free is assumed to succeed. */
 __noinline int count_unfollowed(struct thread *thread, struct call *call)
 {
 	const volatile struct function_desc *function;
@@ -88,7 +89,7 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 		break;
 	case OP_CONTEXT:
 	case OP_DEVICE:
-		/* Which one is current is not known any more. */
+		/* The current context is unknown from now on. */
 		thread->context_depth = 0;
 		/* fall through */
 	default:
@@ -98,7 +99,7 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 	return 0;
 }
 
-/* Returns 1 where the call's return is of no interest, else 0. */
+/* Returns 1 if the call's return is to be ignored, otherwise 0. */
 static __always_inline int enter(struct pt_regs *ctx)
 {
 	u32 site = entry_site(ctx), row = site & SITE_ROW;
@@ -108,7 +109,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 	u64 sp = ctx->sp;
 	bool follows;
 
-	/* Else the compiler keeps the address of ctx->sp, which the verifier refuses. */
+	/* Otherwise the compiler keeps the address of ctx->sp, which the verifier rejects. */
 	barrier_var(sp);
 	if (!function || (driver_counts && stands_for_driver(function)))
 		return 1;
@@ -283,7 +284,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	barrier_var(sp);
 	if (innermost_is_below(thread, sp)) {
-		/* Links that cannot leave a return out have it seen. */
+		/* Only session links can skip a return; other links report it anyway. */
 		if (config.links != LINKS_SESSION && calls_wait_elsewhere(thread, sp))
 			return;
 		abandon_gone_calls(thread, sp, false);
@@ -318,7 +319,7 @@ int call_session(struct pt_regs *ctx)
 	return enter(ctx) ? 1 : 0;
 }
 
-/* Returns 0 whatever enter says: before Linux 6.13 a 1 asks for the probe to be removed. */
+/* Always returns 0: before Linux 6.13 a 1 would remove the probe. */
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {

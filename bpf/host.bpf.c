@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What followed threads do with their time (include/gpuprobe/host.h): those that submit work to a GPU, and those they
- * wait for. Loaded by `gpuprobe diagnose` alone, with maps of the monitor's object.
+ * What followed threads do with their time (include/gpuprobe/host.h): threads that submit work to a
+ * GPU, and threads they wait for. Only `gpuprobe diagnose` loads it, with maps of the monitor's
+ * object.
  *
- *   host_switch    a thread comes to a CPU or leaves it, and why
+ *   host_switch    a thread is switched to a CPU or from it, and why
  *   host_waking    who wakes a followed thread
- *   host_sample    a followed thread is on a CPU: which code it is in
- *   host_threads   an iterator, which finds threads that submit, and follows those that userspace has chosen
+ *   host_sample    a followed thread is on a CPU: which code it runs
+ *   host_threads   an iterator that finds submitting threads, and follows those
+ *                  that userspace has chosen
  *
  *   host_kind      why a thread leaves its CPU
- *   host_stack     stacks, and of how many sleeps they are taken
+ *   host_stack     stacks, and for which share of the sleeps they are taken
  *
- * Other threads pay a look at their storage, which has no number of theirs.
+ * For all other threads the cost is one look at their task storage, which has no number.
  */
 #include "host/kind.bpf.h"
 #include "host/stack.bpf.h"
 #include "core/task.bpf.h"
 
-#define FILE_MIN_NS 100000  /* sleeps for a descriptor that are worth an entry */
-#define READY_MIN_NS 100000 /* waits for a CPU after a sleep that are worth a stack */
+#define FILE_MIN_NS 100000  /* shorter sleeps for a descriptor get no entry */
+#define READY_MIN_NS 100000 /* shorter waits for a CPU after a sleep get no stack */
 
 static __always_inline bool has_waker(u8 kind)
 {
 	return kind == ACTIVITY_LOCK || kind == ACTIVITY_GIL || kind == ACTIVITY_QUEUE || kind == ACTIVITY_OTHER;
 }
 
-/* --- what is counted when a thread comes back --- */
+/* --- accounting when a thread gets a CPU again --- */
 
 static __always_inline void add_to_site(const struct host_site_key *key, u64 ns, u64 count)
 {
@@ -39,7 +41,7 @@ static __always_inline void add_to_site(const struct host_site_key *key, u64 ns,
 	}
 }
 
-/* A sleep that stands for others, too. */
+/* Counts a sleep together with the sleeps it stands for. */
 static __always_inline void charge_site(const struct followed *who, const struct host_profile *profile, u8 kind, u64 ns)
 {
 	const struct host_site_key key = {
@@ -54,7 +56,10 @@ static __always_inline void charge_site(const struct followed *who, const struct
 	add_to_site(&key, ns * profile->weight, profile->weight);
 }
 
-/* A thread that wants the interpreter's lock sleeps for 5 ms at a time, and is woken at the last time alone. */
+/*
+ * A thread that waits for the interpreter's lock sleeps for 5 ms at a time. Only its last sleep
+ * ends by a wakeup.
+ */
 static __always_inline void charge_waker(const struct followed *who, struct host_profile *profile, u64 ns)
 {
 	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid, profile->kind};
@@ -73,7 +78,7 @@ static __always_inline void charge_waker(const struct followed *who, struct host
 	waker->count++;
 }
 
-/* The thread is still in the call, so that its descriptor leads to the file. */
+/* The thread is still in the system call, so its descriptor still refers to the file. */
 static __always_inline void name_file(struct host_file *file, struct task_struct *task, s32 fd)
 {
 	struct file *open = file_at(task, fd);
@@ -111,7 +116,7 @@ static __always_inline bool is_ready(u8 kind)
 	return kind == ACTIVITY_READY || kind == ACTIVITY_THROTTLED;
 }
 
-/* Returns its number; 0: it is the idle task, or there is no room. */
+/* Returns the rival's number; 0: it is the idle task, or the map is full. */
 static __always_inline u32 meet_rival(const struct followed *who, struct task_struct *rival)
 {
 	u32 kernel_pid = BPF_CORE_READ(rival, tgid);
@@ -141,7 +146,10 @@ static __always_inline void charge_rival(const struct followed *who, u32 kernel_
 	rival->count++;
 }
 
-/* Charges whoever took the CPU. A thread of the kernel may have it for a moment before another does; `before` had it in the end. */
+/*
+ * Charges the process that took the CPU. A kernel thread may run for a moment before another one
+ * does; `before` was the last to run.
+ */
 static __always_inline void charge_rivals(const struct followed *who, const struct host_profile *profile,
 					  struct task_struct *before, u64 now_ns, u64 until_ns)
 {
@@ -152,7 +160,7 @@ static __always_inline void charge_rivals(const struct followed *who, const stru
 		charge_rival(who, first ? first : meet_rival(who, before), ns);
 }
 
-/* The barriers have the verifier know of the index what is known here. */
+/* The barriers make the verifier check the index that is used. */
 static __always_inline void add(struct host_profile *profile, u8 kind, u8 class, u64 ns)
 {
 	u32 cell = kind * HOST_CLASSES + class;
@@ -173,7 +181,10 @@ static __always_inline void count_time(struct host_profile *profile, u8 kind)
 
 /* --- switches --- */
 
-/* One thread hands over to the other and waits for what that one does: the backward pass of a training, say. */
+/*
+ * A thread hands over to another one and waits for it: the backward pass of a training, say. The
+ * other thread's activity counts instead.
+ */
 static __always_inline u8 kind_of_ended(const struct host_profile *profile)
 {
 	bool waited = profile->kind == ACTIVITY_LOCK || profile->kind == ACTIVITY_QUEUE || profile->kind == ACTIVITY_OTHER;
@@ -181,14 +192,15 @@ static __always_inline u8 kind_of_ended(const struct host_profile *profile)
 	return waited && profile->class == HOST_OUTSIDE && profile->woken_by_team ? ACTIVITY_TEAM : profile->kind;
 }
 
-/* For a function that is not static tasks are numbers. */
+/* A non-static function takes tasks as numbers. */
 struct coming {
-	u64 task, before; /* which had the CPU */
+	u64 task, before; /* the task that had the CPU before */
 	struct followed who;
 };
 
 /*
- * The thread sleeps no more: its sleep is over, and until `now_ns` it was ready. Not static: verified once, by itself.
+ * Ends the thread's sleep: after its wakeup, and until `now_ns`, it was runnable. Not static:
+ * verified once, separately.
  */
 __noinline int end_sleep(const struct coming *coming, struct host_profile *profile, u64 now_ns)
 {
@@ -233,7 +245,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	profile->version++;
 	if (profile->kind != ACTIVITY_CPU)
 		end_sleep(&coming, profile, now_ns);
-	else /* it was gone, unseen, as it began to be followed */
+	else /* following began while it left the CPU, which was missed */
 		add(profile, ACTIVITY_OTHER, HOST_OUTSIDE, now_ns - profile->since_ns);
 	profile->kind = ACTIVITY_CPU;
 	profile->class = HOST_OUTSIDE;
@@ -257,7 +269,10 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	now_ns = now();
 	regs = (const void *)bpf_task_pt_regs(task);
 	profile->version++;
-	/* Another kind where it came to the CPU unseen, as it began to be followed. */
+	/*
+	 * The kind differs from ACTIVITY_CPU if following began while the thread got the CPU, which
+	 * was missed.
+	 */
 	add(profile, profile->kind, profile->class, now_ns - profile->since_ns);
 	profile->since_ns = now_ns;
 	profile->woken_ns = 0;
@@ -266,7 +281,10 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	profile->stack = 0;
 	profile->kind = kind_of(task, ready, state, regs, profile);
 	profile->class = class_of(task, regs->sp);
-	/* Read again it may be any for the verifier, which would go through the rest for each kind. */
+	/*
+	 * Without the barrier the verifier would take any value for the kind and go through the
+	 * rest for each.
+	 */
 	barrier();
 	kind = profile->kind;
 	profile->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
@@ -279,7 +297,7 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	note_cost(profile, now() - now_ns);
 }
 
-/* preempt, prev, next and since Linux 5.18 the state of prev. */
+/* Arguments: preempt, prev, next and, since Linux 5.18, the state of prev. */
 SEC("tp_btf/sched_switch")
 int host_switch(u64 *ctx)
 {
@@ -314,8 +332,8 @@ static __always_inline void meet_waker(const struct followed *who, const struct 
 }
 
 /*
- * Whether the current thread is what wakes the other: it is in a system call that does. An interrupt, a timer's say, comes
- * to whoever happens to run.
+ * Whether the current thread causes the wakeup: it is in a system call that can. An interrupt, such
+ * as a timer's, hits whichever thread happens to run.
  */
 static __always_inline bool is_waker(struct task_struct *current, u8 kind)
 {
@@ -383,7 +401,7 @@ int host_sample(void *ctx)
 
 /* --- the iterator --- */
 
-/* Makes the thread a followed one, as it is now. Its switches count from when .began_ns is there. */
+/* Starts following the thread in its present state. Its switches count once .began_ns is set. */
 static __always_inline void follow(struct task_struct *task, const struct host_wanted *wanted)
 {
 	struct followed *own = bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -412,7 +430,7 @@ static __always_inline void follow(struct task_struct *task, const struct host_w
 	profile->began_ns = profile->since_ns;
 }
 
-/* NULL: the thread has none, or its calls are not accounted for. */
+/* NULL: the thread has no place, or there is no profile. */
 static __always_inline const struct thread_profile *calls_of(const struct thread *thread)
 {
 	u32 number = thread->place - 1;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The kernel side of gpuprobe trace: every call that was asked for becomes an
- * event in the ring, when it has returned. What is kept of it is said by its
- * function's plan (include/gpuprobe/trace.h), which userspace makes from the
- * API table; nothing here knows any function by name.
+ * The kernel side of gpuprobe trace: every requested call becomes an event in the ring when it has
+ * returned. Its function's plan (include/gpuprobe/trace.h) says what is kept of it. Userspace
+ * builds the plans from the API table; nothing here knows a function by name.
  *
- *   descend, mapping   which processes there are, and when they bring libraries
- *   trace_thread      who calls, and whether that was asked for
+ *   descend, mapping   which processes there are, and when they map libraries
+ *   trace_thread      who calls, and whether that was requested
  *   trace_call        calls from entry to return, nested and left by jumps
  *   stack, trace_stack   where calls come from
- *   trace_event       arguments and what they point to, into the ring
+ *   trace_event       arguments and the data they point to, into the ring
  *   trace_kernel      names of launched kernels
  *   trace_process     ends of threads and processes
  *
- * The program exists three times, as in gpuprobe.bpf.c.
+ * The program exists in three versions, as in gpuprobe.bpf.c.
  */
 #include "core/identity.bpf.h"
 #include "trace/process.bpf.h"
@@ -30,7 +29,7 @@ int trace_session(struct pt_regs *ctx)
 	return trace_enter(ctx) ? 1 : 0;
 }
 
-/* Returns 0 whatever trace_enter says: before Linux 6.13 a 1 asks for the probe to be removed. */
+/* Always returns 0: before Linux 6.13 a 1 would remove the probe. */
 SEC("uprobe")
 int trace_entry(struct pt_regs *ctx)
 {
@@ -78,7 +77,7 @@ int calls_in_progress(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* When each thread made its latest call, as struct trace_latest. */
+/* The latest call of each thread, as struct trace_latest. */
 SEC("iter/task")
 int latest_calls(struct bpf_iter__task *ctx)
 {
@@ -92,7 +91,7 @@ int latest_calls(struct bpf_iter__task *ctx)
 	if (!thread || thread->state != TRACING)
 		return 0;
 	latest.tid = pid_of(task);
-	/* Also after its return. */
+	/* Still set after the call's return. */
 	latest.start_ns = thread->calls[0].event.start_ns;
 	if (latest.start_ns)
 		bpf_seq_write(ctx->meta->seq, &latest, sizeof(latest));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls that never return: the thread jumped out of them, ended, or executed
- * another program. What such a call had done at its entry is undone, as if it
- * had failed; that it failed is not counted. Whether the driver has done the
- * work nobody knows. If it has, the address or the handle comes back some day,
- * and is seen to be replaced then.
+ * Calls that never return: the thread jumped out of them, ended, or executed another program.
+ * Effects that BPF recorded at the entry of such a call are undone, as if it had failed, but no
+ * failure is counted. Whether the driver did the work is unknown. If it did, the address or handle
+ * is eventually reused, which shows up as a replacement.
  */
 #ifndef BPF_CALL_ABANDON_BPF_H
 #define BPF_CALL_ABANDON_BPF_H
@@ -48,7 +47,7 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 		graph_leave(thread, call, RESULT_ABANDONED);
 		break;
 	case OP_LAUNCH:
-		/* Whether it is in the graph is not known. */
+		/* Whether the launch is in the graph is unknown. */
 		capture_add(thread->slot, call->arg[LAUNCH_CAPTURE], 0, true);
 		break;
 	case OP_GRAPH_LAUNCH:
@@ -58,9 +57,9 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 }
 
 /*
- * A call that began deeper in the stack than where the thread is now is gone. So
- * is one that began where another one enters, or, if that can be told at once,
- * further up, unless it has yet to return.
+ * A call is gone if it began deeper in the stack than the thread is now. A call that began where
+ * another one enters now is gone too, unless its return is still pending. The same check is made
+ * for calls further up if they act at entry.
  */
 static __always_inline bool will_not_return(const struct call *call, u64 sp, bool entering)
 {
@@ -92,8 +91,9 @@ __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
 }
 
 /*
- * Whether a followed call of the thread, which is at `sp` now, waits on another stack. If all that it made there were
- * left by a jump, they are undone. So are those of a signal handler that is left.
+ * Whether a followed call of the thread, whose stack pointer is `sp` now, waits on another stack.
+ * If the thread jumped out of all calls on that stack, they are undone. So are the calls of a
+ * signal handler that was left.
  */
 __noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
 {
@@ -115,7 +115,10 @@ __noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
 	return false;
 }
 
-/* A function of the runtime's that stands for the driver's until that has probes; the others are counted at both layers. */
+/*
+ * Runtime functions that are counted only until the driver's functions have probes; the other
+ * operations are counted at both layers.
+ */
 static __always_inline bool stands_for_driver(const volatile struct function_desc *function)
 {
 	u8 operation = function->operation;
@@ -125,8 +128,8 @@ static __always_inline bool stands_for_driver(const volatile struct function_des
 }
 
 /*
- * A call of the runtime's inside which the driver was loaded is left to the driver's call that enters now, if that is the
- * same act. Launches have been counted by then.
+ * The driver was loaded inside a runtime call. If the driver call that enters now is the same act,
+ * it takes over from the runtime call. Launches are excluded: they have been counted already.
  */
 __noinline int leave_to_driver(struct thread *thread, u32 row, u32 operation)
 {

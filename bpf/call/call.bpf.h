@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A call from entry to return: its arguments, its place in the thread's
- * record of calls in progress, and how its outcome is counted.
+ * A call from entry to return: its arguments, its entry in the thread's record of calls in
+ * progress, and how its outcome is counted.
  *
- * A call inside another of the same operation is the same act and is not
- * counted again: cudaMalloc that calls cuMemAlloc_v2 is one allocation. A
- * recorded call encloses the present one while the stack pointer is at or
- * below where that call began; once it is above, the call is gone, however
+ * A call inside another of the same operation is the same act and is not counted again: cudaMalloc
+ * that calls cuMemAlloc_v2 is one allocation. A recorded call encloses the present one while the
+ * stack pointer is at or below where that call began. Once it is above, the call is gone, however
  * it ended (return, longjmp, exception), and its record is dropped.
  */
 #ifndef BPF_CALL_CALL_BPF_H
@@ -20,20 +19,26 @@
 #include "call/tally.bpf.h"
 #include "call/thread.bpf.h"
 
-#define CUDA_NOT_READY 600 /* a query's "not yet": an answer, not a failure */
+#define CUDA_NOT_READY 600 /* a query's "not ready", which is not a failure */
 
-/* For a call that never returned: undone like one that failed, but not counted. No CUresult, no cudaError_t. */
+/*
+ * Result of a call that never returned: undone like a failed call, but not counted. Neither a
+ * CUresult nor a cudaError_t.
+ */
 #define RESULT_ABANDONED 0x7fffffff
 
 /*
- * call/abandon.bpf.h: undoes the thread's calls that are gone, now that it is at `sp`,
- * where another call enters or none does.
+ * call/abandon.bpf.h: undoes the thread's calls that are gone. `sp` is its stack pointer now,
+ * `entering` says whether another call enters there.
  */
 int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
 
 static __always_inline const volatile struct function_desc *function_at(u32 row)
 {
-	/* So that what is checked is what the address is made of, and before it is: else the verifier refuses it. */
+	/*
+	 * The verifier only accepts the access if the compiler checks the same value that it
+	 * computes the address from, and checks it first.
+	 */
 	barrier_var(row);
 	if (row >= MAX_FUNCTIONS)
 		return NULL;
@@ -41,7 +46,7 @@ static __always_inline const volatile struct function_desc *function_at(u32 row)
 	return &functions[row];
 }
 
-/* The argument at `place`, at the function's entry; 0 where that is none. */
+/* The argument at `place` at function entry; 0 for PLACE_NONE. */
 static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
 {
 	u64 value = 0;
@@ -76,22 +81,22 @@ static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
 }
 
 /*
- * The same, not inlined: it has so many uses that it would be a sixth of the program, with whose length the verifier's
- * time grows.
+ * Not inlined: it has so many callers that it would make up a sixth of the program, and the
+ * verifier's time grows with the length.
  */
 static __noinline u64 argument_at(struct pt_regs *ctx, u32 place)
 {
 	return argument_here(ctx, place);
 }
 
-/* The argument that has `role` in `function`, at its entry; 0 where it has none. */
+/* The argument that has `role` in `function`, at its entry; 0 if there is none. */
 static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
 				    enum role role)
 {
 	return argument_at(ctx, function->place[role]);
 }
 
-/* Where a structure that is passed by value on the stack begins. */
+/* The address of a structure passed by value on the stack. */
 static __always_inline u64 stack_address(struct pt_regs *ctx, const volatile struct function_desc *function,
 					 enum role role)
 {
@@ -125,8 +130,8 @@ static __always_inline void drop_gone_calls(struct thread *thread, u64 sp)
 }
 
 /*
- * Objects of one kind are made by another's making (a stream's loads the library of the first
- * use), and the choice of a device asks for the UUIDs of all.
+ * Creating one kind of object may create or load others (creating a stream loads the library at
+ * first use), and choosing a device reads the UUIDs of all devices.
  */
 static __always_inline bool is_object_act(u8 operation)
 {
@@ -146,10 +151,11 @@ static __always_inline bool is_same_act(const struct call *call, u32 row, u8 ope
 }
 
 /*
- * Whether a call in progress is the same act as the one that enters now at `site`. With the same stack pointer one
- * function jumped into the other, or into the same of another library. A new call that takes the place of one that
- * never returned has put its own return address there. Global: the verifier goes through it once, not for
- * each way to it.
+ * Whether a call in progress is the same act as the call that enters now at `site`. If both have
+ * the same stack pointer, one function jumped to the other, or to the same function of another
+ * library. A new call that replaces one that never returned has put its own return address there,
+ * so is_in_progress() tells the two cases apart. Global: the verifier goes through it once, not for
+ * each path to it.
  */
 __noinline int call_is_nested(struct thread *thread, u64 sp, u32 site, u32 operation)
 {
@@ -192,7 +198,10 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
 	call->start_ns = now();
 }
 
-/* How long the calling process was held since `from_ns`, up to `to_ns`. Global: the verifier goes through it once. */
+/*
+ * How long the calling process was held between `from_ns` and `to_ns`. Global: the verifier goes
+ * through it once.
+ */
 __noinline u64 held_between(u64 from_ns, u64 to_ns)
 {
 	s32 pid = pid_of(BPF_CORE_READ(bpf_get_current_task_btf(), group_leader));
@@ -201,7 +210,7 @@ __noinline u64 held_between(u64 from_ns, u64 to_ns)
 	return own ? holds__within(own, from_ns, to_ns) : 0;
 }
 
-/* The time from `from_ns` to now, without that for which the calling process was held. */
+/* The time from `from_ns` to now, minus the time for which the calling process was held. */
 static __always_inline u64 time_since(u64 from_ns)
 {
 	u64 to_ns = now();
@@ -212,8 +221,8 @@ static __always_inline u64 time_since(u64 from_ns)
 }
 
 /*
- * Records the call that enters now. Returns NULL when it is nested in the
- * same act, or too deep (which is counted): then its return is of no interest.
+ * Records the call that enters now. Returns NULL if it is nested in the same act, or too deep
+ * (which is counted): then its return is ignored.
  */
 static __always_inline struct call *call_enter(struct thread *thread, struct pt_regs *ctx, u32 site,
 					       u8 operation)
@@ -235,7 +244,7 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	return call;
 }
 
-/* Whether a call at `site` is the same act as the unfollowed call that makes it. */
+/* Whether a call at `site` is the same act as the unfollowed call around it. */
 static __always_inline bool is_unfollowed_again(const struct unfollowed_call *outer, u32 site, u8 operation)
 {
 	const volatile struct function_desc *inner = function_at(site & SITE_ROW), *function = function_at(outer->row);
@@ -248,8 +257,9 @@ static __always_inline bool is_unfollowed_again(const struct unfollowed_call *ou
 #define MADE_BY_OTHERS (-1)
 
 /*
- * Which unfollowed call makes the one that enters at `sp` and `site`, and is the same act: its number plus 1.
- * MADE_BY_OTHERS: those that make it are other acts; 0: none makes it. Global: the verifier goes through it once.
+ * Index plus 1 of the unfollowed call that encloses a call entering at `sp` and `site` and is the
+ * same act. MADE_BY_OTHERS: only other acts enclose it; 0: none does. Global: the verifier goes
+ * through it once.
  */
 __noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
 {
@@ -270,8 +280,8 @@ __noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u
 }
 
 /*
- * Whether a call that is not followed counts: not where it is the same act as the one that makes it. What others make
- * is kept only for the sake of a library behind theirs.
+ * Whether an unfollowed call counts: it does not if it is the same act as the call around it. Calls
+ * nested in others are kept only if they may call another driver library behind theirs.
  */
 static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site, u8 operation)
 {
@@ -290,8 +300,8 @@ static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site
 }
 
 /*
- * As call_enter, of a call whose return is not followed: it is not on the thread's record. NULL also where one
- * that is must not be overwritten.
+ * As call_enter, for a call whose return is not followed: it does not go on the thread's record.
+ * Also returns NULL if it would overwrite a recorded call.
  */
 static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site,
 							  u8 operation)
@@ -313,9 +323,8 @@ static __always_inline struct call *call_enter_unfollowed(struct thread *thread,
 }
 
 /*
- * The call that returns now, taken off the thread's record; NULL when it was
- * not recorded. After the return instruction the stack pointer is one word
- * above where it was at entry.
+ * Removes the call that returns now from the thread's record and returns it; NULL if it was not
+ * recorded. After the return instruction the stack pointer is one word above its value at entry.
  */
 static __always_inline struct call *call_leave(struct thread *thread, struct pt_regs *ctx)
 {
@@ -336,16 +345,18 @@ static __always_inline struct call *call_leave(struct thread *thread, struct pt_
 }
 
 /*
- * CUDA_ERROR_DEINITIALIZED: the driver is shutting down with the process. That
- * an unload or the release of a context comes too late then is no failure:
- * every program with a static cudart does so (PyTorch 19 times).
+ * CUDA_ERROR_DEINITIALIZED: the driver shuts down with the process. An unload or a context release
+ * that comes too late is not a failure: every program with a static cudart makes some (PyTorch 19).
  */
 static __always_inline bool is_end_of_driver(s32 result)
 {
 	return result == 4;
 }
 
-/* A process cannot use CUDA any more: what becomes of its later calls tells whether that is so. */
+/*
+ * The process met an error that makes CUDA unusable. The results of its later calls show whether
+ * that holds.
+ */
 static __always_inline void note_sticky(u32 slot, s32 code)
 {
 	struct process_record *process = process_at(slot);
@@ -367,7 +378,7 @@ static __always_inline void note_sticky(u32 slot, s32 code)
 		__sync_fetch_and_add(&process->after_sticky, 1);
 }
 
-/* Of successful calls those that are told by where they were made. */
+/* Counts a successful call at its call site, for the kinds that are counted by site. */
 static __always_inline void count_success_site(u32 slot, const struct call *call, u16 flags, u64 bytes, u64 ns)
 {
 	struct call_site_key key = {.stack = call->stack, .what = call->row, .slot = slot, .kind = call->site};
@@ -379,9 +390,9 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
 }
 
 /*
- * Counts a successful call.
- * Global, as the next: the verifier goes through them once, and what they keep
- * on the stack (512 bytes for all that call each other) their callers do not.
+ * Counts a successful call. Global, as the next function: the verifier goes through each once, and
+ * their stack use does not add to that of their inlined callers (512 bytes for all functions that
+ * call each other).
  */
 __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 flags, u64 bytes)
 {
@@ -420,7 +431,10 @@ static __always_inline void count_failure_site(u32 slot, const struct call *call
 	count_site(&key, 1, 0);
 }
 
-/* A failure that the process has not had. Where it has no entry of its own it is one of the process's others. */
+/*
+ * A failure that is new to the process. Without a free entry it goes to the process's other
+ * failures.
+ */
 static __always_inline struct failure_record *failure_first_sight(const struct failure_key *key)
 {
 	struct failure_record *failure = NULL, fresh = {.first_ns = now()};

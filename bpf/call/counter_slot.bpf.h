@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A thread's place, under whose number it has its own counters and its profile:
- * taken at its first watched call, given up at its end. What it has counted goes
- * to the maps then. Only a profile waits for userspace to read it, unless many do,
- * so that a program with many short-lived threads does not use up all places
- * between two readings.
+ * A thread's place: the number of its own counters and its profile. The thread takes it at its
+ * first watched call and gives it up at its end, when its counters are added to the maps. Only an
+ * profile waits for userspace to read it, unless many are waiting: so a program with many
+ * short-lived threads does not use up all places between two readings.
  */
 #ifndef BPF_CALL_COUNTER_SLOT_BPF_H
 #define BPF_CALL_COUNTER_SLOT_BPF_H
@@ -12,7 +11,7 @@
 #include "profile/end.bpf.h"
 #include "launch/launch_count.bpf.h"
 
-/* Numbers of places that no thread has. Userspace fills it, and puts back what ended processes have left. */
+/* Free places. Userspace fills the queue, and returns the places of ended processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, THREAD_COUNTER_SLOTS);
@@ -38,13 +37,13 @@ static __noinline int open_counter_slot(struct thread *thread)
 	own->slot = thread->slot;
 	if (config.profile)
 		open_profile(thread, number);
-	/* Now userspace looks at it. */
+	/* From here on userspace reads it. */
 	*(volatile u32 *)&own->used = 1;
 	thread->place = number + 1;
 	return 0;
 }
 
-/* What the thread has counted goes to the maps, and its place is free. */
+/* Adds the thread's counters to the maps and frees its place. */
 static __noinline int fold_counter_slot(struct thread *thread)
 {
 	struct thread_counts *own;
@@ -67,7 +66,7 @@ static __noinline int fold_counter_slot(struct thread *thread)
 	return 0;
 }
 
-/* Its profile waits for userspace, to which it belongs from now on. */
+/* The profile now belongs to userspace, which reads it later. */
 static __always_inline void leave_profile(const struct thread *thread)
 {
 	struct thread_profile *profile = profile_of(thread);
@@ -79,8 +78,9 @@ static __always_inline void leave_profile(const struct thread *thread)
 }
 
 /*
- * The calling thread has no more calls: it exits, or becomes another program. Of a process that has
- * ended, which its other threads may find first, all places are userspace's, once the last thread has left.
+ * The calling thread makes no more calls: it exits or executes another program. Its process may
+ * already have ended: then all places of the process belong to userspace once the last thread has
+ * left.
  */
 static __always_inline void close_counter_slot(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls in progress: they are on their threads' record alone, where a task iterator reads them for userspace, so that
- * they cost nothing. A thread that ends inside a call has the time in it counted then.
+ * Calls in progress. They exist only on their threads' records, where a task iterator reads them
+ * for userspace, so they cost nothing extra. If a thread ends inside a call, the time in it is
+ * counted at that point.
  */
 #ifndef BPF_CALL_OPEN_CALLS_BPF_H
 #define BPF_CALL_OPEN_CALLS_BPF_H
@@ -9,7 +10,7 @@
 #include "profile/profile.bpf.h"
 #include "process/confined.bpf.h"
 
-/* Where the thread's stack pointer was when it entered the kernel last. */
+/* The thread's stack pointer at its latest entry into the kernel. */
 static __always_inline u64 user_stack_pointer(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -18,8 +19,8 @@ static __always_inline u64 user_stack_pointer(struct task_struct *task)
 }
 
 /*
- * Whether the return of the call may not have been seen, so that it is not known whether it is in progress. Global: the
- * verifier goes through it once, not for each call of a thread.
+ * Whether the return of the call may have been missed, so that it may no longer be in progress.
+ * Global: the verifier goes through it once, not for each call of a thread.
  */
 __noinline int may_have_returned(const struct call *call)
 {
@@ -49,7 +50,10 @@ static __always_inline void describe_call(struct open_call_record *record, const
 	record->outermost = !depth;
 }
 
-/* Userspace knows of the call by its latest reading as well: a full ring loses no more than what came after that. */
+/*
+ * Userspace also knows the call from its latest reading, so a full ring loses only what came after
+ * that.
+ */
 static __always_inline void report_unfinished(struct task_struct *task, const struct thread *thread, const struct call *call)
 {
 	struct record_unfinished *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
@@ -78,7 +82,7 @@ static __always_inline void profile_unfinished(struct thread *thread, const stru
 		profile->time[time_class_of(call->operation)].ns += ns;
 }
 
-/* The calling thread ends inside its call number `depth`. */
+/* The calling thread ends inside its call at index `depth`. */
 __noinline int count_unfinished(struct thread *thread, u32 depth)
 {
 	const volatile struct function_desc *function;
@@ -104,7 +108,7 @@ __noinline int count_unfinished(struct thread *thread, u32 depth)
 	return 0;
 }
 
-/* The calling thread ends: its calls that have not been left by a jump are in progress. */
+/* The calling thread ends: calls that it has not jumped out of count as in progress. */
 static __always_inline void count_unfinished_calls(struct thread *thread)
 {
 	u64 sp = user_stack_pointer(bpf_get_current_task_btf());
@@ -116,7 +120,10 @@ static __always_inline void count_unfinished_calls(struct thread *thread)
 	}
 }
 
-/* A call of the thread to userspace, unless it has returned meanwhile. `record` describes the thread. */
+/*
+ * Writes one of the thread's calls for userspace, unless it has returned meanwhile. `record`
+ * already describes the thread.
+ */
 static __always_inline void report_open(struct bpf_iter__task *ctx, struct thread *thread, struct open_call_record *record,
 				      u32 depth)
 {

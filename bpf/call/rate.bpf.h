@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many calls each thread makes, by family, gpuprobe/rate.h. Where
- * config.rates is not set none of this is in the programs.
+ * Calls per thread by family, see gpuprobe/rate.h. Without config.rates the programs contain none
+ * of this.
  */
 #ifndef BPF_CALL_RATE_BPF_H
 #define BPF_CALL_RATE_BPF_H
@@ -16,14 +16,17 @@ struct {
 	__type(value, struct thread_rate);
 } thread_rates SEC(".maps");
 
-/* Numbers of thread_rates that no thread has; userspace puts them back when their threads have ended. */
+/* Free entries of thread_rates; userspace returns them after their threads have ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
 	__type(value, u32);
 } free_rates SEC(".maps");
 
-/* Takes a place for the thread. Its start is written last: without it userspace does not look. */
+/*
+ * Takes an entry for the thread. The start time is written last: userspace ignores the entry
+ * without it.
+ */
 static __noinline int open_rate(struct thread *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -45,7 +48,7 @@ static __noinline int open_rate(struct thread *thread)
 	return 0;
 }
 
-/* The thread's own, NULL where there was no place. */
+/* The thread's entry; NULL if none was free. */
 static __always_inline struct thread_rate *rate_of(const struct thread *thread)
 {
 	u32 number = thread->rate - 1;
@@ -64,7 +67,7 @@ static __always_inline void count_rate(struct thread *thread, u8 operation)
 		rate->calls[rate_family_of(operation)]++;
 }
 
-/* The calling thread has no more calls: it exits, or becomes another program. */
+/* The calling thread makes no more calls: it exits or executes another program. */
 static __always_inline void close_rate(void)
 {
 	struct thread *thread = returning_thread();

@@ -2,7 +2,7 @@
 /*
  * The maps that all families of the monitor share.
  *
- * Sizes here are placeholders where userspace sets them (src/probe/object.c).
+ * Where userspace sets a size (src/probe/object.c), the one here is a placeholder.
  */
 #ifndef BPF_CALL_STATE_BPF_H
 #define BPF_CALL_STATE_BPF_H
@@ -13,25 +13,34 @@
 /* Set by userspace before load: constants to the verifier. */
 const volatile struct function_desc functions[MAX_FUNCTIONS];
 
-/* Launches are probed at both layers, so nested ones must be told; set when that comes to be. */
+/*
+ * Launches are probed at both layers, so nested ones must be recognized. Userspace sets it when
+ * that begins.
+ */
 volatile __u32 both_layers;
 
-/* More than one driver library has probes; userspace sets it before the second one has. */
+/* More than one driver library has probes; userspace sets it before the second one gets them. */
 volatile __u32 several_drivers;
 
-/* The driver's functions have probes, so that calls of the runtime's that were probed for want of them count no more. */
+/*
+ * The driver's functions have probes. Runtime calls that were probed in their place no longer
+ * count.
+ */
 volatile __u32 driver_counts;
 
-/* Some process has met an error that lasts: the only thing that other processes' calls look at. */
+/* Some process has met a sticky error. Calls of all other processes check only this. */
 volatile __u32 any_sticky;
 
-/* When the probes were in, CLOCK_BOOTTIME: what older processes did before is not known. */
+/* When the probes were attached, CLOCK_BOOTTIME: earlier calls of older processes are unknown. */
 volatile __u64 attached_ns;
 
-/* The family's probes have been out, for the latest time until then; ~0: they are. Userspace sets it. */
+/*
+ * When the family's probes were last reattached after an absence; ~0: they are detached now.
+ * Userspace sets it.
+ */
 volatile __u64 unseen_until[RATE_FAMILIES];
 
-/* The same of the probes of what asks for errors. */
+/* The same for the probes of error queries. */
 volatile __u64 asks_unseen_until;
 
 /* tgid in the initial namespace -> slot, while the process lives. */
@@ -50,7 +59,7 @@ struct {
 	__type(value, struct process_record);
 } processes SEC(".maps");
 
-/* Slots that no process has; userspace puts them back once it has read a process's end. */
+/* Free slots; userspace returns a slot once it has read its process's end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 4096);
@@ -71,7 +80,7 @@ struct {
 	__type(value, struct tally);
 } tallies SEC(".maps");
 
-/* What lives, by address or handle. */
+/* Live allocations, by address or handle. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1048576);
@@ -86,7 +95,7 @@ struct {
 	__type(value, struct failure_record);
 } failures SEC(".maps");
 
-/* Contexts that were seen made, made current or waited for. */
+/* Contexts that were seen being created, made current or waited for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -94,7 +103,7 @@ struct {
 	__type(value, struct context_record);
 } contexts SEC(".maps");
 
-/* Whether calls of one of the families have not been seen since. */
+/* Whether some calls of one of the two families may have been missed since `since_ns`. */
 static __always_inline bool was_blind_since(u64 since_ns, enum rate_family one, enum rate_family other)
 {
 	return config.rates && (unseen_until[one] > since_ns || unseen_until[other] > since_ns);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Threads that switch stacks inside a call: coroutines, handlers on an alternate signal stack. The kernel keeps the
- * return probes of a thread by one stack, and ends a process whose calls return in another order than that
- * (arch_uretprobe_is_alive of Linux). So a call that enters while an earlier one waits on another stack follows no
- * return. Such a call is counted by its arguments.
+ * Threads that switch stacks inside a call: coroutines, handlers on an alternate signal stack. The
+ * kernel keeps a thread's return probes in the order of one stack, and kills a process whose calls
+ * return in another order (arch_uretprobe_is_alive of Linux). So if a call enters while an earlier
+ * one waits on another stack, its return is not followed. Such a call is counted from its
+ * arguments.
  */
 #ifndef BPF_CALL_SWITCH_BPF_H
 #define BPF_CALL_SWITCH_BPF_H
@@ -11,9 +12,9 @@
 #include "core/site.bpf.h"
 
 #define PAGE 4096ull
-#define ONE_STACK_PAGES 64 /* calls further apart are not within each other */
+#define ONE_STACK_PAGES 64 /* calls that are further apart cannot be nested in each other */
 
-/* Whether the address lies on the alternate signal stack of the calling thread. */
+/* Whether the address is on the calling thread's alternate signal stack. */
 static __always_inline bool is_on_signal_stack(u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -22,9 +23,9 @@ static __always_inline bool is_on_signal_stack(u64 sp)
 }
 
 /*
- * Whether a call that entered at `sp` and one that entered at `other` are on one stack. What lies between the two then
- * is in use, or was a moment ago; between two stacks there are pages that nobody has touched. Two stacks
- * that adjoin, each used up to its end, pass for one. Global: the verifier goes through it once.
+ * Whether calls that entered at `sp` and at `other` are on one stack. If so, the pages between the
+ * two are in use or were recently; between two stacks there are untouched pages. Two adjacent
+ * stacks, each used up to its end, are mistaken for one. Global: the verifier goes through it once.
  */
 __noinline int is_one_stack(u64 sp, u64 other)
 {
@@ -43,7 +44,10 @@ __noinline int is_one_stack(u64 sp, u64 other)
 	return false;
 }
 
-/* Whether the unfollowed call has yet to return. Somebody else may follow its return. */
+/*
+ * Whether the unfollowed call has not returned yet. Another tracer may follow its return, so both
+ * return addresses count.
+ */
 static __always_inline bool is_unfollowed_in_progress(const struct unfollowed_call *call)
 {
 	u64 caller;
@@ -53,13 +57,16 @@ static __always_inline bool is_unfollowed_in_progress(const struct unfollowed_ca
 	return caller == call->caller || is_in_progress(call->sp);
 }
 
-/* Whether the unfollowed call entered at `site`, or at the same function of a library of the same number. */
+/*
+ * Whether the unfollowed call entered at `site`, or at the same function of another library with
+ * the same number.
+ */
 static __always_inline bool is_at_site(const struct unfollowed_call *call, u32 site)
 {
 	return call->row == (site & SITE_ROW) && call->driver == site >> SITE_DRIVER_SHIFT;
 }
 
-/* Whether a call that enters at `sp` and `site` is made by the unfollowed call `outer`. */
+/* Whether a call that enters at `sp` and `site` is nested in the unfollowed call `outer`. */
 static __always_inline bool is_within_unfollowed(const struct unfollowed_call *outer, u64 sp, u32 site)
 {
 	if (outer->sp < sp || (outer->sp == sp && is_at_site(outer, site)) || !is_one_stack(sp, outer->sp))
@@ -67,7 +74,7 @@ static __always_inline bool is_within_unfollowed(const struct unfollowed_call *o
 	return is_unfollowed_in_progress(outer);
 }
 
-/* The number, plus 1, of the unfollowed call by which one at `site` that enters at `sp` is made; 0: by none. */
+/* Index plus 1 of the unfollowed call around one that enters at `sp` and `site`; 0: none. */
 __noinline int unfollowed_around(const struct unfollowed_calls *all, u64 sp, u32 site)
 {
 	if (!all)
@@ -78,7 +85,10 @@ __noinline int unfollowed_around(const struct unfollowed_calls *all, u64 sp, u32
 	return 0;
 }
 
-/* Keeps the call that enters at `sp`, which is in no other, in place of one that has returned. */
+/*
+ * Keeps the call that enters at `sp`, which is in no other unfollowed call, in place of one that
+ * has returned.
+ */
 __noinline int keep_unfollowed(struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
 {
 	struct unfollowed_call *call;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Counters of calls: one for each process, function, kind and device. A thread
- * keeps those that it uses most by itself (gpuprobe/thread_counts.h); the others,
- * and those of threads without a place, are in the map.
+ * Counters of calls: one for each process, function, kind and device. A thread keeps the ones that
+ * it uses most in its own counters (gpuprobe/thread_counts.h). All others, and those of threads
+ * without a place, are in the map.
  */
 #ifndef BPF_CALL_TALLY_BPF_H
 #define BPF_CALL_TALLY_BPF_H
@@ -10,7 +10,7 @@
 #include "gpuprobe/thread_counts.h"
 #include "process/share.bpf.h"
 
-/* By the number of the thread's place. */
+/* Indexed by the thread's place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -19,10 +19,13 @@ struct {
 	__type(value, struct thread_counts);
 } thread_counts SEC(".maps");
 
-/* To insert from: on the stack there is no room for it where calls are undone (call/abandon.bpf.h). */
+/* Value to insert: calls are undone (call/abandon.bpf.h) with too little stack left for one. */
 static const volatile struct tally no_calls;
 
-/* A struct tally_key put together in a register: its parts written to memory would be waited for. */
+/*
+ * A struct tally_key assembled in a register: reading back parts just written to memory would
+ * stall.
+ */
 static __always_inline u64 tally_bits(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
 {
 	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 | (u64)device << 56;
@@ -33,7 +36,10 @@ static __always_inline u64 key_bits(const struct tally_key *key)
 	return *(const u64 *)key;
 }
 
-/* Makes the counter of that key, see tally_bits. Returns 0 or an errno, negative. Global: the verifier goes through it once. */
+/*
+ * Creates the counter of a key, see tally_bits. Returns 0 or a negative errno. Global: the verifier
+ * goes through it once.
+ */
 __noinline int make_tally(u64 bits)
 {
 	struct process_record *process = process_at((u16)bits);
@@ -47,7 +53,7 @@ __noinline int make_tally(u64 bits)
 	return error;
 }
 
-/* NULL where there is no room for it. */
+/* NULL if there is no room. */
 static __always_inline struct tally *tally_at(const struct tally_key *key)
 {
 	struct tally *tally = bpf_map_lookup_elem(&tallies, key);
@@ -69,7 +75,10 @@ static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 fl
 	return tally_at(&key);
 }
 
-/* The carry last: who reads meanwhile sees too little, and a sum that is less than before is not told. */
+/*
+ * The carry is added last. A concurrent reader then sees too small a value, and a sum that falls is
+ * not reported.
+ */
 static __always_inline void add_bytes(struct tally *tally, u64 bytes)
 {
 	u64 before = __sync_fetch_and_add(&tally->bytes, bytes);
@@ -99,7 +108,10 @@ static __always_inline u64 scatter(u64 bits)
 	return bits * 0x9e3779b97f4a7c15ull >> 56;
 }
 
-/* Never in both places at a time: who reads the map and then this would count it twice. */
+/*
+ * A value is never in both places at once: a reader that reads the map first and this counter next
+ * would count it twice.
+ */
 static __always_inline void empty_tally(struct thread_tally *tally)
 {
 	struct tally_key key = tally->key;
@@ -119,7 +131,10 @@ static __always_inline void empty_tally(struct thread_tally *tally)
 		count_other_calls(key.slot, calls, 0, ns);
 }
 
-/* Empties a counter of the calling thread into the map. Global, as the next: the verifier goes through it once. */
+/*
+ * Moves a counter of the calling thread to the map. Global, as the next function: the verifier goes
+ * through each once.
+ */
 __noinline int spill_tally(u32 place, u32 index)
 {
 	struct thread_counts *own = thread_counts_at(place);
@@ -129,7 +144,7 @@ __noinline int spill_tally(u32 place, u32 index)
 	return 0;
 }
 
-/* Gives the counter to another key. Returns 0 where the map has no room for that. */
+/* Reassigns the counter to another key. Returns 0 if the map has no room for that. */
 __noinline int take_tally(u32 place, u32 index, u64 bits)
 {
 	struct thread_counts *own = thread_counts_at(place);
@@ -152,7 +167,10 @@ static __always_inline bool is_tally_of(const struct thread_tally *tally, u64 bi
 	return tally->calls && key_bits(&tally->key) == bits;
 }
 
-/* Whether the thread with that place has counted the call. `bits` are those of its struct tally_key. */
+/*
+ * Whether the thread with that place has counted the call. `bits` are those of its struct
+ * tally_key.
+ */
 static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 ns)
 {
 	struct thread_counts *own = thread_counts_at(place);
@@ -163,7 +181,7 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 		return false;
 	tally = &own->tallies[index];
 	if (!is_tally_of(tally, bits)) {
-		/* A key may be in either of two. */
+		/* Each key has two possible positions. */
 		if (tally->calls && (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
 			index ^= 1;
 		tally = &own->tallies[index];
@@ -172,7 +190,7 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 			return true;
 		}
 	}
-	/* Only the map's have carries. */
+	/* Only the map's counters have carries. */
 	if (tally->bytes + bytes < bytes)
 		spill_tally(place, index);
 	tally->calls++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who is calling: the thread's storage, which holds its process's slot and
- * its calls in progress. The storage is made at the thread's first watched
- * call and dies with the thread; exec empties it (process.bpf.c).
+ * The calling thread: its storage holds its process's slot and its calls in progress. The storage
+ * is created at the thread's first watched call and freed with the thread; exec clears it
+ * (process/process.bpf.h).
  */
 #ifndef BPF_CALL_THREAD_BPF_H
 #define BPF_CALL_THREAD_BPF_H
@@ -10,9 +10,9 @@
 #include "call/state.bpf.h"
 #include "core/task.bpf.h"
 
-#define SHARING_DEPTH 4 /* processes that lend their memory to each other */
+#define SHARING_DEPTH 4 /* chain of processes that share their memory */
 
-/* Who the calling process is. Userspace may come too late to read it in /proc. */
+/* Records the identity of the calling process. Userspace may be too late to read it from /proc. */
 static __always_inline void identify(struct process_record *process, struct task_struct *leader)
 {
 	process->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
@@ -20,7 +20,10 @@ static __always_inline void identify(struct process_record *process, struct task
 	process->namespace_pid = innermost_pid(leader);
 }
 
-/* Userspace looks at once at what only /proc tells. It finds the process by itself where the ring is full. */
+/*
+ * Lets userspace read at once what only /proc shows. If the ring is full, userspace finds the
+ * process by itself.
+ */
 static __always_inline void report_process(u32 slot)
 {
 	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
@@ -37,7 +40,7 @@ static __always_inline struct process_record *process_at(u32 slot)
 	return bpf_map_lookup_elem(&processes, &slot);
 }
 
-/* The thread's process, where its slot has not been given up by now, and maybe is another's. */
+/* The thread's process; NULL if its slot was freed and maybe reused meanwhile. */
 static __always_inline struct process_record *own_process(const struct thread *thread)
 {
 	struct process_record *process = thread ? process_at(thread->slot) : NULL;
@@ -45,7 +48,7 @@ static __always_inline struct process_record *own_process(const struct thread *t
 	return process && process->state != PROCESS_FREE && process->seen_ns == thread->seen_ns ? process : NULL;
 }
 
-/* Whether all that the process did was seen. */
+/* Whether gpuprobe has seen all calls of the process. */
 static __always_inline bool is_seen_from_start(u32 slot)
 {
 	struct process_record *process = process_at(slot);
@@ -54,9 +57,10 @@ static __always_inline bool is_seen_from_start(u32 slot)
 }
 
 /*
- * The leader of the process that the calling one's memory is accounted to: addresses mean the same in all processes that
- * share it (CLONE_VM without CLONE_THREAD, vfork). It is the one that has lent it: up to four ancestors are asked, then the
- * kernel's owner of the memory, where that is known. Itself where it shares none, or with one that is not watched.
+ * The leader of the process that owns the calling process's memory: addresses mean the same in all
+ * processes that share it (CLONE_VM without CLONE_THREAD, vfork). The owner is the process that
+ * lent the memory: up to four ancestors are checked, then the kernel's owner of the mm, if known.
+ * Returns `leader` itself if it shares no memory, or shares it with an unwatched process.
  */
 static __always_inline struct task_struct *profile_holder(struct task_struct *leader, struct mm_struct *mm)
 {
@@ -78,7 +82,7 @@ static __always_inline struct task_struct *profile_holder(struct task_struct *le
 	return pid && pid_is_watched(pid) ? holder : leader;
 }
 
-/* Takes a free slot for the process of this leader. Returns 0, or -1 when there is none. */
+/* Takes a free slot for the process of this leader. Returns 0, or -1 if there is none. */
 static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 {
 	struct process_binding binding = {}, *other;
@@ -139,7 +143,7 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 	identify(process, leader);
 	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_slots, &binding.slot, 0);
-		/* Another thread was first. */
+		/* Another thread was faster. */
 		other = bpf_map_lookup_elem(&process_of, &tgid);
 		if (!other)
 			return -1;
@@ -152,7 +156,10 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 	return 0;
 }
 
-/* The thread's current context and device, as far as they were seen to change: 0 and DEVICE_UNKNOWN else. */
+/*
+ * The thread's current context and device, from the changes that were seen; otherwise 0 and
+ * DEVICE_UNKNOWN.
+ */
 static __always_inline u64 current_context(const struct thread *thread)
 {
 	u32 depth = thread->context_depth;
@@ -168,7 +175,7 @@ static __always_inline u8 device_of_context(u32 slot, u64 context)
 	return record ? record->device : DEVICE_UNKNOWN;
 }
 
-/* A context's device may be told after it was made current: looked up until it is known. */
+/* A context may become current before its device is known, so it is looked up until it is. */
 static __always_inline u8 current_device(struct thread *thread)
 {
 	u32 top = (thread->context_depth - 1) & (CONTEXT_DEPTH - 1);
@@ -180,7 +187,10 @@ static __always_inline u8 current_device(struct thread *thread)
 	return thread->device[top];
 }
 
-/* Makes the calling process one more with the memory of that slot's process. Returns 0, or -1 where that has ended. */
+/*
+ * Adds the calling process to those that share the memory of the slot's process. Returns 0, or -1
+ * if that process has ended.
+ */
 static __always_inline int share_process(u32 tgid, s32 pid, u32 slot)
 {
 	struct process_binding binding = {.slot = slot};
@@ -193,13 +203,16 @@ static __always_inline int share_process(u32 tgid, s32 pid, u32 slot)
 	if (!users || process->state != PROCESS_LIVE || !__sync_bool_compare_and_swap(&process->users, users, users + 1))
 		return -1;
 	process->sharer = pid;
-	/* Another thread may have been first. */
+	/* Another thread may have been faster. */
 	if (bpf_map_update_elem(&process_of, &tgid, &binding, BPF_NOEXIST))
 		__sync_fetch_and_add(&process->users, -1);
 	return 0;
 }
 
-/* Its process is not read for the last time before it has left, see leave_process. */
+/*
+ * Userspace reads the process for the last time only after this thread has left it, see
+ * leave_process.
+ */
 static __always_inline void join_process(struct thread *thread)
 {
 	struct process_record *process = process_at(thread->slot);
@@ -224,7 +237,10 @@ static __always_inline int bind_holder(struct task_struct *holder, u32 *slot)
 	return 0;
 }
 
-/* Finds or makes the slot of a watched process that has none: its own, or that of whom it shares its memory `mm` with. */
+/*
+ * Finds or makes the slot of a watched process without one: its own slot, or that of the process
+ * whose memory `mm` it shares.
+ */
 static __always_inline int bind_profile(struct task_struct *leader, struct mm_struct *mm, s32 pid, u32 *slot)
 {
 	struct task_struct *holder = profile_holder(leader, mm);
@@ -235,7 +251,7 @@ static __always_inline int bind_profile(struct task_struct *leader, struct mm_st
 	return -1;
 }
 
-/* Fills a new thread's storage. Out of line in effect: once a thread. */
+/* Fills a new thread's storage. Called once per thread, so it is not inlined. */
 static __noinline int thread_first_sight(struct thread *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *leader;
@@ -257,14 +273,14 @@ static __noinline int thread_first_sight(struct thread *thread)
 		thread->state = THREAD_IGNORED;
 		return -1;
 	}
-	/* The state stays THREAD_NEW where there is no slot: one may come free. */
+	/* Without a slot the state stays THREAD_NEW, since a slot may become free. */
 	if (bind_profile(leader, BPF_CORE_READ(task, mm), pid, &thread->slot))
 		return -1;
 	join_process(thread);
 	return 0;
 }
 
-/* The calling thread if it is watched, else NULL. */
+/* The calling thread if it is watched, otherwise NULL. */
 static __always_inline struct thread *current_thread(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -283,7 +299,7 @@ static __always_inline struct thread *current_thread(void)
 	return thread;
 }
 
-/* The calling thread if one of its calls was seen at entry, else NULL. */
+/* The calling thread if the entry of one of its calls was seen, otherwise NULL. */
 static __always_inline struct thread *returning_thread(void)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many bytes an array has, by the descriptor it is made from: elements
- * times bits, summed over its mipmap levels. What the driver adds to that
- * (rows and levels rounded up) no call tells. Offsets and values are facts of
- * cuda.h and driver_types.h of CUDA 13.0.
+ * An array's size in bytes, from the descriptor it is created with: elements times bits, summed
+ * over its mipmap levels. The padding of rows and levels that the driver adds is unknown. Offsets
+ * and values are facts of cuda.h and driver_types.h of CUDA 13.0.
  */
 #ifndef BPF_COPY_ARRAYS_BPF_H
 #define BPF_COPY_ARRAYS_BPF_H
@@ -11,12 +10,15 @@
 #include "call/call.bpf.h"
 #include "copy/params.bpf.h"
 
-/* CUDA_ARRAY3D_LAYERED and _CUBEMAP: the depth is a number of layers; _SPARSE and deferred mapping: no memory */
+/*
+ * CUDA_ARRAY3D_LAYERED and _CUBEMAP: the depth is the number of layers; _SPARSE and deferred
+ * mapping: no memory
+ */
 #define ARRAY_IN_LAYERS 0x05
 #define ARRAY_WITHOUT_MEMORY 0xc0
 #define ARRAY_LEVELS 32
 
-/* Sizes that are not known: told as a loss once the call has succeeded. */
+/* Unknown sizes, counted as a loss once the call has succeeded. */
 #define SIZE_UNREADABLE (~0ull)
 #define SIZE_OF_UNKNOWN_FORMAT (~0ull - 1)
 
@@ -35,22 +37,22 @@
 #define KIND_BC5 25
 #define KIND_BC7_SRGB 30
 
-/* Where a call tells of its array. */
+/* How a call describes its array. */
 struct array_request {
-	u64 desc;   /* address of a descriptor */
-	u64 extent; /* address of a cudaExtent, or 0: */
+	u64 desc;   /* address of the descriptor */
+	u64 extent; /* address of a cudaExtent; 0: width and height apply */
 	u64 width, height;
 	u32 params; /* enum copy_params */
 	u32 levels;
-	u32 flags; /* of PARAMS_CHANNELS */
+	u32 flags; /* with PARAMS_CHANNELS */
 	u32 pad;
 };
 
 struct array_shape {
 	struct extent extent;
-	u32 bits; /* an element; 0: not known */
+	u32 bits; /* bits per element; 0: unknown */
 	u32 flags;
-	u32 in_blocks; /* of 4 x 4 elements */
+	u32 in_blocks; /* compressed, in blocks of 4 x 4 elements */
 	bool unreadable;
 };
 
@@ -121,7 +123,10 @@ static __always_inline void set_channels(struct array_shape *shape, u64 desc)
 		shape->bits = channel[0] + channel[1] + channel[2] + channel[3];
 }
 
-/* The descriptors of 64 and of 32 bits: width, height, of three dimensions the depth; format, channels, flags. */
+/*
+ * Reads a descriptor with 64-bit or 32-bit numbers: width, height, depth if three-dimensional; then
+ * format, channels, flags.
+ */
 static __always_inline void read_descriptor(struct array_shape *shape, u64 desc, bool has_depth, bool narrow)
 {
 	u32 dimensions = has_depth ? 3 : 2, numbers[3] = {}, small[3] = {};
@@ -135,7 +140,7 @@ static __always_inline void read_descriptor(struct array_shape *shape, u64 desc,
 	} else if (!read_of_shape(shape, &shape->extent, sizeof(u64) * dimensions, desc)) {
 		return;
 	}
-	/* Flags have those of three dimensions only. */
+	/* Only three-dimensional descriptors have flags. */
 	desc += dimensions * (narrow ? sizeof(u32) : sizeof(u64));
 	if (!read_of_shape(shape, numbers, sizeof(u32) * dimensions, desc))
 		return;
@@ -160,8 +165,8 @@ static __always_inline u64 at_least_one(u64 number)
 }
 
 /*
- * A height or depth of 0 is that of an array of fewer dimensions. Global: the
- * verifier goes through it once, not for each level.
+ * A height or depth of 0 means that the array has fewer dimensions. Global: the verifier goes
+ * through it once, not for each level.
  */
 __noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
 {
@@ -180,7 +185,7 @@ __noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
 	return product_of(product_of(product_of(width, height), depth), shape->bits) / 8;
 }
 
-/* There are no levels below the one of one element. */
+/* The level with a single element is the last one. */
 static __always_inline u64 sum_levels(const struct array_shape *shape, u32 levels)
 {
 	u64 longest = shape->extent.width, bytes = 0;
@@ -197,7 +202,7 @@ static __always_inline u64 sum_levels(const struct array_shape *shape, u32 level
 	return bytes;
 }
 
-/* The bytes of the array, or SIZE_*. */
+/* The array's size in bytes, or SIZE_*. */
 __noinline u64 array_bytes(const struct array_request *request)
 {
 	struct array_shape shape = {};
@@ -219,7 +224,7 @@ __noinline u64 array_bytes(const struct array_request *request)
 	return sum_levels(&shape, request->levels);
 }
 
-/* What a call that makes an array has of arguments, at its entry. */
+/* The size that a call requests for an array, from its arguments at entry. */
 static __always_inline u64 array_asked(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
 	struct array_request request = {.params = function->params, .levels = 1};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The sides of batched copies. A batch counts as one call of one kind, so it
- * has a direction, or a pinned host side, only where all its parts have the
- * same; of long batches the first parts are not taken to speak for the rest.
+ * The sides of batched copies. A batch counts as one call of one kind, so it has a direction, or a
+ * pinned host side, only if all its parts share it. In long batches the first parts are not assumed
+ * to represent the rest.
  */
 #ifndef BPF_COPY_BATCH_BPF_H
 #define BPF_COPY_BATCH_BPF_H
@@ -10,7 +10,7 @@
 #include "copy/params.bpf.h"
 #include "copy/sides.bpf.h"
 
-#define BATCH_SIDES_MAX 32 /* parts whose sides are looked for */
+#define BATCH_SIDES_MAX 32 /* longest batch whose sides are looked up */
 #define OPERAND_ARRAY 2	   /* CUmemcpy3DOperandType, cudaMemcpy3DOperandType */
 
 static __always_inline int side_of_part(u32 slot, u64 addresses, u32 index)
@@ -36,7 +36,7 @@ static __always_inline int side_of_operand(u32 slot, u64 operand)
 	return side_of(slot, address);
 }
 
-/* The kind of one part, and above it the TALLY_* flag of its host side. */
+/* The kind of one part, with the TALLY_* flag of its host side above it. */
 static __always_inline u32 part_of_sides(int from, int to)
 {
 	u8 kind = kind_of_sides(from, to);
@@ -47,14 +47,14 @@ static __always_inline u32 part_of_sides(int from, int to)
 	return kind | (host == SIDE_PINNED ? TALLY_PINNED : TALLY_PAGEABLE) << 8;
 }
 
-/* Where a batch's parts are told. */
+/* Where a batch's parts are described. */
 struct batch {
 	u64 params, elements;
-	u64 sources, destinations; /* of addresses; of boxes these are in the parameters */
+	u64 sources, destinations; /* arrays of addresses; boxes have theirs in `params` */
 	u64 boxes;
 };
 
-/* The kind of a batch's part, and above it the TALLY_* flag of its host side. */
+/* The kind of a batch's part, with the TALLY_* flag of its host side above it. */
 __noinline int batch_part(u32 slot, const struct batch *batch, u32 index)
 {
 	u64 operation;
@@ -82,11 +82,14 @@ __noinline int batch_sides(u32 slot, const struct batch *batch, struct copy_plan
 	if (differ & 0xff)
 		return 0;
 	plan->kind = all & 0xff;
-	/* Of one direction, but pinned here and pageable there. */
+	/*
+	 * All parts have one direction, but the host side may be pinned in some and pageable in
+	 * others.
+	 */
 	return differ ? 0 : all >> 8;
 }
 
-/* The same for the call that enters. */
+/* The same for the entering call. */
 static __always_inline int find_batch_sides(struct pt_regs *ctx, const volatile struct function_desc *function,
 					    u32 slot, struct copy_plan *plan)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Copies and sets: calls, bytes and time by function and kind; asynchronous
- * ones are in flight from their return until a wait covers them.
+ * Copies and sets: calls, bytes and time by function and kind. Asynchronous ones are in flight from
+ * their return until a wait covers them.
  */
 #ifndef BPF_COPY_COPY_BPF_H
 #define BPF_COPY_COPY_BPF_H
@@ -13,7 +13,7 @@
 /* call.arg */
 #define COPY_BYTES 0
 #define COPY_STREAM 1
-#define COPY_EPOCH 2 /* at its entry; a synchronous copy's own */
+#define COPY_EPOCH 2 /* epoch at entry, begun by a synchronous copy itself */
 #define COPY_FLAGS 3 /* TALLY_* */
 
 static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct function_desc *function)
@@ -28,10 +28,9 @@ static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct fun
 }
 
 /*
- * A synchronous copy from or to the host goes through the default stream and
- * returns when that is done, or (from pageable memory) begins by waiting for
- * it: either way, what the stream was given before is done. Copies within the
- * device and sets return at once.
+ * A synchronous copy from or to the host goes through the default stream and returns when it is
+ * done, or (from pageable memory) first waits for that stream: in both cases all earlier work of
+ * the stream is finished. Copies within the device and sets return at once.
  */
 static __always_inline bool is_synchronous(const volatile struct function_desc *function, u8 kind)
 {
@@ -45,7 +44,7 @@ static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct
 	plan->kind = kind_of(ctx, function);
 	if (function->params) {
 		plan_by_params(ctx, function, plan);
-		/* What the row says of the kind stands, unless it leaves that to the parameters. */
+		/* The row's kind applies, unless the row leaves it to the parameters. */
 		if (function->kind != COPY_BY_PARAMS)
 			plan->kind = kind_of(ctx, function);
 		return;
@@ -57,12 +56,12 @@ static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct
 					 argument(ctx, function, ROLE_HEIGHT));
 	plan->from = argument(ctx, function, ROLE_SRC);
 	plan->to = argument(ctx, function, ROLE_DST);
-	/* Without an address that side is an array or, of a runtime's copy, a variable of the device. */
+	/* A side without an address is an array or, in a runtime copy, a device variable. */
 	plan->from_array = !has_role(function, ROLE_SRC);
 	plan->to_array = !has_role(function, ROLE_DST);
 }
 
-/* From now on the ranges of device memory are wanted as well. */
+/* From now on ranges of device memory are recorded too. */
 static __always_inline void want_ranges(u32 slot)
 {
 	struct process_record *process = process_at(slot);
@@ -71,12 +70,9 @@ static __always_inline void want_ranges(u32 slot)
 		process->unified = 1;
 }
 
-/*
- * Functions that are not static are verified once by themselves, not at each
- * place that calls them.
- */
+/* Non-static functions are verified once on their own, not at each call. */
 
-/* Finds the sides that must be known: for the direction, or to tell whether the host's is pinned. */
+/* Finds the sides that are needed: for the direction, or to see whether the host side is pinned. */
 __noinline int find_sides(struct thread *thread, struct copy_plan *plan)
 {
 	int from = SIDE_DEVICE | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT, to = from, host;

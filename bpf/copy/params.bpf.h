@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The parameter structures of copies: how many bytes they move, which way,
- * and between which addresses. Where their members are is in
- * gpuprobe/copy_params.h.
+ * The parameter structures of copies: how many bytes they move, in which direction, and between
+ * which addresses. gpuprobe/copy_params.h has the offsets of their members.
  */
 #ifndef BPF_COPY_PARAMS_BPF_H
 #define BPF_COPY_PARAMS_BPF_H
@@ -11,16 +10,16 @@
 #include "gpuprobe/copy_params.h"
 #include "core/sum.bpf.h"
 
-/* What a call copies, as its arguments and structures say. */
+/* What a call copies, according to its arguments and structures. */
 struct copy_plan {
 	u64 bytes;
-	u64 from, to; /* addresses; 0: not told, or no address */
+	u64 from, to; /* addresses; 0: unknown or none */
 	u32 kind;
-	u8 from_array, to_array; /* device memory, without an address */
+	u8 from_array, to_array; /* device memory without an address */
 	u8 pad[2];
 };
 
-#define BATCH_MAX 1024 /* elements of a batch that are summed up; more are a counted loss */
+#define BATCH_MAX 1024 /* most batch elements that are summed; more are a counted loss */
 
 /* CUmemorytype */
 #define TYPE_HOST 1
@@ -46,7 +45,7 @@ static __always_inline u64 bytes_of_box(const struct extent *box)
 	return product_of(product_of(box->width, box->height), box->depth);
 }
 
-/* The way between two sides that CUmemorytype names; unified addresses do not tell. */
+/* The direction between two sides of type CUmemorytype; unified addresses do not determine it. */
 static __always_inline u8 kind_between(u32 from, u32 to)
 {
 	bool from_host = from == TYPE_HOST, to_host = to == TYPE_HOST;
@@ -59,7 +58,7 @@ static __always_inline u8 kind_between(u32 from, u32 to)
 	return to_host ? COPY_D2H : COPY_D2D;
 }
 
-/* The address of a side of a driver's structure, which its memory type names. */
+/* The address of one side of a driver structure; its memory type selects the member. */
 static __always_inline u64 driver_address(u64 params, u32 type, u32 type_offset)
 {
 	u64 address = 0;
@@ -92,7 +91,7 @@ __noinline int driver_box(u64 params, bool three, struct copy_plan *plan)
 	return 0;
 }
 
-/* The sum over a batch, and where its next part is told. */
+/* The running sum of a batch, and the address of its next part. */
 struct batch_sum {
 	u64 at;
 	u64 bytes, arrays;
@@ -109,7 +108,7 @@ static long add_size(u64 index __attribute__((unused)), struct batch_sum *sum)
 	return 0;
 }
 
-/* The extent of an operation is in elements: of one byte, unless an array takes part. */
+/* The extent of an operation is in elements, which are single bytes unless an array is involved. */
 static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
 {
 	u64 operation[BATCH_OP_SIZE / 8], plain;
@@ -118,7 +117,7 @@ static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
 	if (!read_at(operation, sizeof(operation), sum->at, 0))
 		return 1;
 	sum->at += sizeof(operation);
-	/* The types' second bit is set for an array, and for nothing else. */
+	/* The second bit of the types is set only for an array. */
 	plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >> OPERAND_ARRAY_BIT & 1;
 	sum->arrays += 1 - plain;
 	box.width = operation[BATCH_OP_EXTENT_AT / 8];
@@ -137,7 +136,7 @@ static __always_inline u32 parts_summed(u64 count)
 	return BATCH_MAX;
 }
 
-/* In the first forms addresses of device memory have 32 bits. */
+/* In the _v1 structures, device addresses have 32 bits. */
 static __always_inline u64 first_form_address(u64 params, u32 type, u32 host_at, u32 device_at)
 {
 	u64 address = 0;
@@ -170,7 +169,7 @@ __noinline int first_form_box(u64 params, bool three, struct copy_plan *plan)
 	return 0;
 }
 
-/* Global, as the next: the verifier goes through them once, not for each way to them. */
+/* Global, as the next function: the verifier goes through each once, not for each path to it. */
 __noinline u64 sum_sizes(u64 sizes, u64 count)
 {
 	struct batch_sum sum = {.at = sizes};
@@ -189,7 +188,9 @@ __noinline u64 sum_boxes(u64 operations, u64 count)
 	return sum.bytes;
 }
 
-/* Of the runtime's structures; where an array takes part, the width is in elements of unknown size. */
+/*
+ * For the runtime's structures. If an array is involved, the width is in elements of unknown size.
+ */
 __noinline int runtime_box(u64 params, bool peer, struct copy_plan *plan)
 {
 	u64 source = 0, destination = 0;

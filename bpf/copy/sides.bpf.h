@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the two sides of a copy are: device memory, pinned host memory or other
- * memory of the program, as far as that is known. An address that lies in no
- * allocation is the program's own memory where all allocations were seen and
- * the kernel has ordinary memory there: what CUDA maps has the driver's device
- * file behind it, and addresses of device memory are reserved, not readable.
+ * What the two sides of a copy are: device memory, pinned host memory or other memory of the
+ * program, where known. An address outside all allocations is the program's own memory if all
+ * allocations were seen and the kernel has ordinary memory at the address: CUDA's mappings are
+ * backed by the driver's device file, and device addresses are reserved, not readable.
  */
 #ifndef BPF_COPY_SIDES_BPF_H
 #define BPF_COPY_SIDES_BPF_H
@@ -12,7 +11,7 @@
 #include "object/live.bpf.h"
 #include "memory/ranges.bpf.h"
 
-/* The answer of side_of: a side, and above it the device's number or DEVICE_UNKNOWN. */
+/* Result of side_of: a side, and above it the device's number or DEVICE_UNKNOWN. */
 #define SIDE_UNKNOWN 0
 #define SIDE_DEVICE 1
 #define SIDE_PINNED 2
@@ -44,7 +43,7 @@ static long look_at_mapping(struct task_struct *task __attribute__((unused)), st
 	return 0;
 }
 
-/* False as well where the process's mappings are being changed at this moment. */
+/* Also false if the process's mappings are being changed at this moment. */
 static __always_inline bool is_ordinary_memory(u64 address)
 {
 	struct mapping mapping = {};
@@ -57,13 +56,13 @@ static __always_inline int side_of_kind(u8 kind, u8 device)
 {
 	if (is_host_kind(kind))
 		return SIDE_PINNED | DEVICE_UNKNOWN << SIDE_DEVICE_SHIFT;
-	/* Managed memory is now here, now there. */
+	/* Managed memory moves between devices and the host. */
 	if (kind == MEMORY_MANAGED)
 		device = DEVICE_UNKNOWN;
 	return SIDE_DEVICE | device << SIDE_DEVICE_SHIFT;
 }
 
-/* Not static: verified once by itself, not at each place that calls it. */
+/* Not static: verified once on its own, not at each call. */
 __noinline int side_of(u32 slot, u64 address)
 {
 	struct allocation_key key = {.address = address, .slot = slot, .space = SPACE_ADDRESS};
@@ -73,7 +72,7 @@ __noinline int side_of(u32 slot, u64 address)
 
 	if (!process || !address)
 		return SIDE_UNKNOWN;
-	/* Most copies begin where an allocation does. */
+	/* Most copies begin at the start of an allocation. */
 	record = bpf_map_lookup_elem(&allocations, &key);
 	if (record && !died_with_context(slot, record))
 		return side_of_kind(record->kind, record->device);
@@ -87,8 +86,8 @@ __noinline int side_of(u32 slot, u64 address)
 }
 
 /*
- * While it stays the same, pageable memory is pageable: neither the process's mappings have changed nor what is
- * pinned. 0: that is not known, or all that was pinned before is not.
+ * While this value stays the same, pageable memory remains pageable: neither the process's mappings
+ * nor the set of pinned memory have changed. 0: unknown, or earlier pinned memory was missed.
  */
 static __always_inline u64 version_of_memory(const struct process_record *process)
 {
@@ -100,7 +99,10 @@ static __always_inline u64 version_of_memory(const struct process_record *proces
 	return changes & 1 ? 0 : (u64)(changes | 1) << 32 | (u32)process->host_ranges;
 }
 
-/* As side_of, which takes long to find that memory is pageable: a program copies from the same places again and again. */
+/*
+ * As side_of, which takes long to find that memory is pageable: programs copy from the same places
+ * repeatedly.
+ */
 static __always_inline int known_side_of(struct thread *thread, u64 address)
 {
 	const struct process_record *process = process_at(thread->slot);
@@ -124,7 +126,7 @@ static __always_inline bool is_host_side(int side)
 	return (side & SIDE_MASK) == SIDE_PINNED || (side & SIDE_MASK) == SIDE_PAGEABLE;
 }
 
-/* The way between two sides of unified addresses; COPY_DEFAULT where one is not known. */
+/* The direction between two sides of unified addresses; COPY_DEFAULT if one is unknown. */
 static __always_inline u8 kind_of_sides(int from, int to)
 {
 	u32 from_device = from >> SIDE_DEVICE_SHIFT, to_device = to >> SIDE_DEVICE_SHIFT;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the monitor's programs and the tracer's have in common: the
- * configuration, which processes are watched, the ring, and the losses.
+ * Shared by the monitor's programs and the tracer's: the configuration, the watched processes, the
+ * ring, and the losses.
  *
- * Sizes here are placeholders where userspace sets them (src/probe/).
+ * Where userspace sets a size (src/probe/), the one here is a placeholder.
  */
 #ifndef BPF_CORE_BASE_BPF_H
 #define BPF_CORE_BASE_BPF_H
@@ -14,7 +14,7 @@
 /* Set by userspace before load: constants to the verifier. */
 const volatile struct config config;
 
-/* pid in gpuprobe's namespace -> enum watched_state, where only some processes are watched. */
+/* pid in gpuprobe's namespace -> enum watched_state; used if only some processes are watched. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -24,7 +24,10 @@ struct {
 
 #define RING_BYTES (4 << 20)
 
-/* Room for some 16,000 notices: a program may load thousands of modules while userspace waits for a CPU. */
+/*
+ * Room for some 16,000 notices: a program may load thousands of modules while userspace waits for a
+ * CPU.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
@@ -46,8 +49,8 @@ struct {
 } sites SEC(".maps");
 
 /*
- * Not inlined: it is needed in 200 places, and for each look-up that it finds
- * the verifier moves all that follows.
+ * Not inlined: it has 200 callers, and inlined each map lookup would make the verifier process the
+ * rest once more.
  */
 __noinline int lose(u32 reason)
 {
@@ -60,9 +63,9 @@ __noinline int lose(u32 reason)
 }
 
 /*
- * Counts a failed map update: no room under the map's own name, no memory apart.
- * Such an error is an int wherever it is kept: before Linux 6.4 the upper half
- * of what a map's functions return is 0, so that as a long it is not negative.
+ * Counts a failed map update: a full map under its own loss, lack of memory separately. Keep such
+ * errors in an int everywhere: before Linux 6.4 the upper half of a map function's return value is
+ * 0, so it is not negative as a long.
  */
 static __always_inline void lose_update(int error, enum loss full)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which inode the kernel probes for a mapped file. Overlay mounts of one
- * lower directory show two files by stat and a third number in maps, and yet
- * uprobes land on one inode; only the mapping itself tells. And whether an
- * inode is mapped at all. All objects that have probes put in have it, so that no other must be loaded for that.
+ * Reports which inode the kernel places probes on for a mapped file. Overlay mounts of one lower
+ * directory show two different files in stat and a third number in maps, yet uprobes go to one
+ * inode; only the mapping itself shows it. Also reports whether an inode is mapped at all. All
+ * objects that attach probes include this, so that they need no further object.
  */
 #ifndef BPF_CORE_IDENTITY_BPF_H
 #define BPF_CORE_IDENTITY_BPF_H
@@ -47,7 +47,7 @@ int identity_of_mappings(struct bpf_iter__task_vma *ctx)
 	return 0;
 }
 
-/* Run by hand for an inode that is held; 1, 0 or a negative errno. */
+/* Run by hand for an inode that userspace holds open; returns 1, 0 or a negative errno. */
 SEC("syscall")
 int inode_is_mapped(struct mapped_question *question)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The few kernel types that gpuprobe reads, relocated at load time (CO-RE):
- * only the members that are used, whatever else the running kernel has there.
+ * The few kernel types that gpuprobe reads, relocated at load time (CO-RE): only the members that
+ * are used; the running kernel's types may have others.
  */
 #ifndef BPF_CORE_KERNEL_BPF_H
 #define BPF_CORE_KERNEL_BPF_H
@@ -77,9 +77,9 @@ struct uprobes_state {
 
 /* A call in progress whose return address the kernel has replaced. */
 struct return_instance {
-	unsigned long stack; /* where that was */
+	unsigned long stack; /* stack address of the return address */
 	unsigned long orig_ret_vaddr;
-	struct return_instance *next; /* further out */
+	struct return_instance *next; /* the next outer call */
 } CO_RE;
 
 struct uprobe_task {
@@ -94,9 +94,10 @@ struct task_struct;
 
 struct mm_struct {
 	struct uprobes_state uprobes_state;
-	struct task_struct *owner; /* with CONFIG_MEMCG: one of those that have it */
-	seqcount_t mm_lock_seq;	   /* since Linux 6.13: one more as a change of the mappings begins, and as it ends */
-	unsigned long exec_vm;	   /* pages of executable mappings */
+	struct task_struct *owner; /* with CONFIG_MEMCG: one of the tasks that use it */
+	/* since Linux 6.13: incremented when a change of the mappings begins and when it ends */
+	seqcount_t mm_lock_seq;
+	unsigned long exec_vm; /* pages of executable mappings */
 	unsigned long end_code, start_stack;
 } CO_RE;
 
@@ -113,7 +114,7 @@ struct thread_struct {
 	unsigned long fsbase; /* pthread_self() */
 } CO_RE;
 
-#define PF_EXITING 0x4 /* of task_struct.flags: it is on its way out, since before sched_process_exit */
+#define PF_EXITING 0x4 /* of task_struct.flags: exiting; set before sched_process_exit */
 
 struct cfs_rq {
 	int throttle_count; /* with CONFIG_CFS_BANDWIDTH */
@@ -134,8 +135,8 @@ struct task_struct {
 	unsigned long sas_ss_sp; /* the alternate signal stack */
 	unsigned long sas_ss_size;
 	struct sched_entity se;
-	void *bpf_storage; /* all that BPF programs keep with it */
-	bool throttled;	   /* since Linux 6.18, by its cgroup's limit of CPU time */
+	void *bpf_storage; /* the task's local storage of all BPF programs */
+	bool throttled;	   /* since Linux 6.18: throttled by its cgroup's CPU limit */
 	struct mm_struct *mm;
 	struct files_struct *files;
 	unsigned int ptrace;
@@ -148,7 +149,7 @@ struct task_struct {
 	u64 start_boottime;
 	int exit_code;
 	unsigned in_iowait : 1;
-	unsigned frozen : 1; /* by its cgroup, of version 2 */
+	unsigned frozen : 1; /* by its cgroup (version 2) */
 	char comm[16];
 	struct thread_struct thread;
 } CO_RE;
@@ -169,7 +170,7 @@ struct rb_root_cached {
 } CO_RE;
 
 struct address_space {
-	struct rb_root_cached i_mmap; /* of all mappings of the file */
+	struct rb_root_cached i_mmap; /* all mappings of the file */
 } CO_RE;
 
 struct inode {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The memory of the calling thread's process, for what can read another's as well (core/task_memory.bpf.h). */
+/*
+ * Reads the memory of the calling process, for code that can also read another's
+ * (core/task_memory.bpf.h).
+ */
 #ifndef BPF_CORE_OWN_MEMORY_BPF_H
 #define BPF_CORE_OWN_MEMORY_BPF_H
 

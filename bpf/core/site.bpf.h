@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A probe site: which function begins there, and whether a call that passed it goes on. */
+/*
+ * A probe site: which function begins there, and whether a call that passed it is still in
+ * progress.
+ */
 #ifndef BPF_CORE_SITE_BPF_H
 #define BPF_CORE_SITE_BPF_H
 
@@ -7,7 +10,7 @@
 
 #define ROW_UNKNOWN 0xffffffff
 
-/* The cookie of the site whose probe runs, at its entry: a row, and SITE_UNFOLLOWED. */
+/* The cookie of the current entry probe: a row, and SITE_UNFOLLOWED. */
 static __always_inline u32 entry_site(struct pt_regs *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
@@ -22,9 +25,9 @@ static __always_inline u32 entry_site(struct pt_regs *ctx)
 }
 
 /*
- * Whether a probed call that entered with the stack pointer `sp` has yet to return: until then the kernel's trampoline
- * is its return address. The frame of one that was left by a jump is soon
- * overwritten, by the next call from the same place at the latest.
+ * Whether a probed call that entered with the stack pointer `sp` has not returned yet: until then
+ * its return address is the kernel's trampoline. If the thread jumped out of the call, the frame is
+ * soon overwritten, at the latest by the next call from the same place.
  */
 static __always_inline bool is_in_progress(u64 sp)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sums and products of sizes, which programs choose: what is too large is ~0, and does not begin at 0 again. */
+/*
+ * Sums and products of sizes that watched programs choose: they saturate at ~0 and do not wrap
+ * around.
+ */
 #ifndef BPF_CORE_SUM_BPF_H
 #define BPF_CORE_SUM_BPF_H
 
@@ -12,7 +15,7 @@ static __always_inline u64 sum_of(u64 a, u64 b)
 	return a > LARGEST_SUM - b ? LARGEST_SUM : a + b;
 }
 
-/* Both are small as a rule: a division takes long. */
+/* Both are usually small, which avoids the slow division. */
 static __always_inline u64 product_of(u64 a, u64 b)
 {
 	u64 most;
@@ -20,11 +23,11 @@ static __always_inline u64 product_of(u64 a, u64 b)
 	if (!((a | b) >> 32) || !b)
 		return a * b;
 	most = LARGEST_SUM / b;
-	barrier_var(most); /* else the compiler takes it for a product of 128 bits, which there is none of */
+	barrier_var(most); /* otherwise the compiler makes it a 128-bit product, which BPF lacks */
 	return a > most ? LARGEST_SUM : a * b;
 }
 
-/* Where others add as well. */
+/* As sum_of, for a sum that other CPUs add to as well. */
 static __always_inline void add_to_sum(u64 *sum, u64 more)
 {
 	u64 before = *(volatile u64 *)sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tasks as gpuprobe names them: by the pids of its own pid namespace; and which are watched. */
+/* Tasks by their pids in gpuprobe's pid namespace, and which of them are watched. */
 #ifndef BPF_CORE_TASK_BPF_H
 #define BPF_CORE_TASK_BPF_H
 
@@ -8,9 +8,10 @@
 #define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
 
 /*
- * The number of the kernel's struct pid at `address` in gpuprobe's pid namespace; 0 where it has
- * none. A pid has a number in each namespace from the initial one down to its
- * own; gpuprobe cannot know how deep its own is, but knows it by its inode. Global: the verifier goes through it once.
+ * The number that the kernel's struct pid at `address` has in gpuprobe's pid namespace; 0 if none.
+ * A pid has a number in each namespace from the initial one down to its own. gpuprobe does not know
+ * the depth of its own namespace, so it is recognized by its inode. Global: the verifier goes
+ * through it once.
  */
 __noinline s32 pid_number(u64 address)
 {
@@ -30,13 +31,13 @@ __noinline s32 pid_number(u64 address)
 	return 0;
 }
 
-/* The pid that `task`'s thread has in gpuprobe's pid namespace; 0 where it has none. */
+/* The pid of `task`'s thread in gpuprobe's pid namespace; 0 if it has none. */
 static __always_inline s32 pid_of(struct task_struct *task)
 {
 	return pid_number((u64)BPF_CORE_READ(task, thread_pid));
 }
 
-/* The pid that `task`'s thread has in its own pid namespace, the innermost. */
+/* The pid of `task`'s thread in its own, innermost pid namespace. */
 static __always_inline s32 innermost_pid(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);

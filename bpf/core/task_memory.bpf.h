@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The memory of a task's process, read by sleepable programs: Linux 5.18. To be included before what reads it. */
+/*
+ * Reads the memory of a task's process from sleepable programs (Linux 5.18). Include it before the
+ * headers that read memory.
+ */
 #ifndef BPF_CORE_TASK_MEMORY_BPF_H
 #define BPF_CORE_TASK_MEMORY_BPF_H
 

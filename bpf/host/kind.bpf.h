@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Why a thread leaves its CPU, by its state and its system call, and the CUDA call that it is in. */
+/* Why a thread leaves its CPU, from its state and system call, and the CUDA call that it is in. */
 #ifndef BPF_HOST_KIND_BPF_H
 #define BPF_HOST_KIND_BPF_H
 
@@ -9,32 +9,32 @@
 #define NO_CALL (~0u)
 #define NO_FD (-1)
 
-/* The kernel's states, 6.1 to 6.18. */
+/* The kernel's task states, Linux 6.1 to 6.18. */
 #define STATE_UNINTERRUPTIBLE 0x0002
 #define STATE_STANDS_STILL (0x0004 | 0x0008 | 0x8000) /* stopped, traced, frozen */
 #define STATE_DEAD 0x0080
 
-/* Of an inode's mode. */
+/* File type bits of an inode's mode. */
 #define KIND_MASK 0170000
 #define KIND_REGULAR 0100000
 
-/* What the waits of a system call are, by its number on x86-64. */
+/* What a system call waits for, by its number on x86-64. */
 enum call_wait {
 	WAIT_IS_OTHER = 0,
 	WAIT_IS_FUTEX,
 	WAIT_IS_LOCK,
 	WAIT_IS_SLEEP,
-	WAIT_IS_POLL,	/* a sleep where argument 1 is 0: no descriptors */
-	WAIT_IS_SELECT, /* the same by argument 0 */
-	WAIT_IS_FD,	/* of argument 0, a descriptor that data comes from or goes to */
-	WAIT_IS_QUEUE,	/* of no one descriptor */
-	WAIT_IS_IO,	/* of argument 0, which is no pipe */
-	WAIT_IS_PATH,	/* of a file that has a name */
+	WAIT_IS_POLL,	/* a sleep if argument 1 is 0: no descriptors */
+	WAIT_IS_SELECT, /* a sleep if argument 0 is 0 */
+	WAIT_IS_FD,	/* argument 0, a descriptor that transfers data */
+	WAIT_IS_QUEUE,	/* not a single descriptor */
+	WAIT_IS_IO,	/* argument 0, which is not a pipe */
+	WAIT_IS_PATH,	/* a file given by name */
 };
 
 #define CALLS_MAX 512
 
-/* A table: the verifier would follow each case of a switch. */
+/* A table, since the verifier would follow each case of a switch. */
 const volatile __u8 waits_of_calls[CALLS_MAX] = {
 	[202] = WAIT_IS_FUTEX,	/* futex */
 	[455] = WAIT_IS_FUTEX,	/* futex_wait */
@@ -100,13 +100,19 @@ const volatile __u8 waits_of_calls[CALLS_MAX] = {
 	[332] = WAIT_IS_PATH,	/* statx */
 };
 
-/* futex, futex_wake and futex_requeue, semop and semtimedop; a thread that ends wakes who waits for that. */
+/*
+ * futex, futex_wake and futex_requeue, semop and semtimedop; exit and exit_group wake threads that
+ * wait for the thread's end.
+ */
 static __always_inline bool ends_futex_waits(u64 number)
 {
 	return number == 202 || number == 454 || number == 456 || number == 65 || number == 220 || number == 60 || number == 231;
 }
 
-/* Whether the futex is in Python's runtime, where of all locks the interpreter's has threads sleep on it. */
+/*
+ * Whether the futex is inside Python's runtime: the only lock there that threads sleep on is the
+ * interpreter's.
+ */
 static __always_inline bool is_gil(s32 pid, u64 address)
 {
 	const struct python_target *target = bpf_map_lookup_elem(&python_targets, &pid);
@@ -119,7 +125,7 @@ static __always_inline bool waits_for_io(struct task_struct *task, u32 state)
 	return state & STATE_UNINTERRUPTIBLE || BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
 }
 
-/* The open file of a descriptor; NULL: it cannot be told. */
+/* The open file of a descriptor; NULL: unknown. */
 static __always_inline struct file *file_at(struct task_struct *task, s32 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -132,7 +138,7 @@ static __always_inline struct file *file_at(struct task_struct *task, s32 fd)
 	return open;
 }
 
-/* A file of a file system, slow as that may be: no pipe, no socket. */
+/* A file of a file system, however slow; not a pipe or socket. */
 static __always_inline bool is_regular(struct task_struct *task, s32 fd)
 {
 	struct file *file = file_at(task, fd);
@@ -172,7 +178,10 @@ static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, cons
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? ACTIVITY_DISK : ACTIVITY_OTHER;
 }
 
-/* The kind of a wait for a CPU. Before Linux 6.18 its whole queue has none. */
+/*
+ * Whether a thread waits for a CPU because of its cgroup's limit. Before Linux 6.18 throttling
+ * applies to its whole run queue.
+ */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
@@ -182,7 +191,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
 }
 
-/* `state` is the kernel's, as of when the thread left its CPU; `ready`: it would go on. */
+/* `state` is the kernel's, from when the thread left its CPU; `ready`: it is still runnable. */
 static __always_inline u8 kind_of(struct task_struct *task, bool ready, u32 state, const struct pt_regs *regs,
 				  struct host_profile *profile)
 {
@@ -225,7 +234,7 @@ const volatile __u8 classes_of_objects[OPERATIONS_MAX] = {
 };
 _Static_assert(OBJECT_KINDS <= OPERATIONS_MAX, "the tables have room for all objects");
 
-/* A call in neither list is another one. */
+/* A call in neither table is HOST_CALLS. */
 static __always_inline u8 class_of_call(const struct call *call)
 {
 	u8 operation = call->operation, class;
@@ -237,7 +246,7 @@ static __always_inline u8 class_of_call(const struct call *call)
 	return class ? class : HOST_CALLS;
 }
 
-/* The innermost of the thread's calls whose frame is still there, now that its stack pointer is `sp`. */
+/* The innermost of the thread's calls whose frame still exists at the stack pointer `sp`. */
 static __always_inline u8 class_of(struct task_struct *task, u64 sp)
 {
 	const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Stacks of followed threads, as stack/stack.bpf.h takes them. A sample of a thread on a CPU has one each time. Of sleeps there may
- * be 20,000 a second: at most half a per cent of the thread's time goes to their stacks, by what those have cost
- * so far. One in `one_in` is taken, by chance, so that it does not matter in which order a program sleeps where.
+ * Stacks of followed threads, taken as in stack/stack.bpf.h. Each sample of a thread on a CPU has
+ * one. There may be 20,000 sleeps a second, so at most half a per cent of the thread's time is
+ * spent on their stacks, judged by the cost so far. One sleep in `one_in` is chosen at random, so
+ * that the order in which a program sleeps does not matter.
  */
 #ifndef BPF_HOST_STACK_BPF_H
 #define BPF_HOST_STACK_BPF_H
@@ -12,9 +13,9 @@
 
 #define STACK_WINDOW_NS 100000000ull
 #define STACK_WINDOW_COST_NS (STACK_WINDOW_NS / 200)
-#define STACK_FIRST_NS 30000 /* what one is taken to cost until it is known */
+#define STACK_FIRST_NS 30000 /* assumed cost of one until it is known */
 
-/* The two calls are kept apart, for one of the maps is not there. */
+/* The two lookups are kept apart because only one of the maps exists. */
 static __always_inline struct stack_scratch *scratch_of(struct task_struct *task, u64 flags)
 {
 	struct stack_scratch *scratch;
@@ -27,7 +28,7 @@ static __always_inline struct stack_scratch *scratch_of(struct task_struct *task
 	return bpf_task_storage_get(&stack_scratches, task, 0, flags);
 }
 
-/* Calls whose return address the kernel has replaced. */
+/* Calls whose return addresses the kernel has replaced. */
 static __always_inline void keep_return_instances(struct task_struct *task, struct stack_record *record)
 {
 	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
@@ -41,7 +42,7 @@ static __always_inline void keep_return_instances(struct task_struct *task, stru
 	}
 }
 
-/* The id of the calling thread's stack as it is in its own code; 0: it could not be taken. */
+/* The id of the calling thread's user stack; 0: it could not be taken. */
 static __always_inline u64 own_stack(void *ctx, struct task_struct *task, const struct pt_regs *regs,
 				     const struct host_profile *profile)
 {
@@ -79,7 +80,10 @@ static __always_inline void begin_window(struct host_profile *profile, u64 at_ns
 	profile->window_sleeps = profile->window_stacks = 0;
 }
 
-/* Whether the sleep that begins now is to have its stack taken. After a quiet time there may be many at once. */
+/*
+ * Whether to take the stack of the sleep that begins now. After a quiet period, many sleeps may
+ * come at once.
+ */
 static __always_inline bool wants_stack(struct host_profile *profile, u64 at_ns)
 {
 	if (at_ns - profile->window_ns >= STACK_WINDOW_NS)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Maps of followed threads, see include/gpuprobe/host.h, and of the monitor's what is read here: userspace shares it. */
+/*
+ * Maps of followed threads, see include/gpuprobe/host.h, and the monitor's maps that are read here:
+ * userspace shares those.
+ */
 #ifndef BPF_HOST_STATE_BPF_H
 #define BPF_HOST_STATE_BPF_H
 
@@ -9,7 +12,10 @@
 
 _Static_assert((HOST_CLASSES & (HOST_CLASSES - 1)) == 0, "indexes of classes are masked");
 
-/* A followed thread's number. The storage is made by the iterator: nothing may be allocated where threads are switched. */
+/*
+ * A followed thread's number. The iterator creates the storage: nothing may be allocated in a
+ * context switch.
+ */
 struct followed {
 	u32 thread, generation;
 };
@@ -29,7 +35,7 @@ struct {
 	__type(value, struct host_profile);
 } host_accounts SEC(".maps");
 
-/* All of these are filled beforehand: they are written where threads are switched. */
+/* All of these are preallocated: they are written in context switches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, HOST_SITES);
@@ -65,7 +71,7 @@ struct {
 	__type(value, struct host_wanted);
 } host_wanted SEC(".maps");
 
-/* --- the monitor's --- */
+/* --- the monitor's maps --- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -82,13 +88,16 @@ struct {
 	__type(value, struct thread_profile);
 } thread_accounts SEC(".maps");
 
-/* Whether BPF programs keep anything with the thread: most have nothing, and that takes less to be seen than the map. */
+/*
+ * Whether any BPF storage belongs to the thread: most threads have none, and this check is cheaper
+ * than a map lookup.
+ */
 static __always_inline bool is_known(struct task_struct *task)
 {
 	return task->bpf_storage;
 }
 
-/* The profile of a followed thread; NULL of any other. */
+/* The profile of a followed thread; NULL for any other. */
 static __always_inline struct host_profile *profile_of(struct task_struct *task, struct followed *who)
 {
 	const struct followed *own;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Captures in progress: which streams put their work into a graph instead of
- * executing it. While a process captures nothing, process_record.captures is
- * 0, and nothing here is looked at.
+ * Captures in progress: which streams put their work into a graph instead of executing it. While a
+ * process captures nothing, process_record.captures is 0 and nothing here is consulted.
  *
- * Whoever deletes a capture's record ends it, and only one can: so `captures`
- * is lowered once for each. Streams that took part keep an entry that leads to
- * no capture any more, until they begin or join another one.
+ * Deleting a capture's record ends the capture. Only one deletion succeeds, so `captures` is
+ * lowered once per capture. The participating streams keep stale entries until they begin or join
+ * another capture.
  */
 #ifndef BPF_LAUNCH_CAPTURE_BPF_H
 #define BPF_LAUNCH_CAPTURE_BPF_H
@@ -28,7 +27,7 @@ struct {
 	__type(value, u64);
 } capturing SEC(".maps");
 
-/* Events that were recorded in a capture: a stream that waits for one joins it. */
+/* Events recorded in a capture: a stream that waits for one joins the capture. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -36,11 +35,12 @@ struct {
 	__type(value, u64);
 } captured_events SEC(".maps");
 
-/* Numbers of captures; those told by the API have the top bit. */
+/* Numbers of captures; numbers from the API have the top bit set. */
 volatile __u64 next_capture;
 #define CAPTURE_OF_API (1ull << 63)
 
-#define EXTERNAL_EVENT 1 /* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node, no fork or join */
+/* CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL: a node, not a fork or join */
+#define EXTERNAL_EVENT 1
 
 static __always_inline struct capture_record *capture_at(u32 slot, u64 id)
 {
@@ -49,7 +49,7 @@ static __always_inline struct capture_record *capture_at(u32 slot, u64 id)
 	return id ? bpf_map_lookup_elem(&captures, &key) : NULL;
 }
 
-/* Ends a capture. Returns 0, or -1 when that has been done already. */
+/* Ends a capture. Returns 0, or -1 if it has already ended. */
 static __always_inline int end_capture(u32 slot, u64 id)
 {
 	struct process_record *process = process_at(slot);
@@ -101,7 +101,7 @@ static __always_inline bool has_captures(u32 slot)
 	return process && process->captures;
 }
 
-/* The capture that takes what `function` puts on the stream `handle`; 0: it is executed. */
+/* The capture that records what `function` puts on the stream `handle`; 0: it is executed. */
 static __always_inline u64 capture_of(struct thread *thread, const volatile struct function_desc *function,
 				      u64 handle)
 {
@@ -119,7 +119,7 @@ static __always_inline bool is_capturing(struct thread *thread, const volatile s
 	return capture_of(thread, function, handle) != 0;
 }
 
-/* `kernels` more in the capture's graph; `unknown`: and nobody knows how many others. */
+/* Adds `kernels` to the capture's graph; `unknown`: and an unknown number of others. */
 static __always_inline void capture_add(u32 slot, u64 id, u64 kernels, bool unknown)
 {
 	struct capture_record *capture = capture_at(slot, id);
@@ -139,7 +139,7 @@ static __always_inline void take_part(const struct stream_key *key, u64 id)
 		lose_update(error, LOSS_CAPTURE_MAP_FULL);
 }
 
-/* Begins a capture on the stream; one of that number that there is already is joined. */
+/* Begins a capture on the stream; if one with that number exists, the stream joins it. */
 static __always_inline void begin_capture(const struct stream_key *key, u64 id, const struct capture_record *record)
 {
 	struct process_record *process = process_at(key->slot);
@@ -157,8 +157,8 @@ static __always_inline void begin_capture(const struct stream_key *key, u64 id, 
 }
 
 /*
- * The event was recorded in a stream, with these flags. Returns whether that
- * is a matter of a capture, so that the event says nothing about work done.
+ * The event was recorded in a stream, with these flags. Returns whether the recording belongs to a
+ * capture: then the event proves nothing about finished work.
  */
 static __noinline int capture_event(const struct event_key *key, const struct stream_key *stream, u32 flags)
 {
@@ -178,7 +178,7 @@ static __noinline int capture_event(const struct event_key *key, const struct st
 	return 1;
 }
 
-/* The stream goes: takes it out of its capture. Returns the capture, 0 if there is none. */
+/* The stream ends: removes it from its capture. Returns the capture, or 0 if there is none. */
 static __always_inline u64 stream_leaves_capture(const struct stream_key *key)
 {
 	u64 id;
@@ -191,7 +191,10 @@ static __always_inline u64 stream_leaves_capture(const struct stream_key *key)
 	return id;
 }
 
-/* The stream has gone: with the one that began it, a capture can never be ended by a call. */
+/*
+ * The stream has ended. If it was the one that began the capture, no call can end the capture any
+ * more.
+ */
 static __always_inline void stream_left_capture(const struct stream_key *key, u64 id)
 {
 	struct capture_record *capture = capture_at(key->slot, id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The calls that begin, end, join and ask for captures, at their return: only
- * then it is known whether they did. What was captured becomes a graph.
+ * Calls that begin, end, join and query captures, handled at their return: only then is it known
+ * whether they succeeded. A captured sequence becomes a graph.
  */
 #ifndef BPF_LAUNCH_CAPTURE_CALL_BPF_H
 #define BPF_LAUNCH_CAPTURE_CALL_BPF_H
@@ -11,9 +11,10 @@
 
 /* call.arg */
 #define CAPTURED_STREAM 0 /* the handle */
-#define CAPTURED_OUT 1	  /* where the graph or the status is written; the event that is waited for */
+#define CAPTURED_OUT 1	  /* where the graph or status is written; the event that is waited for */
 #define CAPTURED_ID 2	  /* where the API's number is written; flags of the wait */
-#define CAPTURED_GRAPH 3  /* the graph, or where it is written; the epoch of the event that is waited for */
+/* the graph, or where it is written; the epoch of the event that is waited for */
+#define CAPTURED_GRAPH 3
 
 /* CUstreamCaptureStatus */
 #define STATUS_NONE 0
@@ -45,7 +46,10 @@ static __always_inline void capture_begun(struct thread *thread, const struct ca
 	begin_capture(key, __sync_fetch_and_add(&next_capture, 1) + 1, &record);
 }
 
-/* Of failed ends these end a capture all the same, one that was invalid. Others leave it as it is. */
+/*
+ * These failures of an end call also end the capture, as invalid. Other failures leave it
+ * unchanged.
+ */
 static __always_inline bool ends_capture(s32 result)
 {
 	return !result || result == 901 /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED */ ||
@@ -73,7 +77,7 @@ static __always_inline void capture_ended(struct thread *thread, struct call *ca
 	graph_captured(thread->slot, graph, id, &last);
 }
 
-/* The stream captures nothing, whatever was thought. */
+/* The stream is not capturing, contrary to our records. */
 static __always_inline void not_capturing(const struct stream_key *key)
 {
 	u64 id = stream_leaves_capture(key);
@@ -82,7 +86,7 @@ static __always_inline void not_capturing(const struct stream_key *key)
 		stream_left_capture(key, id);
 }
 
-/* Late: what the stream put into the graph before, and which other streams take part, was not seen. */
+/* Found late: earlier captured work and the other participating streams were missed. */
 static __always_inline void capture_found(struct thread *thread, const struct call *call,
 					  const struct stream_key *key)
 {
@@ -162,7 +166,7 @@ static __noinline int capture_changes(struct thread *thread, struct call *call, 
 	return 0;
 }
 
-/* The stream waits for an event, unless that goes into a graph. Apart from the others for what it keeps on the stack. */
+/* The stream waits for an event, unless the wait is captured. Separate because of its stack use. */
 static __noinline int wait_queued(struct thread *thread, const struct call *call)
 {
 	const volatile struct function_desc *function = function_at(call->row);

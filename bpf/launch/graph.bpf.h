@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many kernels a graph runs: nodes that were added and launches that were
- * captured, taken over by what is made of the graph, and counted each time
- * that is launched. What cannot be known is unknown, see struct graph_record.
+ * How many kernels a graph runs: nodes added and launches captured. Copies and executable graphs
+ * inherit the number, and each launch of the graph counts it. Graphs whose size cannot be known are
+ * marked, see struct graph_record.
  */
 #ifndef BPF_LAUNCH_GRAPH_BPF_H
 #define BPF_LAUNCH_GRAPH_BPF_H
@@ -54,7 +54,7 @@ struct {
 #define NODE_GRAPH_START 3
 #define NODE_EXEC 1
 #define NODE_ENABLED 2
-/* call.arg of graphs and executable graphs that are made */
+/* call.arg of calls that create graphs and executable graphs */
 #define GRAPH_OUT 0
 #define GRAPH_HANDLE 1
 /* call.arg of a graph launch */
@@ -62,16 +62,18 @@ struct {
 #define RUN_CAPTURE 1
 #define RUN_EXEC 2
 /* call.flag of an added or removed node */
-#define NODE_IS_UNKNOWN 0x01 /* how many kernels it runs is not known, or there is no record */
-#define NODE_OPENS 0x02	     /* it has nodes of its own; of a removed one: how many kernels is not known */
+#define NODE_IS_UNKNOWN 0x01 /* its number of kernels is unknown, or it has no record */
+/* it contains nodes; for a removed one: its number of kernels is unknown */
+#define NODE_OPENS 0x02
 
 /* CUgraphNodeType */
 #define NODE_TYPE_KERNEL 0
 #define NODE_TYPE_GRAPH 4
 #define NODE_EVENT_RECORD 7
-#define NODE_TYPE_LAST_PLAIN 12 /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; after it what decides on kernels itself */
-#define GRAPH_DEPTH 4		/* graphs embedded in one another that are followed */
-#define NODE_PARAMS_HANDLE 16	/* offset of graph.graph and eventRecord.event in CUgraphNodeParams */
+/* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; later types decide themselves which kernels run */
+#define NODE_TYPE_LAST_PLAIN 12
+#define GRAPH_DEPTH 4	      /* levels of embedded graphs that are followed */
+#define NODE_PARAMS_HANDLE 16 /* offset of graph.graph and eventRecord.event in CUgraphNodeParams */
 
 static __always_inline int read_handle(u64 address, u64 *handle)
 {
@@ -103,7 +105,7 @@ static __always_inline void raise_doubts(u32 slot)
 		__sync_fetch_and_add(&process->node_doubts, 1);
 }
 
-/* Whether the graph's size is known, and which it is. */
+/* Whether the graph's size is known; stores it in *kernels. */
 static __always_inline bool graph_size(u32 slot, u64 graph, u64 *kernels)
 {
 	struct graph_record *record = graph_at(slot, graph);
@@ -124,7 +126,7 @@ static __always_inline void set_graph(u32 slot, u64 graph, const struct graph_re
 		lose_update(error, LOSS_GRAPH_MAP_FULL);
 }
 
-/* Nothing is known of the graph, whatever was known of an earlier one of this handle. */
+/* Nothing is known of the graph, whatever was known of an earlier one with this handle. */
 static __always_inline void forget_graph(u32 slot, u64 graph)
 {
 	struct graph_key key = {.handle = graph, .slot = slot};
@@ -132,7 +134,7 @@ static __always_inline void forget_graph(u32 slot, u64 graph)
 	bpf_map_delete_elem(&graphs, &key);
 }
 
-/* The graph can be had while it is captured: nodes may be added to it by hand too. */
+/* The program can get the graph while it is captured, and may also add nodes to it explicitly. */
 static __always_inline void graph_in_capture(u32 slot, u64 graph, u64 id)
 {
 	struct graph_record record = {.start_ns = now(), .capture = id, .doubts = node_doubts(slot), .open = 1};
@@ -144,7 +146,7 @@ static __always_inline void graph_in_capture(u32 slot, u64 graph, u64 id)
 	set_graph(slot, graph, &record);
 }
 
-/* The capture `id`, which was as `last` says, has become the graph. */
+/* The capture `id`, whose last state was `last`, has become the graph. */
 static __always_inline void graph_captured(u32 slot, u64 graph, u64 id, const struct capture_record *last)
 {
 	struct graph_record *known = graph_at(slot, graph), record = {.open = 1};
@@ -209,7 +211,7 @@ static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile s
 	}
 }
 
-/* From here on the graph has nodes that are not all on record. */
+/* From here on the graph has nodes without a record. */
 static __always_inline void open_graph(u32 slot, struct graph_record *graph)
 {
 	if (!graph->open)
@@ -217,7 +219,7 @@ static __always_inline void open_graph(u32 slot, struct graph_record *graph)
 	graph->open = 1;
 }
 
-/* The node's record, if it is of a graph that there still is. */
+/* The node's record, if its graph still exists. */
 static __always_inline struct graph_node_record *node_at(u32 slot, u64 handle)
 {
 	struct graph_key key = {.handle = handle, .slot = slot};
@@ -230,7 +232,7 @@ static __always_inline struct graph_node_record *node_at(u32 slot, u64 handle)
 	return graph && graph->start_ns == node->graph_start_ns ? node : NULL;
 }
 
-/* The graph runs so many kernels more, and so do those that it is embedded in, one in the other. */
+/* Adds kernels to the graph, and to the graphs that it is embedded in. */
 static __noinline int graph_grows(u32 slot, struct graph_record *graph, u64 kernels, u32 unknown)
 {
 	struct graph_node_record *node;
@@ -249,7 +251,7 @@ static __noinline int graph_grows(u32 slot, struct graph_record *graph, u64 kern
 			node->unknown = 1;
 		graph = graph_at(slot, node->graph);
 	}
-	/* Whose node it is in, or how deep, is not known. */
+	/* The enclosing node is unknown, or nested too deep. */
 	raise_doubts(slot);
 	return 0;
 }
@@ -319,8 +321,8 @@ static __always_inline void remove_node_leave(u32 slot, const struct call *call,
 }
 
 /*
- * The handle may be another's before the call has returned: what comes to be
- * meanwhile has a record of its own, which is not leaving.
+ * The handle may be reused before the call has returned: a graph created meanwhile has its own
+ * record, which is not leaving.
  */
 static __always_inline void graph_leaves(u32 slot, u64 graph)
 {
@@ -438,7 +440,7 @@ static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct fun
 	return 0;
 }
 
-/* An empty graph, or a copy: of a copy's nodes none is on record. */
+/* An empty graph, or a copy, none of whose nodes has a record. */
 static __always_inline void graph_made(u32 slot, struct call *call)
 {
 	struct graph_record record = {.start_ns = now(), .doubts = node_doubts(slot)};
@@ -454,7 +456,10 @@ static __always_inline void graph_made(u32 slot, struct call *call)
 		set_graph(slot, graph, &record);
 }
 
-/* The graph within a node can be had, and changed, which changes the graph that the node is of. */
+/*
+ * The program got the graph inside a node and may change it, which changes the graph that contains
+ * the node.
+ */
 static __always_inline void graph_embedded(u32 slot, const struct call *call)
 {
 	struct graph_record record = {.start_ns = now(), .doubts = node_doubts(slot), .open = 1, .embedded = 1};
@@ -491,7 +496,7 @@ static __always_inline void graph_instantiated(u32 slot, struct call *call)
 		lose_update(error, LOSS_GRAPH_MAP_FULL);
 }
 
-/* A node of the executable graph is left out from now on, or not any more. */
+/* A node of the executable graph is now disabled or enabled. */
 static __always_inline void node_switched(u32 slot, const struct call *call)
 {
 	struct disabled_node_key key = {
@@ -582,7 +587,10 @@ __noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
 	return 0;
 }
 
-/* The size at entry: another thread may destroy the executable graph once it is launched. */
+/*
+ * The size is read at entry: another thread may destroy the executable graph once it has been
+ * launched.
+ */
 static __noinline int graph_launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					 struct thread *thread, struct call *call)
 {

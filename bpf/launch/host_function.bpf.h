@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Functions of the program's own that a stream calls: no kernels, counted
- * apart. In a capture they become nodes.
+ * Host functions that a stream calls: they are not kernels and are counted separately. In a capture
+ * they become nodes.
  */
 #ifndef BPF_LAUNCH_HOST_FUNCTION_BPF_H
 #define BPF_LAUNCH_HOST_FUNCTION_BPF_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Launches: every one is counted at entry, by process, kernel handle and
- * device; one in config.launch_sample, and the first of each kernel, is looked
- * at more closely, and again on its return. This is the hottest path of
- * gpuprobe.
+ * Launches: each one is counted at entry, by process, kernel handle and device. One in
+ * config.launch_sample, and the first of each kernel, is examined more closely, also at its return.
+ * This is the hottest path of gpuprobe.
  */
 #ifndef BPF_LAUNCH_LAUNCH_BPF_H
 #define BPF_LAUNCH_LAUNCH_BPF_H
@@ -17,13 +16,13 @@
 
 /* call.flag */
 #define LAUNCH_SAMPLED 0x01
-#define LAUNCH_FIRST 0x02 /* of its kernel */
-#define LAUNCH_LOADS 0x04 /* a module or library is loaded inside it */
+#define LAUNCH_FIRST 0x02 /* the kernel's first launch */
+#define LAUNCH_LOADS 0x04 /* a module or library load happened inside it */
 /* call.arg */
 #define LAUNCH_CAPTURE 0
 #define LAUNCH_HANDLE 1
 
-/* Kernels whose name could not be read yet; tried again at sampled launches. */
+/* Kernels whose name could not be read yet; retried at sampled launches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -31,12 +30,12 @@ struct {
 	__type(value, u8);
 } unnamed SEC(".maps");
 
-/* Reads the name of a kernel seen for the first time, and keeps it for later if that fails. */
+/* Reads the name of a kernel that is new, and remembers the kernel for a retry if that fails. */
 static __always_inline void name_kernel(const struct kernel_key *key)
 {
 	u8 pending = 1;
 
-	/* Userspace reads the names of those that do not fit here. */
+	/* Userspace reads the names of kernels that do not fit here. */
 	if (send_name_of_handle(key))
 		bpf_map_update_elem(&unnamed, key, &pending, BPF_ANY);
 	else
@@ -58,7 +57,7 @@ static __noinline u64 *kernel_first_sight(struct launch_key *key)
 	return count;
 }
 
-/* The kernel's counter in the map, made where it is not there; NULL where there is no room. */
+/* The kernel's counter in the map, created if needed; NULL if there is no room. */
 static __noinline u64 *shared_launches(struct launch_key *key)
 {
 	u64 *count;
@@ -69,7 +68,10 @@ static __noinline u64 *shared_launches(struct launch_key *key)
 	return count ? count : kernel_first_sight(key);
 }
 
-/* Takes the kernel's launches to the thread itself, and counts one. As count_launch. Global: the verifier goes through it once. */
+/*
+ * Moves the counting of the kernel's launches to the thread, and counts one. Returns as
+ * count_launch. Global: the verifier goes through it once.
+ */
 __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
 {
 	u32 index = scatter(handle) & (THREAD_LAUNCHES - 1);
@@ -96,7 +98,7 @@ __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
 	return *count;
 }
 
-/* Returns how many launches of the kernel came before, about, or NOT_COUNTED. */
+/* Returns approximately how many launches of the kernel came before, or NOT_COUNTED. */
 static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 where)
 {
 	struct thread_counts *own = thread_counts_at(thread->place);
@@ -114,14 +116,17 @@ static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 w
 	return known >> WHERE_BITS;
 }
 
-/* Puts the launch on record, to be seen again at its return. Returns 1 if it is of no interest, else 0. */
+/*
+ * Records the launch, so that its return is followed. Returns 1 if the return is to be ignored,
+ * otherwise 0.
+ */
 static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 site, u8 flags, u64 capture,
 					 u64 handle, u64 stream)
 {
 	struct call *call = call_enter(thread, ctx, site, OP_LAUNCH);
 
 	if (!call) {
-		/* Whether it will be in the graph is not seen. */
+		/* Whether the launch succeeds, and so is in the graph, will not be seen. */
 		capture_add(thread->slot, capture, 0, true);
 		lose_sight_too_deep(thread);
 		return 1;
@@ -136,7 +141,7 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 	return 0;
 }
 
-/* Where it was launched. Apart, for the stack's sake. */
+/* Counts the launch at its call site. Separate because of its stack use. */
 static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle, u64 where)
 {
 	struct launch_key key;
@@ -148,18 +153,21 @@ static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread,
 	return 0;
 }
 
-/* The capture that takes the launch, 0 where it is executed. */
+/* The capture that records the launch; 0 if it is executed. */
 static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 					struct thread *thread)
 {
 	return capture_of(thread, function, stream_of_launch(ctx, function));
 }
 
-/* A closer look. `seen` is struct thread_launch's `where`. Returns flags for its call. Apart, for the stack's sake. */
+/*
+ * Samples a launch. `seen` is struct thread_launch's `where`. Returns flags for its call. Separate
+ * because of its stack use.
+ */
 static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 				   const struct thread *thread, u64 handle, u64 seen)
 {
-	/* For a profile every return is looked at. */
+	/* With a profile, every return is examined anyway. */
 	u8 flags = config.launch_sample > 1 && !config.profile ? LAUNCH_SAMPLED : 0;
 	struct launch_key key;
 
@@ -173,18 +181,18 @@ static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct fu
 	return flags;
 }
 
-/* Whether the launches of driver libraries can be on record. */
+/* Whether launches of driver libraries can be recorded. */
 static __always_inline bool sees_launches_return(void)
 {
 	return config.launch_returns || config.links == LINKS_SESSION;
 }
 
-#define LAUNCH_IS_PART 1    /* of one that has been counted */
-#define LAUNCH_IS_SHIMMED 2 /* it may be of a driver library in front of another, or behind one */
+#define LAUNCH_IS_PART 1    /* part of a launch that has been counted */
+#define LAUNCH_IS_SHIMMED 2 /* its driver library may be in front of another one, or behind one */
 
 /*
- * How a launch stands to what its thread is in: LAUNCH_*. Global: the verifier goes through it once, and takes what it
- * returns for one thing.
+ * How a launch relates to the thread's calls in progress: LAUNCH_*. Global: the verifier goes
+ * through it once, and treats its result as a single state.
  */
 __noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follows)
 {
@@ -201,7 +209,7 @@ __noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follow
 	return shimmed;
 }
 
-/* Returns 1 where the call's return is of no interest: where it `follows` none, of each. */
+/* Returns 1 if the call's return is to be ignored; always if not `follows`. */
 static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					struct thread *thread, u32 site, bool follows)
 {
@@ -233,7 +241,10 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	sampled = !(before & (config.launch_sample - 1));
 	if (sampled)
 		flags = sample_launch(ctx, function, thread, handle, where | before << WHERE_BITS);
-	/* A nested launch is known by the enclosing one being on record: the runtime's and a shim's always. */
+	/*
+	 * A nested launch is recognized only if the enclosing one is recorded, so runtime launches
+	 * and those of a shim always are.
+	 */
 	each = config.profile || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
 	if (!follows && config.profile)
 		lose_sight(thread->slot);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Launches by kernel. A thread keeps those of the kernels that it launches by
- * itself, as it does with other counters (call/tally.bpf.h).
+ * Launches by kernel. A thread keeps the counters of its kernels itself, like other counters
+ * (call/tally.bpf.h).
  */
 #ifndef BPF_LAUNCH_LAUNCH_COUNT_BPF_H
 #define BPF_LAUNCH_LAUNCH_COUNT_BPF_H
@@ -9,8 +9,8 @@
 #include "call/tally.bpf.h"
 
 /*
- * One value for all CPUs, as in the other maps of counters: the kernel has few per-CPU entries ready for a program, so that new
- * ones that come in bursts fail (482 of 20,000 made in 1 s).
+ * One value for all CPUs, as in the other counter maps. In a per-CPU map the kernel keeps few
+ * entries ready, so bursts of insertions fail (482 of 20,000 made in 1 s).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -19,7 +19,7 @@ struct {
 	__type(value, u64);
 } launches SEC(".maps");
 
-/* The kernel's counter, which the map did not have; NULL where there is no room for it. */
+/* A counter for a kernel that is new to the map; NULL if there is no room. */
 static __always_inline u64 *add_kernel(const struct launch_key *key, bool *is_new)
 {
 	struct process_record *process = process_at(key->kernel.slot);
@@ -56,7 +56,7 @@ __noinline int spill_launches(u32 slot, u32 place, u32 index)
 	if (!before)
 		return 0;
 	key = launch_key_of(slot, mine->handle, mine->where);
-	/* Never in both places at a time, as in empty_tally. */
+	/* A value is never in both places at once, as in empty_tally. */
 	mine->launches = 0;
 	barrier();
 	count = bpf_map_lookup_elem(&launches, &key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Launches on several devices by one call, each in an element of a list:
- * counted one by one, as launches of their kernels. They cannot be captured.
+ * Launches on several devices by one call, each an element of a list: counted individually, as
+ * launches of their kernels. They cannot be captured.
  */
 #ifndef BPF_LAUNCH_LAUNCH_LIST_BPF_H
 #define BPF_LAUNCH_LAUNCH_LIST_BPF_H
@@ -10,13 +10,13 @@
 
 #define LAUNCH_LIST_LENGTH 16
 
-/* CUDA_LAUNCH_PARAMS; cudaLaunchParams has the arguments where this has the shared bytes. */
+/* CUDA_LAUNCH_PARAMS; cudaLaunchParams has `args` at the offset of the driver's `shared_bytes`. */
 struct listed_launch {
 	u64 handle;
 	u32 grid[DIMENSIONS], block[DIMENSIONS];
 	union {
 		struct {
-			u64 shared_bytes; /* 32 bits of it */
+			u64 shared_bytes; /* only 32 bits are used */
 			u64 stream;
 			u64 args;
 		} driver;
@@ -32,7 +32,7 @@ struct listed_launch {
 __noinline int launch_listed(u32 slot, u64 address, u8 layer)
 {
 	struct process_record *process = process_at(slot);
-	/* Each is on a device of its own, which only its stream tells. */
+	/* Each launch is on its own device, which only its stream determines. */
 	struct launch_key key = {.device = DEVICE_UNKNOWN};
 	struct launch_config look = {};
 	struct listed_launch launch;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Modules and libraries, for the names of kernels: a handle that was asked
- * for by name has that name by documented means, and an unload ends the life
- * of handles. Handles come back with other names, so an unload takes effect
- * at its entry and raises the process's generation, which is part of every
- * kernel's key: what is launched later is looked at anew.
+ * Modules and libraries, for the names of kernels. A handle that the program looked up by name has
+ * that name by documented means, and an unload ends the life of handles. Handles are reused under
+ * other names, so an unload takes effect at its entry and raises the process's generation, which is
+ * part of every kernel's key: later launches are named anew.
  */
 #ifndef BPF_LAUNCH_MODULE_BPF_H
 #define BPF_LAUNCH_MODULE_BPF_H
@@ -17,7 +16,7 @@
 #define KERNEL_NAME 1
 #define KERNEL_MODULE 2
 
-/* `module` 0: whatever the process has. */
+/* `module` 0: any module of the process. */
 static __always_inline void unload_enter(struct thread *thread, u64 module)
 {
 	struct process_record *process = process_at(thread->slot);

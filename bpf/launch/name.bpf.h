@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Kernel names on their way to userspace, which validates them. Most fit a
- * small record; only longer ones take a large one from the ring.
+ * Sends kernel names to userspace, which validates them. Most fit in a small record; only longer
+ * ones reserve a large one in the ring.
  */
 #ifndef BPF_LAUNCH_NAME_BPF_H
 #define BPF_LAUNCH_NAME_BPF_H
@@ -21,10 +21,9 @@ static __always_inline void fill_name(struct record_name *record, const struct k
 }
 
 /*
- * Sends the string at `name` in the calling process as the name of `key`.
- * Returns 0, or -1 when the string cannot be read now or the ring is full,
- * which is counted besides: it may be tried again. Global: the verifier goes
- * through it once.
+ * Sends the string at `name` in the calling process as the name of `key`. Returns 0, or -1 if the
+ * string cannot be read now or the ring is full, which is also counted: the caller may retry.
+ * Global: the verifier goes through it once.
  */
 __noinline int send_name(const struct kernel_key *key, u64 module, u16 source, u64 name)
 {
@@ -70,9 +69,9 @@ __noinline int send_name(const struct kernel_key *key, u64 module, u16 source, u
 }
 
 /*
- * Sends the name of a launch handle through the pointer at handle + 8: true
- * of CUfunction and CUkernel from every API seen, but undocumented, so
- * userspace checks it against names given by documented means.
+ * Sends the name of a launch handle through the pointer at handle + 8. This works for CUfunction
+ * and CUkernel from every API seen, but is undocumented, so userspace checks it against names
+ * obtained by documented means.
  */
 static __always_inline int send_name_of_handle(const struct kernel_key *key)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What launches look like: grid, block, shared memory and stream, taken from
- * the arguments wherever a function has them, and kept by kernel at sampled
- * launches only.
+ * Shapes of launches: grid, block, shared memory and stream, from the arguments of each launch
+ * function, kept per kernel at sampled launches only.
  */
 #ifndef BPF_LAUNCH_SHAPE_BPF_H
 #define BPF_LAUNCH_SHAPE_BPF_H
@@ -18,7 +17,10 @@ struct {
 
 #define NO_GAP (~0ull)
 
-/* CUlaunchConfig and cudaLaunchConfig_t begin alike: grid, block, shared bytes (four of them in the driver's). */
+/*
+ * CUlaunchConfig and cudaLaunchConfig_t begin alike: grid, block, shared bytes (four bytes in the
+ * driver's).
+ */
 struct launch_config {
 	struct launch_shape shape;
 	u64 stream;
@@ -37,7 +39,7 @@ static __always_inline void read_config(u64 address, u8 layer, struct launch_con
 		config->shape.shared_bytes = (u32)config->shape.shared_bytes;
 }
 
-/* A dim3 by value has x and y in its first eight bytes, and no argument for y alone. */
+/* A dim3 passed by value has x and y in its first eight bytes, and no separate argument for y. */
 static __always_inline void read_dimensions(struct pt_regs *ctx, const volatile struct function_desc *function,
 					    enum role x, enum role y, enum role z, u32 dimensions[DIMENSIONS])
 {
@@ -46,12 +48,12 @@ static __always_inline void read_dimensions(struct pt_regs *ctx, const volatile 
 	dimensions[0] = first;
 	dimensions[1] = has_role(function, y) ? argument(ctx, function, y) : first >> 32;
 	dimensions[2] = argument(ctx, function, z);
-	/* The oldest functions have a grid of two dimensions. */
+	/* The oldest functions have a two-dimensional grid. */
 	if (has_role(function, x) && !has_role(function, z))
 		dimensions[2] = 1;
 }
 
-/* Where a function does not say, all is 0. */
+/* Values that a function does not have are 0. */
 static __noinline int read_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
 				  struct launch_config *config)
 {
@@ -66,7 +68,7 @@ static __noinline int read_launch(struct pt_regs *ctx, const volatile struct fun
 	return 0;
 }
 
-/* The stream alone. */
+/* Reads only the stream. */
 static __always_inline u64 stream_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
 	u64 stream = 0, config;
@@ -79,7 +81,7 @@ static __always_inline u64 stream_of_launch(struct pt_regs *ctx, const volatile 
 	return stream;
 }
 
-/* Saturates: a program may say what it likes. */
+/* Saturates, since the program chooses the values. */
 static __always_inline u64 product(const u32 dimensions[DIMENSIONS])
 {
 	u64 plane = (u64)dimensions[0] * dimensions[1];
@@ -115,7 +117,9 @@ static __always_inline void keep_shape(struct shape_record *record, const struct
 	__sync_val_compare_and_swap(&record->lock, 1, 0);
 }
 
-/* Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, else 0. */
+/*
+ * Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, otherwise 0.
+ */
 __noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config, u64 gap)
 {
 	struct shape_record *record;
@@ -146,7 +150,7 @@ __noinline int add_shape(const struct kernel_key *kernel, const struct launch_co
 	return !error;
 }
 
-/* Since the thread's launch before, as far as that is known. */
+/* Time since the thread's previous launch, if known. */
 static __always_inline u64 gap_before_launch(const struct thread *thread)
 {
 	const struct thread_profile *profile;

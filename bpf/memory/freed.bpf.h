@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The latest frees of each process: addresses of device memory for the
- * report, all others aside; and both to tell a second free of one address
- * from a free of what was never seen.
+ * The latest frees of each process: addresses of device memory for the report, all others in
+ * `aside`. Both distinguish a second free of an address from a free of an unknown one.
  */
 #ifndef BPF_MEMORY_FREED_BPF_H
 #define BPF_MEMORY_FREED_BPF_H
@@ -42,8 +41,8 @@ __noinline int remember_freed(const struct allocation_key *key, u32 kind)
 }
 
 /*
- * 1 or 0, without a branch: in a loop the verifier follows each anew in every
- * round. The barriers keep the compiler from making one of it.
+ * 1 or 0, computed without a branch: in a loop the verifier would follow each branch anew in every
+ * round. The barriers keep the compiler from creating one.
  */
 static __always_inline u64 is_equal(u64 a, u64 b)
 {
@@ -80,7 +79,10 @@ __noinline int was_freed(const struct allocation_key *key)
 	return found_aside || (found_shown && key->space == SPACE_ADDRESS);
 }
 
-/* The address is in use again, but there is no room to know that: its next free is no second one. */
+/*
+ * The address is in use again but there is no room to record that: its next free is not a double
+ * free.
+ */
 __noinline int forget_freed(const struct allocation_key *key)
 {
 	struct process_record *process;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Allocation and free. An allocation is recorded at its return, when its
- * address is known and before the program can know it. A free takes effect
- * at its entry, since the driver may give the address to another thread
- * before the free has returned; if the call fails, the record is put back.
+ * Allocation and free. An allocation is recorded at its return, when its address is known but
+ * before the program can use it. A free takes effect at its entry, since the driver may give the
+ * address to another thread before the free has returned; if the call fails, the record is
+ * restored.
  *
- * Memory that lived in a context that has ended is dead, though its record
- * stands until userspace clears it away or its address comes again.
+ * Memory of an ended context is dead, although its record remains until userspace deletes it or the
+ * address is reused.
  */
 #ifndef BPF_MEMORY_MEMORY_BPF_H
 #define BPF_MEMORY_MEMORY_BPF_H
@@ -19,30 +19,33 @@
 #include "memory/ranges.bpf.h"
 
 /* call.arg of an allocation */
-#define ALLOC_OUT 0 /* where the address is written; of registered memory the address itself */
+#define ALLOC_OUT 0 /* where the address is written; for registered memory the address itself */
 #define ALLOC_SIZE 1
 #define ALLOC_PITCHOUT 2 /* where the pitch is written; 0: the size is known */
-#define ALLOC_POOL 2	 /* of pool memory instead */
+#define ALLOC_POOL 2	 /* the pool, for pool memory */
 #define ALLOC_HEIGHT 3
-/* call.arg of a free; its kind is in call.kind, the record's row in call.extra, call.flag is a free_state */
+/*
+ * call.arg of a free. The kind is in call.kind, the record's row in call.extra, a free_state in
+ * call.flag
+ */
 #define FREE_ADDRESS 0
 #define FREED_SIZE 1
 #define FREED_START 2
-#define FREED_CONTEXT 3 /* or pool */
+#define FREED_CONTEXT 3 /* or the pool */
 
 enum free_state {
 	FREE_UNKNOWN = 0,
-	FREE_TAKEN,	/* the record is in the call */
+	FREE_TAKEN,	/* the record has moved to the call */
 	FREE_REFERENCE, /* the memory has other references */
 	FREE_DOUBLE,	/* the address had been freed before */
-	FREE_CAPTURED,	/* it went into a graph */
+	FREE_CAPTURED,	/* captured into a graph */
 };
 
-/* call.flag of an allocation: it went into a graph; it is on record, so that its end will be seen */
+/* call.flag of an allocation: captured into a graph; recorded, so that its end will be seen */
 #define ALLOC_CAPTURED 1
 #define ALLOC_ON_RECORD 2
 
-/* The pitch that cudaPitchedPtr has behind its address. */
+/* Offset of the pitch in cudaPitchedPtr. */
 #define PITCHED_PITCH 8
 /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC, cudaExternalMemoryBufferDesc */
 #define BUFFER_SIZE_AT 8
@@ -63,7 +66,10 @@ static __always_inline u8 space_of(const volatile struct function_desc *function
 	}
 }
 
-/* Whether memory/ranges.bpf.h must know of memory of that kind. Host memory tells copies' sides; the rest only where asked. */
+/*
+ * Whether memory/ranges.bpf.h must index memory of this kind. Host memory determines copies' sides;
+ * other kinds only on demand.
+ */
 static __always_inline bool is_ranged(u32 slot, u8 kind)
 {
 	struct process_record *process;
@@ -96,7 +102,10 @@ static __always_inline void remove_from_ranges(const struct allocation_key *key,
 		range_remove(key->slot, key->address, size);
 }
 
-/* Of the profile: what a call ended by the way was freed by it, though the time is not the memory's alone. */
+/*
+ * Profile: memory freed as a side effect counts as freed by this call. Its duration is not
+ * attributed: it covers more than the free.
+ */
 static __always_inline void count_ended_size(u32 slot, const struct allocation_record *record, u32 flags)
 {
 	struct size_key key = {
@@ -105,7 +114,7 @@ static __always_inline void count_ended_size(u32 slot, const struct allocation_r
 	size_ended(&key, flags & TALLY_ENDED ? 1 : 0, 0);
 }
 
-/* Counts memory that came to its end, or was found ended, by the way; `flags` says how. */
+/* Counts memory freed as a side effect, or found to be freed; `flags` says how. */
 __noinline int count_end(u32 slot, u32 row, const struct allocation_record *record, u32 flags)
 {
 	struct tally *tally;
@@ -122,7 +131,7 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 	return 0;
 }
 
-/* The bytes asked for, as far as the call's entry tells; the rest goes to call->arg. */
+/* The requested bytes, as far as they are known at entry; the rest goes to call->arg. */
 static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct function_desc *function,
 				      struct call *call)
 {
@@ -155,7 +164,7 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 	return argument(ctx, function, ROLE_SIZE);
 }
 
-/* Whether a capturing stream has the call: memory of a graph comes and goes with the graph's runs. */
+/* Whether the call is captured: memory of a graph is allocated and freed when the graph runs. */
 static __always_inline bool goes_into_graph(struct pt_regs *ctx, const volatile struct function_desc *function,
 					    struct thread *thread)
 {
@@ -178,21 +187,24 @@ static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct fun
 	return 0;
 }
 
-/* The address is live by our profile. Returns TALLY_* of the call, whose memory it is now. */
+/*
+ * The address is live in our records. Returns TALLY_* flags of the call, which now owns the
+ * address.
+ */
 static __always_inline int replace_allocation(const struct allocation_key *key, const struct call *call,
 					      const struct allocation_record *fresh)
 {
 	struct allocation_record *found, old;
-	u16 flags = TALLY_REPLACED; /* its free escaped us */
+	u16 flags = TALLY_REPLACED; /* its free was missed */
 
 	found = bpf_map_lookup_elem(&allocations, key);
 	if (!found)
 		return TALLY_UNTRACKED;
-	/* An address that comes again while its context is being ended is the proof that it went with it. */
+	/* If an address is reused while its context is being ended, it ended with that context. */
 	if (context_took(key->slot, found, true)) {
 		flags = TALLY_WITH_CONTEXT;
 	} else if (found->kind == MEMORY_IMPORTED && fresh->kind == MEMORY_IMPORTED) {
-		/* What is opened again has the address that it had. */
+		/* Opening it again returns the same address. */
 		__sync_fetch_and_add(&found->references, 1);
 		return TALLY_REFERENCE;
 	}
@@ -202,13 +214,13 @@ static __always_inline int replace_allocation(const struct allocation_key *key, 
 	remove_from_ranges(key, old.kind, old.size);
 	if (old.kind == MEMORY_POOL)
 		pool_freed(key->slot, old.pool, old.device, old.size);
-	/* Of what was on record as nothing, no free was to come. */
+	/* MEMORY_UNKNOWN entries are not allocations, so there is no end to count. */
 	if (old.kind != MEMORY_UNKNOWN)
 		count_end(key->slot, call->row, &old, flags);
 	return 0;
 }
 
-/* Keeps the allocation. Returns TALLY_* of the call. */
+/* Records the allocation. Returns TALLY_* flags of the call. */
 __noinline int record_allocation(const struct allocation_key *at, const struct call *call,
 				 const struct allocation_record *fresh)
 {
@@ -246,7 +258,7 @@ static __always_inline u64 context_of_allocation(struct thread *thread, const vo
 	return primary_standin(device);
 }
 
-/* Where the memory lives: in a pool, in the current context, or apart. */
+/* Where the memory lives: in a pool, in the current context, or in neither. */
 static __always_inline void place_allocation(struct thread *thread, const volatile struct function_desc *function,
 					     struct call *call, struct allocation_record *record)
 {
@@ -271,7 +283,7 @@ static __always_inline bool read_result(const volatile struct function_desc *fun
 	return true;
 }
 
-/* Address and size, now that they are known; an address of 0 where it cannot be read. */
+/* Reads address and size, which are known now; the address is 0 if it cannot be read. */
 static __always_inline u64 read_allocation(const volatile struct function_desc *function, struct call *call)
 {
 	u64 address = call->arg[ALLOC_OUT], pitch = 0;
@@ -316,7 +328,10 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 	key.space = space_of(function);
 	record.size = call->arg[ALLOC_SIZE];
 	if (call->flag == ALLOC_CAPTURED) {
-		/* On record as nothing, so that its free is not one of something unknown. */
+		/*
+		 * Recorded as MEMORY_UNKNOWN, so that its free does not count as one of unknown
+		 * memory.
+		 */
 		record.kind = MEMORY_UNKNOWN;
 		record.size = 0;
 		if (key.address)
@@ -325,7 +340,7 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 		return;
 	}
 	place_allocation(thread, function, call, &record);
-	/* An allocation of no bytes has no address, and nothing is live. */
+	/* An allocation of zero bytes has no address, and nothing is live. */
 	if (key.address)
 		flags = record_allocation(&key, call, &record);
 	if (call->kind == MEMORY_POOL && !(flags & TALLY_UNTRACKED))
@@ -336,8 +351,8 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 }
 
 /*
- * Whether others hold the memory still, less the reference that is given up now. A graph does hold what it has
- * captured: it allocates there again when it runs again.
+ * Whether the memory has references other than the one being dropped now. A graph keeps what it has
+ * captured: it allocates at the same address when it runs again.
  */
 static __always_inline bool has_other_references(struct allocation_record *record, u8 space)
 {
@@ -348,7 +363,7 @@ static __always_inline bool has_other_references(struct allocation_record *recor
 	return __sync_fetch_and_add(&record->references, -1) > 1;
 }
 
-/* Takes what lives at the address, if anything does, out of the map into the call. */
+/* Moves the record of live memory at the address, if any, from the map to the call. */
 static __always_inline void take_allocation(const struct allocation_key *key, struct call *call)
 {
 	struct allocation_record *record = bpf_map_lookup_elem(&allocations, key), old;
@@ -377,7 +392,7 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 	if (has_other_references(record, key->space))
 		return;
 	call->flag = FREE_TAKEN;
-	/* Of two threads that free one address, one finds the record gone. */
+	/* If two threads free one address, the second finds no record. */
 	if (!bpf_map_delete_elem(&allocations, key)) {
 		end_live(key->slot);
 		return;
@@ -386,7 +401,7 @@ static __always_inline void take_allocation(const struct allocation_key *key, st
 	call->kind = MEMORY_UNKNOWN;
 }
 
-/* The part of a free's entry that needs no arguments: what is at FREE_ADDRESS goes. */
+/* The part of a free's entry that needs no arguments: removes what is at FREE_ADDRESS. */
 __noinline int free_begins(u32 slot, struct call *call)
 {
 	const volatile struct function_desc *function;
@@ -425,7 +440,7 @@ static __noinline int free_enter(struct pt_regs *ctx, const volatile struct func
 	return 0;
 }
 
-/* Puts back what the call, which failed, had taken. */
+/* Restores what the failed call had removed. */
 static __always_inline int undo_free(const struct allocation_key *key, const struct call *call)
 {
 	struct allocation_record *found, record = {.references = 1};
@@ -446,7 +461,10 @@ static __always_inline int undo_free(const struct allocation_key *key, const str
 	record.stack = call->freed_stack;
 	error = bpf_map_update_elem(&allocations, key, &record, BPF_NOEXIST);
 	if (error == -17 /* EEXIST */) {
-		/* The address has come again: the memory was freed, by a call that its thread did not return from. */
+		/*
+		 * The address was reused: the memory was freed by a call that its thread never
+		 * returned from.
+		 */
 		count_end(key->slot, record.row, &record, TALLY_REPLACED);
 		return 0;
 	}
@@ -479,7 +497,7 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 	if (!function)
 		return;
 	key.space = space_of(function);
-	/* Freeing NULL is a success that frees nothing. */
+	/* Freeing NULL succeeds and frees nothing. */
 	if (!key.address && !result)
 		return;
 	if (result) {
@@ -488,7 +506,7 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 			undo_free(&key, call);
 		return;
 	}
-	/* A handle of a kind that is not memory is no free of something unknown. */
+	/* The handle has no memory of its own (multicast): not a free of unknown memory. */
 	if (call->flag == FREE_TAKEN && call->kind == MEMORY_UNKNOWN)
 		flags = TALLY_REFERENCE;
 	count_success(slot, call, call->kind, flags, flags & TALLY_REFERENCE ? 0 : call->arg[FREED_SIZE]);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory pools: what allocations use of each, and what it holds reserved. The
- * first is exact. No call tells the second, unless the program asks the
- * driver; between answers it is reckoned: an allocation raises it to what is
- * used, a trim or a wait that has ended lets it fall. Waits are looked at
- * with the pool's next event, since what is used does not change before.
+ * Memory pools: what allocations use of each, and what it keeps reserved. The used size is exact.
+ * No call reveals the reserved size unless the program queries the driver. Between such answers it
+ * is estimated: an allocation raises it to the used size, a trim or a finished wait lowers it.
+ * Waits are accounted for at the pool's next event, since the used size does not change before.
  */
 #ifndef BPF_MEMORY_POOL_BPF_H
 #define BPF_MEMORY_POOL_BPF_H
@@ -16,7 +15,7 @@
 #define POOL_HANDLE 0
 #define POOL_VALUE 1
 #define POOL_OUT 2
-/* of OP_CREATE and OP_DESTROY, beside what object/object.bpf.h keeps */
+/* call.arg of OP_CREATE and OP_DESTROY, in addition to those of object/object.bpf.h */
 #define POOL_OBJECT 3
 
 /* CUmemPool_attribute */
@@ -24,10 +23,10 @@
 #define POOL_RESERVED_CURRENT 5
 #define POOL_USED_CURRENT 7
 
-/* CUmemLocation in a CUmemPoolProps, a CUmemAllocationProp; and what in it means a device */
+/* CUmemLocation in a CUmemPoolProps or CUmemAllocationProp, and its type for a device */
 #define LOCATION_AT 8
 #define LOCATION_DEVICE 1
-/* CUmemAllocationType: what all pools were before CUDA 13 */
+/* CUmemAllocationType: the only one for pools before CUDA 13 */
 #define ALLOCATION_PINNED 1
 
 #define RAISE_TRIES 16
@@ -56,7 +55,7 @@ static __always_inline struct pool_key pool_key_of(u32 slot, u64 handle, u8 devi
 	return key;
 }
 
-/* The pool, or NULL if it was not seen yet. */
+/* The pool; NULL if it was not seen yet. */
 static __noinline struct pool_record *pool_find(u32 slot, u64 handle, u8 device)
 {
 	struct pool_key key = pool_key_of(slot, handle, device);
@@ -69,7 +68,7 @@ static __noinline struct pool_record *pool_find(u32 slot, u64 handle, u8 device)
 	return bpf_map_lookup_elem(&pools, &key);
 }
 
-/* The same, made known if need be; NULL, which is counted, when there is no room. */
+/* The same, but creates a record if needed; NULL, counted as a loss, if there is no room. */
 static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 {
 	struct pool_record *pool = pool_find(slot, handle, device), fresh = {.handle = handle, .device = device};
@@ -80,7 +79,7 @@ static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 	if (pool)
 		return pool;
 	pool = bpf_map_lookup_elem(&pools, &key);
-	if (pool) { /* an alias of what has not been used yet */
+	if (pool) { /* an alias of a pool that has not been used yet */
 		fresh.device = pool->device;
 		key = pool_key_of(slot, 0, pool->device);
 	}
@@ -94,7 +93,9 @@ static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 	return pool;
 }
 
-/* The signs of the two carries are such that what several threads do at once comes to the same. */
+/*
+ * The carries have signs, so concurrent updates of several threads give the right sum in any order.
+ */
 static __always_inline void add_used(struct pool_record *pool, u64 size)
 {
 	if (__sync_fetch_and_add(&pool->used, size) > LARGEST_SUM - size)
@@ -125,7 +126,7 @@ static __always_inline void raise_reserved(struct pool_record *pool)
 	pool->estimated = 1;
 }
 
-/* Down to `keep` bytes, or what is used. */
+/* Lowers it to `keep` bytes, or to the used size. */
 static __always_inline void lower_reserved(struct pool_record *pool, u64 keep)
 {
 	u64 used = pool_record__used(pool);
@@ -137,7 +138,7 @@ static __always_inline void lower_reserved(struct pool_record *pool, u64 keep)
 	pool->estimated = 1;
 }
 
-/* Makes good what waits have done since the pool was last looked at. */
+/* Applies the effect of waits since the pool was last examined. */
 static __always_inline void settle_waits(u32 slot, struct pool_record *pool)
 {
 	struct process_record *process = process_at(slot);
@@ -149,8 +150,8 @@ static __always_inline void settle_waits(u32 slot, struct pool_record *pool)
 }
 
 /*
- * The pool that an allocation comes from, for its record: an alias is told by
- * handle 0, no pool named by its device's. The device is the pool's.
+ * The pool that an allocation comes from, for its record: an alias becomes handle 0, an unnamed
+ * pool is the device's current one. *device becomes the pool's device.
  */
 __noinline u64 pool_of_allocation(u32 slot, u64 handle, u8 *device)
 {
@@ -175,7 +176,7 @@ __noinline u64 pool_of_allocation(u32 slot, u64 handle, u8 *device)
 	return pool->alias ? 0 : handle;
 }
 
-/* The device of a pool, or `otherwise` if it was not seen yet. */
+/* The device of a pool, or `otherwise` if the pool was not seen yet. */
 __noinline int device_of_pool(u32 slot, u64 handle, u32 otherwise)
 {
 	struct pool_record *pool = pool_find(slot, handle, 0);
@@ -205,7 +206,7 @@ __noinline int pool_freed(u32 slot, u64 handle, u32 device, u64 size)
 	settle_waits(slot, pool);
 	if (!take_used(pool, size))
 		return 0;
-	/* What the driver had rounded up is gone as well. */
+	/* The driver's rounding is gone as well. */
 	if (is_seen_from_start(slot))
 		pool->beyond = 0;
 	if (pool->destroyed)
@@ -213,7 +214,7 @@ __noinline int pool_freed(u32 slot, u64 handle, u32 device, u64 size)
 	return 0;
 }
 
-/* The program was told that the pool of `device` with handle 0 is this one. */
+/* The program learned that the pool with handle 0 of `device` is this one. */
 __noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 {
 	struct pool_record alias = {.handle = handle, .device = device, .alias = 1};
@@ -228,7 +229,7 @@ __noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 	if (!first)
 		return 0;
 	first->handle = handle;
-	if (pool) { /* it had been used by its handle before */
+	if (pool) { /* it was used by its handle before */
 		known = *pool;
 		add_used(first, known.used);
 		first->carries += known.carries;
@@ -301,7 +302,7 @@ static __always_inline void change_pool(u32 slot, const struct call *call)
 		pool->threshold = call->arg[POOL_VALUE];
 	else if (call->kind != POOL_GET)
 		return;
-	else if (call->extra < POOL_RELEASE_THRESHOLD) /* attributes of 32 bits, not of interest */
+	else if (call->extra < POOL_RELEASE_THRESHOLD) /* 32-bit attributes, which are not needed */
 		return;
 	else if (bpf_probe_read_user(&answer, sizeof(answer), (void *)call->arg[POOL_OUT]))
 		lose(LOSS_UNREADABLE);
@@ -309,7 +310,10 @@ static __always_inline void change_pool(u32 slot, const struct call *call)
 		pool_answered(pool, call->extra, answer);
 }
 
-/* From now on, or as the program is told, allocations on the device come from that pool. */
+/*
+ * From now on allocations on the device come from that pool; `told`: the program only learned that
+ * they already do.
+ */
 static __always_inline void pool_is_current(u32 slot, u64 handle, u8 device, bool reported)
 {
 	struct device_record *record = device_record_of(slot, device);
@@ -338,7 +342,7 @@ static __always_inline void device_pool_reported(u32 slot, const struct call *ca
 		return;
 	if (call->kind == POOL_TOLD)
 		pool_is_current(slot, handle, call->device, true);
-	/* Of a process that was there before, the device may have been given another pool. */
+	/* The device of a process that was running before may have been given another pool. */
 	else if (is_seen_from_start(slot))
 		pool_is_first(slot, handle, call->device);
 }
@@ -352,7 +356,10 @@ __noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
 		return 0;
 	}
 	count_success(thread->slot, call, call->kind, 0, 0);
-	/* Pools of managed memory (ROLE_KIND of these calls) and of the host's are not devices'. */
+	/*
+	 * Pools of managed memory (ROLE_KIND of these calls) and of host memory do not belong to a
+	 * device.
+	 */
 	if (call->kind >= POOL_CURRENT && (call->device == DEVICE_UNKNOWN || call->extra > ALLOCATION_PINNED))
 		return 0;
 	if (call->kind < POOL_CURRENT)
@@ -364,7 +371,10 @@ __noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
 	return 0;
 }
 
-/* OP_CREATE and OP_DESTROY of a pool: what object/object.bpf.h does not know. An end takes effect at entry. */
+/*
+ * OP_CREATE and OP_DESTROY of a pool: the part that object/object.bpf.h does not handle. A
+ * destruction takes effect at entry.
+ */
 __noinline int pool_ends(u32 slot, struct call *call)
 {
 	struct pool_record *pool;
@@ -384,7 +394,10 @@ static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile stru
 {
 	if (function->operation == OP_CREATE) {
 		call->arg[POOL_OBJECT] = argument(ctx, function, ROLE_OUT);
-		/* One that is imported does not tell; it is of the device that it was exported from. */
+		/*
+		 * An imported pool does not name its device; it belongs to the device that it was
+		 * exported from.
+		 */
 		call->device = has_role(function, ROLE_PARAMS) ?
 				       device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT) :
 				       DEVICE_UNKNOWN;
@@ -402,7 +415,7 @@ static __always_inline void pool_created(u32 slot, const struct call *call)
 	struct pool_key key = {.slot = slot};
 	int error;
 
-	/* What cannot be read is a loss that object/object.bpf.h has counted. */
+	/* object/object.bpf.h has counted an unreadable handle as a loss. */
 	if (!process || bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[POOL_OBJECT]))
 		return;
 	fresh.handle = key.handle;
@@ -419,7 +432,7 @@ static __always_inline void pool_destroyed(u32 slot, const struct call *call, s3
 	struct pool_record *pool = bpf_map_lookup_elem(&pools, &key);
 	struct device_record *current;
 
-	/* Or else the handle is another pool's by now. */
+	/* Otherwise the handle already belongs to another pool. */
 	if (!pool || !pool->destroyed)
 		return;
 	if (result) {

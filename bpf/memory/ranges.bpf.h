@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which allocation an address lies in; the scheme is told at struct range_key
- * in gpuprobe/state.h. Recording an allocation is one map update, and looking
- * an address up three look-ups for each level that its process has used.
+ * Finds the allocation that contains an address; struct range_key in gpuprobe/state/memory.h
+ * explains the scheme. Recording an allocation takes one map update, finding an address three
+ * lookups for each level that its process has used.
  */
 #ifndef BPF_MEMORY_RANGES_BPF_H
 #define BPF_MEMORY_RANGES_BPF_H
 
 #include "call/thread.bpf.h"
 
-#define LEVELS 48      /* bits of an address that tell */
-#define RANGE_BLOCKS 3 /* in which an allocation that holds an address may begin */
+#define LEVELS 48      /* significant bits of an address */
+#define RANGE_BLOCKS 3 /* blocks in which the allocation that contains an address may begin */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -19,7 +19,10 @@ struct {
 	__type(value, struct range_record);
 } ranges SEC(".maps");
 
-/* The position of the highest bit; `size` is not 0. Without branches, each of which costs the verifier. */
+/*
+ * The position of the highest bit; `size` is not 0. Branch-free, since each branch costs the
+ * verifier time.
+ */
 static __always_inline u32 level_of(u64 size)
 {
 	for (u32 step = 1; step < 64; step <<= 1)
@@ -58,7 +61,10 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 		return;
 	key = range_key_of(slot, range->address, range->size);
 	error = bpf_map_update_elem(&ranges, &key, range, BPF_ANY);
-	/* What threads remember as pageable may be pinned now, whether there was room for it or not. */
+	/*
+	 * Memory that threads remember as pageable may be pinned now, whether or not there was room
+	 * for the entry.
+	 */
 	if (is_host_kind(range->kind))
 		__sync_fetch_and_add(&process->host_ranges, 1);
 	if (error) {
@@ -70,7 +76,7 @@ static __always_inline void range_add(u32 slot, const struct range_record *range
 		__sync_fetch_and_or(levels, 1ull << (key.level & 63));
 }
 
-/* Where one that is gone stood another may stand by now, which begins elsewhere in the block. */
+/* The entry may already belong to a newer allocation, which begins elsewhere in the block. */
 static __always_inline void range_remove(u32 slot, u64 address, u64 size)
 {
 	const struct range_record *range;
@@ -84,7 +90,7 @@ static __always_inline void range_remove(u32 slot, u64 address, u64 size)
 		bpf_map_delete_elem(&ranges, &key);
 }
 
-/* The kinds that a context takes along. */
+/* Memory kinds that end with their context. */
 static __always_inline bool memory_lives_in_context(u8 kind)
 {
 	switch (kind) {
@@ -100,7 +106,7 @@ static __always_inline bool memory_lives_in_context(u8 kind)
 	}
 }
 
-/* Whether the context has ended in which the memory lived, or, with `dying`, is just being ended. */
+/* Whether the memory's context has ended or, with `dying`, is being ended now. */
 static __always_inline bool context_took(u32 slot, const struct allocation_record *record, bool dying)
 {
 	struct process_record *process = process_at(slot);
@@ -114,13 +120,13 @@ static __always_inline bool context_took(u32 slot, const struct allocation_recor
 	return context && (dying || !context->dying) && context->died_ns > record->start_ns;
 }
 
-/* Its record stands until userspace clears it away, or its address comes again. */
+/* The record remains until userspace deletes it, or the address is reused. */
 static __always_inline bool died_with_context(u32 slot, const struct allocation_record *record)
 {
 	return context_took(slot, record, false);
 }
 
-/* Whether what stands in the map is still so: its allocation may be gone. */
+/* Whether the entry is still valid: its allocation may be gone. */
 static __always_inline bool is_live_range(u32 slot, const struct range_record *range)
 {
 	struct allocation_key key = {.address = range->address, .slot = slot, .space = range->space};
@@ -144,18 +150,18 @@ static __always_inline const struct range_record *range_at_level(u32 slot, u64 a
 	return NULL;
 }
 
-/* A search for the range that holds an address. */
+/* A search for the range that contains an address. */
 struct range_search {
 	u64 address;
-	u64 levels; /* not looked at yet */
+	u64 levels; /* levels not searched yet */
 	u32 slot;
 	u8 found;
 	u8 kind, device; /* of the memory, if found */
 	u8 pad;
-	u64 begins; /* the same */
+	u64 begins; /* start of the memory, if found */
 };
 
-/* A step of bpf_loop: the lowest level that is left. */
+/* A step of bpf_loop: searches the lowest remaining level. */
 static long search_level(u64 index __attribute__((unused)), struct range_search *search)
 {
 	const struct range_record *range = range_at_level(search->slot, search->address, lowest_level(search->levels));

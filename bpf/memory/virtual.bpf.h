@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Virtual memory management: physical memory by its handle, and where it is
- * mapped. Physical memory lives while it has references, which are handles
- * and mappings; reserving ranges, creating and releasing are in memory/memory.bpf.h.
+ * Virtual memory management: physical memory by its handle, and where it is mapped. Physical memory
+ * lives while it has references: handles and mappings. memory/memory.bpf.h handles reserving
+ * ranges, creating and releasing.
  *
- * An unmapping may end any number of mappings, so its bookkeeping is done by
- * walks over its range. The references go at its entry, since the driver may
- * give a handle out again before the call has returned; physical memory that
- * ends by it waits in SPACE_ENDING, to be put back if the call fails. The
- * addresses are the program's to use again only after the return.
+ * One unmap call may end any number of mappings, so its bookkeeping walks over its range.
+ * References are dropped at entry, since the driver may reuse a handle before the call has
+ * returned; physical memory that ends this way waits in SPACE_ENDING, to be restored if the call
+ * fails. The program may reuse the addresses only after the return.
  */
 #ifndef BPF_MEMORY_VIRTUAL_BPF_H
 #define BPF_MEMORY_VIRTUAL_BPF_H
@@ -18,19 +17,19 @@
 /* call.arg */
 #define VIRTUAL_ADDRESS 0
 #define VIRTUAL_SIZE 1
-#define VIRTUAL_HANDLE 2 /* or where one is written */
+#define VIRTUAL_HANDLE 2 /* or where a handle is written */
 #define VIRTUAL_OFFSET 3
 
 #define UNMAP_STEPS 16384 /* mappings of one call */
-/* The smallest mapping there is: the step over what was mapped before gpuprobe was there. */
+/* The smallest possible mapping: the step over memory that was mapped before gpuprobe started. */
 #define MAP_GRANULARITY (2ull << 20)
 #define GROW_TRIES 16
 
 enum unmap_walk_kind {
-	UNMAP_BEGIN = 0,   /* references go */
-	UNMAP_COMMIT,	   /* mappings go, and what has ended is counted */
-	UNMAP_RESTORE,	   /* what had ended is back, without references */
-	UNMAP_REREFERENCE, /* references are back */
+	UNMAP_BEGIN = 0,   /* drops references */
+	UNMAP_COMMIT,	   /* deletes mappings and counts the memory that has ended */
+	UNMAP_RESTORE,	   /* restores memory that had ended, without references */
+	UNMAP_REREFERENCE, /* restores references */
 };
 
 struct unmap_walk {
@@ -40,7 +39,7 @@ struct unmap_walk {
 	u8 kind; /* enum unmap_walk_kind */
 };
 
-/* The physical memory behind a mapping, unless its handle is another's by now. */
+/* The physical memory behind a mapping, unless its handle was reused. */
 static __always_inline struct allocation_record *physical_of(u32 slot, const struct allocation_record *mapping)
 {
 	struct allocation_key key = {.address = mapping->handle, .slot = slot, .space = SPACE_PHYSICAL};
@@ -112,7 +111,7 @@ static __always_inline void restore_physical(const struct allocation_key *at, co
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 }
 
-/* One mapping, or what may be one: a step of bpf_loop. */
+/* A step of bpf_loop: one mapping, or the place of one that is unknown. */
 static long unmap_step(u64 index, struct unmap_walk *walk)
 {
 	struct allocation_key at = {.address = walk->address, .slot = walk->slot, .space = SPACE_MAPPED};
@@ -182,7 +181,10 @@ static __noinline int virtual_enter(struct pt_regs *ctx, const volatile struct f
 	return 0;
 }
 
-/* By how much the size has grown. Of threads that map at once, each has grown it by what the others have not. */
+/*
+ * By how much the size has grown. If threads map at once, each gets only the part that the others
+ * have not counted.
+ */
 static __always_inline u64 raise_size(u64 *size, u64 to)
 {
 	u64 seen;
@@ -197,7 +199,7 @@ static __always_inline u64 raise_size(u64 *size, u64 to)
 	return 0;
 }
 
-/* How large imported memory is, its mappings tell. */
+/* The size of imported memory is known only from its mappings. */
 static __always_inline void grow_import(u32 slot, const struct call *call, struct allocation_record *import)
 {
 	u64 grown = raise_size(&import->size, sum_of(call->arg[VIRTUAL_OFFSET], call->arg[VIRTUAL_SIZE]));
@@ -238,7 +240,10 @@ __noinline int map_succeeded(u32 slot, struct call *call)
 	return 0;
 }
 
-/* A handle that was not asked for by size: one more of known memory, or of memory not known yet. */
+/*
+ * A handle obtained without a size: another reference to known memory, or a handle of unknown
+ * memory.
+ */
 __noinline int handle_given(u32 slot, struct call *call, u32 change)
 {
 	struct allocation_key key = {.slot = slot, .space = SPACE_PHYSICAL};
@@ -260,7 +265,7 @@ __noinline int handle_given(u32 slot, struct call *call, u32 change)
 		flags = TALLY_REFERENCE;
 		goto count;
 	}
-	/* What a mapping from before gpuprobe was there belongs to stays unknown. */
+	/* The memory of a mapping from before gpuprobe started stays unknown. */
 	flags = TALLY_REFERENCE | TALLY_UNTRACKED;
 	if (change == VIRTUAL_RETAIN)
 		goto count;
@@ -275,7 +280,10 @@ count:
 	return 0;
 }
 
-/* Undoes what the call's entry did. Apart, so that an abandoned call does not need the stack of one that succeeds. */
+/*
+ * Undoes what the call's entry did. A function of its own, so that an abandoned call does not need
+ * the stack space of a successful one.
+ */
 __noinline int virtual_failed(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The current context and device of each thread, as far as they were seen to
- * change: 0 and DEVICE_UNKNOWN are "not known", as for a thread that was there
- * before gpuprobe. A context is of the device that it was made on; once known,
- * that holds for every thread that makes it current.
+ * The current context and device of each thread, from the changes that were seen. 0 and
+ * DEVICE_UNKNOWN mean unknown, as for a thread that existed before gpuprobe. A context belongs to
+ * the device that it was created on; once known, that holds for every thread that makes it current.
  *
- * With a context goes all that lives in it. That is not done here and now: the
- * context's record has the moment, and what is older is dead (userspace clears
- * it away). The moment is that of the call's entry, undone if the call fails.
+ * When a context ends, everything in it ends too. The entries are not deleted here: the context's
+ * record stores the time, older objects count as dead, and userspace deletes them. The time is that
+ * of the call's entry; it is restored if the call fails.
  */
 #ifndef BPF_OBJECT_CONTEXT_BPF_H
 #define BPF_OBJECT_CONTEXT_BPF_H
@@ -15,15 +14,18 @@
 #include "wait/inflight.bpf.h"
 #include "launch/module.bpf.h"
 
-/* call.arg; of an end also object/live.bpf.h's. call.named is the device that the call names. */
-#define CONTEXT_ARGUMENT OBJECT_HANDLE /* a context, or where one is written */
+/*
+ * call.arg; calls that end a context also use those of object/live.bpf.h. call.named is the device
+ * that the call names.
+ */
+#define CONTEXT_ARGUMENT OBJECT_HANDLE /* a context, or the address where one is written */
 #define CONTEXT_OUT 1
-#define CONTEXT_DIED 3 /* died_ns of the context that goes, as it was before */
+#define CONTEXT_DIED 3 /* previous died_ns of the context that ends */
 
 /* call.flag */
-#define CONTEXT_COUNTS 1    /* the call makes or ends a context */
-#define CONTEXT_ON_RECORD 2 /* which has a record, or had one */
-#define CONTEXT_DROPPED 4   /* its device's primary context has one reference less */
+#define CONTEXT_COUNTS 1    /* the call creates or ends a context */
+#define CONTEXT_ON_RECORD 2 /* that context has a record, or had one */
+#define CONTEXT_DROPPED 4   /* it dropped one reference to its device's primary context */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -63,7 +65,7 @@ static __always_inline struct context_record *context_record_of(u32 slot, u64 co
 	return record;
 }
 
-/* The context is of that device: told by the call that made it. */
+/* The call that created the context named its device. */
 static __always_inline void context_is_on(u32 slot, u64 context, u8 device)
 {
 	struct context_record *record = context_record_of(slot, context);
@@ -72,7 +74,7 @@ static __always_inline void context_is_on(u32 slot, u64 context, u8 device)
 		record->device = device;
 }
 
-/* The thread's current context, whichever it is, is of that device. */
+/* The thread's current context, even if unknown, belongs to that device. */
 static __always_inline void current_is_on(struct thread *thread, u8 device)
 {
 	struct context_record *record;
@@ -114,7 +116,7 @@ static __always_inline void pop_context(struct thread *thread)
 		thread->context_depth--;
 }
 
-/* In place of the top; none is no context that would lie there, but pops it. */
+/* Replaces the top of the stack. Context 0 is not pushed: it pops the top. */
 static __always_inline void set_context(struct thread *thread, u64 context)
 {
 	if (!context) {
@@ -126,26 +128,26 @@ static __always_inline void set_context(struct thread *thread, u64 context)
 	set_top(thread, context, device_of_context(thread->slot, context));
 }
 
-/* Gives one reference to the device's primary context back. Returns whether it was the last. */
+/* Drops a reference to the device's primary context. Returns whether it was the last. */
 static __always_inline bool drop_reference(struct thread *thread, struct call *call, struct device_record *record)
 {
 	if (!record->retains)
 		return false;
 	call->flag |= CONTEXT_DROPPED;
-	/* Where not all references were seen taken, the last cannot be told. */
+	/* The last one is only recognized if all references were seen being taken. */
 	return __sync_fetch_and_add(&record->retains, -1) == 1 && is_seen_from_start(thread->slot);
 }
 
 /*
- * Where the runtime's calls alone are watched, no call tells the handle of the
- * primary context: a small number by the device stands for it.
+ * If only the runtime's calls are watched, no call reveals the handle of the primary context: a
+ * small number derived from the device stands for it.
  */
 static __always_inline u64 primary_standin(u8 device)
 {
 	return (u64)device + 1;
 }
 
-/* The context that a call ends, at its entry; 0 where none is known. */
+/* The context that a call ends, at its entry; 0 if unknown. */
 static __always_inline u64 context_that_goes(struct thread *thread, struct call *call)
 {
 	struct device_record *record;
@@ -170,7 +172,7 @@ static __always_inline void add_attached(u32 slot, u64 context)
 		__sync_fetch_and_add(&record->attached, 1);
 }
 
-/* Gives a reference back that was taken beside the maker's. Returns whether there was one. */
+/* Drops a reference other than the maker's. Returns whether there was one. */
 static __always_inline bool drop_attached(u32 slot, u64 context)
 {
 	struct context_record *record = context_record_of(slot, context);
@@ -191,9 +193,9 @@ static __always_inline void end_context(struct thread *thread, struct call *call
 	call->arg[CONTEXT_ARGUMENT] = context;
 	if (!context)
 		return;
-	/* Its modules go with it, and their handles may come back. */
+	/* Its modules end with it, and their handles may be reused. */
 	unload_enter(thread, 0);
-	/* A reset leaves the context itself to those who hold it. */
+	/* A reset keeps the context itself for those who hold it. */
 	if (call->kind != CONTEXT_RESET) {
 		call->flag |= CONTEXT_COUNTS;
 		if (object_ends(thread->slot, call, OBJECT_CONTEXT, context))
@@ -252,7 +254,10 @@ static __always_inline void context_begins(u32 slot, struct call *call, u64 cont
 		call->flag |= CONTEXT_ON_RECORD;
 }
 
-/* The first reference makes the primary context; of several threads' first ones, one does. */
+/*
+ * The first reference creates the primary context. If several threads' first references race, one
+ * of them counts as the creation.
+ */
 static __always_inline void count_reference(struct thread *thread, struct call *call, u64 context)
 {
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
@@ -277,7 +282,7 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 		call->flag |= CONTEXT_ON_RECORD;
 }
 
-/* A context that is current when destroyed is popped as well. */
+/* Destroying the current context also pops it. */
 static __always_inline void pop_destroyed(struct thread *thread, u64 context)
 {
 	if (context && thread->context_depth && current_context(thread) == context)
@@ -326,7 +331,7 @@ __noinline int change_context(struct thread *thread, struct call *call)
 	return 0;
 }
 
-/* TALLY_* of a call that succeeded. */
+/* TALLY_* flags of a successful call. */
 static __always_inline u16 context_flags(const struct call *call)
 {
 	if (!(call->flag & CONTEXT_COUNTS))
@@ -334,7 +339,7 @@ static __always_inline u16 context_flags(const struct call *call)
 	return call->flag & CONTEXT_ON_RECORD ? TALLY_OBJECT : TALLY_OBJECT | TALLY_UNTRACKED;
 }
 
-/* The context is gone: copies that were in flight in it are no more, whether they were done or not. */
+/* The context is gone: its copies are no longer in flight, finished or not. */
 static __always_inline void context_ended(struct thread *thread, const struct call *call)
 {
 	struct context_record *record = context_record_of(thread->slot, call->arg[CONTEXT_ARGUMENT]);
@@ -345,12 +350,12 @@ static __always_inline void context_ended(struct thread *thread, const struct ca
 		record->dying = 0;
 	}
 	forget_context_orders(thread->slot, call->arg[CONTEXT_ARGUMENT]);
-	/* After that: who sees the count may clear away what lived in it. */
+	/* After the above: whoever sees the new count may delete what lived in the context. */
 	if (process)
 		__sync_fetch_and_add(&process->deaths, 1);
 }
 
-/* The call failed: what lived in the context lives on. */
+/* The call failed: the context's contents live on. */
 static __always_inline void context_lives_on(struct thread *thread, const struct call *call)
 {
 	u64 context = call->arg[CONTEXT_ARGUMENT];
@@ -370,7 +375,10 @@ static __always_inline void context_lives_on(struct thread *thread, const struct
 		__sync_fetch_and_add(&device->retains, 1);
 }
 
-/* Undoes what the call's entry did. Apart, so that an abandoned call does not need the stack of one that succeeds. */
+/*
+ * Undoes what the call's entry did. A function of its own, so that an abandoned call does not need
+ * the stack space of a successful one.
+ */
 __noinline int context_failed(struct thread *thread, struct call *call, s32 result)
 {
 	bool ends;

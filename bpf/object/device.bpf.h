@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What calls tell of devices: their UUIDs, by which they are known outside
- * the process, and the runtime's word for the thread's own.
+ * What calls reveal about devices: their UUIDs, which identify them outside the process, and the
+ * thread's device, which the runtime sets.
  */
 #ifndef BPF_OBJECT_DEVICE_BPF_H
 #define BPF_OBJECT_DEVICE_BPF_H
@@ -53,7 +53,7 @@ static __noinline int device_leave(struct thread *thread, struct call *call, s32
 	return 0;
 }
 
-/* Of calls that only ask nothing is counted but this: that CUDA cannot be used. */
+/* Queries are not counted, except for failures that show that CUDA cannot be used. */
 static __noinline int ask_leave(struct thread *thread, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function;

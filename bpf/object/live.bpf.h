@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What lives beside memory: streams, events, contexts, modules, libraries. An
- * end takes its record at the call's entry, since the handle may be another
- * object's before the call returns, and puts it back if the call fails. What
- * died with its context is left in the map, and cleared away by userspace.
+ * Live objects other than memory: streams, events, contexts, modules, libraries. A call that ends
+ * an object removes its record at entry, since the handle may be reused before the call returns,
+ * and restores it if the call fails. Objects that ended with their context stay in the map until
+ * userspace deletes them.
  */
 #ifndef BPF_OBJECT_LIVE_BPF_H
 #define BPF_OBJECT_LIVE_BPF_H
 
 #include "call/call.bpf.h"
 
-/* call.arg of an end; call.flag tells that there was a record */
+/* call.arg of a call that ends an object; call.flag says whether there was a record */
 #define OBJECT_HANDLE 0
 #define OBJECT_CONTEXT_OF 1
 #define OBJECT_START 2
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct object_record);
 } objects SEC(".maps");
 
-/* Whether what came to be in the context at that moment went with it. */
+/* Whether an object created in the context at that time ended with it. */
 static __always_inline bool is_gone(u32 slot, u64 context, u64 start_ns)
 {
 	struct context_key key = {.context = context, .slot = slot};
@@ -42,7 +42,7 @@ static __always_inline const struct object_record *live_object(u32 slot, u8 kind
 	return record && !is_gone(slot, record->context, record->start_ns) ? record : NULL;
 }
 
-/* The handle is live by our profile, so its end escaped us, unless that was its context's. */
+/* The handle is live in our records, so its end was missed, unless it ended with its context. */
 static __always_inline void replace_object(const struct object_key *key, const struct object_record *fresh)
 {
 	struct object_record *old = bpf_map_lookup_elem(&objects, key);
@@ -60,7 +60,9 @@ static __always_inline void replace_object(const struct object_key *key, const s
 		__sync_fetch_and_add(&tally->calls, 1);
 }
 
-/* Records a new object, which the call has made in `context`. Returns false where there is no room. */
+/*
+ * Records a new object that the call has created in `context`. Returns false if there is no room.
+ */
 __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 handle, u64 context)
 {
 	struct object_key key = {.handle = handle, .slot = slot, .kind = kind};
@@ -84,7 +86,7 @@ __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 han
 	return !error;
 }
 
-/* Takes the record of the object that the call ends out of the map. Returns whether there was one. */
+/* Removes the record of the object that the call ends. Returns whether there was one. */
 __noinline int object_ends(u32 slot, struct call *call, u8 kind, u64 handle)
 {
 	struct object_key key = {.handle = handle, .slot = slot, .kind = kind};
@@ -97,16 +99,18 @@ __noinline int object_ends(u32 slot, struct call *call, u8 kind, u64 handle)
 		return false;
 	call->arg[OBJECT_CONTEXT_OF] = record->context;
 	call->arg[OBJECT_START] = record->start_ns;
-	/* The end of an object belongs to its own device, that of a context to where the thread is. */
+	/*
+	 * An object's end counts for the object's device, a context's end for the thread's device.
+	 */
 	if (kind == OBJECT_CONTEXT)
 		call->named = record->device;
 	else
 		call->device = record->device;
-	/* Of two threads that end one object, one finds the record gone. */
+	/* If two threads end one object, the second finds no record. */
 	return !bpf_map_delete_elem(&objects, &key);
 }
 
-/* The call failed: the object, whose maker is no longer known, lives on. */
+/* The call failed: the object lives on, but the function that created it is no longer known. */
 __noinline int object_lives_on(u32 slot, const struct call *call, u8 kind, u64 handle)
 {
 	struct object_key key = {.handle = handle, .slot = slot, .kind = kind};

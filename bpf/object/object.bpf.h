@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls that make and end objects: streams, events, modules, libraries, and
- * what else has a handle. A load of a module or library inside a launch is
- * what made that launch slow, and is told apart.
+ * Calls that create and end objects: streams, events, modules, libraries, and others with a handle.
+ * A module or library load inside a launch is what made that launch slow, so it is counted
+ * separately.
  */
 #ifndef BPF_OBJECT_OBJECT_BPF_H
 #define BPF_OBJECT_OBJECT_BPF_H
@@ -11,19 +11,19 @@
 #include "object/context.bpf.h"
 #include "launch/launch.bpf.h"
 
-/* call.arg of a call that makes one */
+/* call.arg of a call that creates an object */
 #define OBJECT_OUT 0
 #define OBJECT_IN_LAUNCH 2
-/* call.arg of one that ends a stream */
-#define OBJECT_CAPTURE 3 /* that it took part in */
+/* call.arg of a call that ends a stream */
+#define OBJECT_CAPTURE 3 /* the capture that the stream took part in */
 
-/* Which objects go with the context in which they were made. */
+/* Object kinds that end with the context in which they were created. */
 static __always_inline bool lives_in_context(u8 kind)
 {
 	return kind == OBJECT_STREAM || kind == OBJECT_EVENT || kind == OBJECT_MODULE;
 }
 
-/* Whether a launch is in progress in the thread, around the call of that kind of object that has just entered. */
+/* Whether a launch is in progress in the thread around the object call that has just entered. */
 static __always_inline bool is_in_launch(struct thread *thread, u8 kind)
 {
 	bool loads = kind == OBJECT_MODULE || kind == OBJECT_LIBRARY;
@@ -43,7 +43,7 @@ static __always_inline bool is_in_launch(struct thread *thread, u8 kind)
 #define STREAM_FLAG_NON_BLOCKING 1
 #define EVENT_FLAG_INTERPROCESS 4
 
-/* OBJECT_* of the object that the call makes. */
+/* OBJECT_* flags of the object that the call creates. */
 static __always_inline u8 object_flags(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
 	u64 flags = argument(ctx, function, ROLE_FLAGS);
@@ -86,7 +86,7 @@ static __always_inline u64 leave_capture(u32 slot, u64 stream)
 	return stream_leaves_capture(&key);
 }
 
-/* The stream has gone, or has not: its capture goes with it, or has it still. */
+/* The stream has ended, and its capture with it, or it lives on with its capture. */
 static __always_inline void left_capture(u32 slot, const struct call *call, s32 result)
 {
 	struct stream_key key = {.slot = slot, .stream = call->arg[OBJECT_HANDLE]};
@@ -134,7 +134,7 @@ static __always_inline void object_made(u32 slot, struct call *call)
 
 	if (bpf_probe_read_user(&handle, sizeof(handle), (void *)call->arg[OBJECT_OUT]))
 		lose(LOSS_UNREADABLE);
-	/* What a handle stood for before, its end having escaped us, is over. */
+	/* The handle's previous object has ended, although its end was missed. */
 	if (call->kind == OBJECT_STREAM)
 		forget_stream(slot, handle);
 	else if (call->kind == OBJECT_EVENT)

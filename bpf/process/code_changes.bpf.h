@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* How often processes have mapped code: counted in process/mapping.bpf.h, read for the versions of code that stacks have. */
+/*
+ * How often processes have mapped code: process/mapping.bpf.h counts it, and stacks use it as the
+ * version of their process's code.
+ */
 #ifndef BPF_PROCESS_CODE_CHANGES_BPF_H
 #define BPF_PROCESS_CODE_CHANGES_BPF_H
 
 #include "core/base.bpf.h"
 
-/* pid -> how often it has mapped code, for the versions of its code. */
+/* pid -> times that it has mapped code. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -13,7 +16,7 @@ struct {
 	__type(value, u64);
 } code_changes SEC(".maps");
 
-/* How often the process has mapped code; 0: not known. */
+/* Times that the process has mapped code; 0: unknown. */
 static __always_inline u64 code_changes_of(s32 pid)
 {
 	const u64 *changes = bpf_map_lookup_elem(&code_changes, &pid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Processes from fork to exit, as far as it concerns who is watched: children
- * of watched ones are; exec brings another program, of which userspace is told.
+ * Processes from fork to exit, as far as the set of watched processes is concerned: children of
+ * watched processes are watched, and userspace learns of each exec.
  */
 #ifndef BPF_PROCESS_DESCEND_BPF_H
 #define BPF_PROCESS_DESCEND_BPF_H
@@ -9,7 +9,7 @@
 #include "process/confined.bpf.h"
 #include "process/mapping.bpf.h"
 
-/* Whether the task, at the end of what it was, exits rather than executes another program. */
+/* Whether the task exits; otherwise it is executing another program. */
 static __always_inline bool is_exiting(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags) & PF_EXITING;
@@ -43,7 +43,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The calling process has become another program. */
+/* The calling process has executed another program. */
 static __always_inline void report_exec(struct task_struct *task)
 {
 	s32 pid = pid_of(task);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Holding a watched process until its probes are in: it is stopped where
- * its libraries may be new, and userspace lets it go on. Who is held stands in
- * a map, so that it can be set free whatever becomes of gpuprobe.
+ * Holds a watched process until its probes are attached: it is stopped where its libraries may be
+ * new, and userspace resumes it. Held processes are in a map, so that they can be resumed whatever
+ * happens to gpuprobe.
  */
 #ifndef BPF_PROCESS_HOLD_BPF_H
 #define BPF_PROCESS_HOLD_BPF_H
@@ -13,7 +13,7 @@
 #define SIGSTOP 19
 #define SIGNAL_STOP_STOPPED 1 /* include/linux/sched/signal.h */
 
-/* pid in gpuprobe's namespace -> 1, from our stop to the SIGCONT that ends it. */
+/* pid in gpuprobe's namespace -> 1, from our stop until the SIGCONT that ends it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -21,7 +21,10 @@ struct {
 	__type(value, u8);
 } held SEC(".maps");
 
-/* pid in gpuprobe's namespace -> when it was held. Written by userspace. A process that was never held has no entry. */
+/*
+ * pid in gpuprobe's namespace -> the times it was held. Written by userspace. A process that was
+ * never held has no entry.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -29,10 +32,10 @@ struct {
 	__type(value, struct holds);
 } holds SEC(".maps");
 
-/* When userspace let a process go on, the last time. */
+/* When userspace last resumed a process. */
 volatile __u64 let_go_ns;
 
-/* Who has become a user that gpuprobe may not signal would stay stopped. */
+/* A process that has become a user whom gpuprobe may not signal would stay stopped. */
 static __always_inline bool can_be_let_go(struct task_struct *task)
 {
 	return config.hold_user == HOLD_ALL || BPF_CORE_READ(task, real_cred, uid.val) == config.hold_user ||
@@ -47,8 +50,9 @@ static __always_inline bool is_stopped(struct task_struct *task)
 }
 
 /*
- * Which of the task at `address` and its ancestors are stopped: su and shells stop themselves when a child stops, and who is stopped
- * already is not so by our doing. Global: the verifier goes through it once.
+ * Which of the task at `address` and its ancestors are stopped. su and shells stop themselves when
+ * a child stops; a process that is already stopped was not stopped because of us. Global: the
+ * verifier goes through it once.
  */
 __noinline u32 stopped_above(u64 address)
 {
@@ -64,9 +68,8 @@ __noinline u32 stopped_above(u64 address)
 }
 
 /*
- * Stops the calling process, if processes are held at all, and says in the
- * record whether that was done. One that a debugger traces is let be: the stop
- * would be the debugger's.
+ * Stops the calling process, if processes are held at all, and notes in the record whether it did.
+ * A process traced by a debugger is left alone, since the debugger would see the stop.
  */
 static __always_inline void hold_process(s32 pid, struct record_library *record)
 {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * System calls that make code of a file executable, as they return: a process
- * that is held (COMMAND and its descendants) is stopped there when the file is
- * named like one of CUDA's, before any of its code has run, whoever mapped it.
- * So is a forked child whose parent has probes that are in no other process.
- * Nobody's code has a breakpoint for that. For stacks it is counted how often
- * a process has mapped code.
+ * Watches system calls that make code of a file executable, at their return. A process that may be
+ * held (COMMAND and its descendants) is stopped there if the file is named like one of CUDA's,
+ * before any code of the file has run, whoever mapped it. A forked child is stopped too if its
+ * parent is the process that all probes are confined to. This needs no breakpoint in anybody's
+ * code. The number of times that a process has mapped code is counted for stacks.
  *
- * All system calls of the machine come here, so the program is loaded only
- * where it is needed; of who is not held userspace hears by
- * PERF_RECORD_MMAP2 (src/probe/mapping_events.h).
+ * Every system call of the machine passes here, so the program is loaded only if it is needed. For
+ * processes that are not held, userspace uses PERF_RECORD_MMAP2 (src/probe/mapping_events.h).
  */
 #ifndef BPF_PROCESS_MAPPING_BPF_H
 #define BPF_PROCESS_MAPPING_BPF_H
@@ -18,23 +16,25 @@
 #include "process/confined.bpf.h"
 #include "process/hold.bpf.h"
 
-/* Of x86-64. A program that calls by 32-bit numbers is looked at once too often. */
+/*
+ * System call numbers of x86-64. A 32-bit system call with such a number causes one needless check.
+ */
 #define SYSCALL_MMAP 9
 #define SYSCALL_MPROTECT 10
 #define SYSCALL_PKEY_MPROTECT 329
 #define PROTECTS_EXEC 4 /* PROT_EXEC */
 #define ERRORS_FROM (-4095)
 #define NOT_NOW (-16)		    /* EBUSY */
-#define LIBCUDA 0x6164756362696cull /* seven characters, the first lowest */
+#define LIBCUDA 0x6164756362696cull /* seven characters, the first in the lowest byte */
 #define SEVEN_CHARACTERS 0x00ffffffffffffffull
-#define MEMFD 0x3a64666d656dull /* "memfd:", with which the kernel begins such a file's name */
+#define MEMFD 0x3a64666d656dull /* "memfd:", the kernel's prefix for names of such files */
 #define SIX_CHARACTERS 0x0000ffffffffffffull
 
 struct mapped_file {
 	bool is_of_cuda;
 };
 
-/* By its name: libcuda.so.1, libcudart.so.13; also that of a file in memory. */
+/* Decides by name: libcuda.so.1, libcudart.so.13; also for files in memory (memfd). */
 static long look_at_file(struct task_struct *task __attribute__((unused)), struct vm_area_struct *vma,
 			 struct mapped_file *mapped)
 {
@@ -49,7 +49,10 @@ static long look_at_file(struct task_struct *task __attribute__((unused)), struc
 	return 0;
 }
 
-/* Whether a file of CUDA's is mapped there. What cannot be told, since another thread changes the mappings, may be one. */
+/*
+ * Whether a CUDA file is mapped at the address. If another thread is changing the mappings, the
+ * answer is unknown and counts as yes.
+ */
 static __always_inline bool maps_cuda(u64 address)
 {
 	struct mapped_file mapped = {};
@@ -58,7 +61,7 @@ static __always_inline bool maps_cuda(u64 address)
 	return mapped.is_of_cuda || (int)ret == NOT_NOW;
 }
 
-/* Tells userspace of the calling process, and stops it where processes are held. */
+/* Notifies userspace about the calling process, and stops it if processes are held. */
 static __always_inline void report_change(s32 pid, u32 type, s32 shares)
 {
 	struct record_library *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
@@ -73,7 +76,7 @@ static __always_inline void report_change(s32 pid, u32 type, s32 shares)
 	record->shares = shares;
 	record->time_ns = now();
 	hold_process(pid, record);
-	/* The process may be waiting, whatever else is in the ring. */
+	/* The process may be stopped now, so wake userspace regardless of the ring's fill level. */
 	bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 }
 
@@ -91,7 +94,10 @@ static __always_inline void note_code(s32 pid, u64 address)
 	report_change(pid, RECORD_LIBRARY, 0);
 }
 
-/* The loader has mapped all that is needed, and makes read-only what it has relocated; no code of it has run. */
+/*
+ * The loader has mapped all libraries and makes relocated data read-only; no code of the libraries
+ * has run yet.
+ */
 static __always_inline void note_relocation(s32 pid)
 {
 	u8 *state = config.hold ? bpf_map_lookup_elem(&watched, &pid) : NULL;
@@ -102,7 +108,7 @@ static __always_inline void note_relocation(s32 pid)
 	report_change(pid, RECORD_LOADED, 0);
 }
 
-/* A child's first return to its own code, from the call that its parent made. */
+/* A child returns to its own code for the first time, from the fork call of its parent. */
 static __always_inline void note_fork(void)
 {
 	struct task_struct *leader = BPF_CORE_READ(bpf_get_current_task_btf(), group_leader);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The life of processes: exit and exec end a process, whose counters stay in
- * its slot until userspace has read them. The record in the ring only hastens that; the slot's state is what
- * counts, so a full ring loses nothing here.
+ * The life of processes: exit and exec end a process, whose counters stay in its slot until
+ * userspace has read them. The slot's state is what counts. The ring record only makes userspace
+ * read it sooner, so a full ring loses nothing here.
  */
 #ifndef BPF_PROCESS_PROCESS_BPF_H
 #define BPF_PROCESS_PROCESS_BPF_H
@@ -27,7 +27,10 @@ static __always_inline void report_ended(u32 slot)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Ends the process of `tgid`, if it is one of ours. On exec the task has the next program's name by now. */
+/*
+ * Ends the process of `tgid`, if it is a watched one. On exec the task already has the next
+ * program's name.
+ */
 static __always_inline void end_process(struct task_struct *task, u32 tgid, bool exec)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
@@ -37,25 +40,31 @@ static __always_inline void end_process(struct task_struct *task, u32 tgid, bool
 	if (!binding)
 		return;
 	slot = binding->slot;
-	/* The last two threads may both find themselves last; one deletes. */
+	/*
+	 * The last two threads may both see themselves as the last; only one deletes successfully.
+	 */
 	if (bpf_map_delete_elem(&process_of, &tgid))
 		return;
 	process = process_at(slot);
-	/* Its memory may live on in another process. */
+	/* Another process may still use its memory. */
 	if (!process || __sync_fetch_and_add(&process->users, -1) > 1)
 		return;
 	if (!exec && process->tgid == tgid)
 		BPF_CORE_READ_INTO(&process->comm, task, group_leader, comm);
 	process->ended_ns = now();
 	process->state = PROCESS_ENDED;
-	/* An atomic step also for its order: whoever is later, this or leave_process, sees the other. */
+	/*
+	 * Atomic for its memory ordering: whichever of this and leave_process comes later sees the
+	 * other.
+	 */
 	if (!__sync_fetch_and_add(&process->threads, 0))
 		report_ended(slot);
 }
 
 /*
- * The calling thread counts nothing any more. The last two threads of a process may both find themselves last, and one
- * end it while the other still has calls to abandon: Linux 6.1 takes the memory of the process down in between.
+ * The calling thread counts nothing from now on. The last two threads of a process may both see
+ * themselves as the last, and one may end the process while the other still has calls to abandon:
+ * Linux 6.1 tears down the process's memory in between.
  */
 static __always_inline void leave_process(void)
 {
@@ -69,9 +78,8 @@ static __always_inline void leave_process(void)
 }
 
 /*
- * The calling thread's calls in progress will not return. Of a process that
- * is being killed the threads end in any order: its slot is looked at after the
- * last one, and stays its own until then.
+ * The calling thread's calls in progress will not return. When a process is killed, its threads end
+ * in any order; its slot stays its own until the last one, and is read after that.
  */
 static __always_inline void abandon_calls(void)
 {
@@ -81,7 +89,10 @@ static __always_inline void abandon_calls(void)
 		abandon_gone_calls(thread, ~0ull, false);
 }
 
-/* As abandon_calls, and before that. Where another program is executed, the stack of the calls is not there any more. */
+/*
+ * Like abandon_calls, and called before it. Not at exec, where the stack of the calls no longer
+ * exists.
+ */
 static __always_inline void end_calls(void)
 {
 	struct thread *thread = returning_thread();
@@ -90,7 +101,7 @@ static __always_inline void end_calls(void)
 		count_unfinished_calls(thread);
 }
 
-/* Whether no other process has its memory. */
+/* Whether no other process shares its memory. */
 static __always_inline bool is_last_user(u32 tgid)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
@@ -99,7 +110,7 @@ static __always_inline bool is_last_user(u32 tgid)
 	return !process || *(volatile u32 *)&process->users <= 1;
 }
 
-/* Before the slot can be another process's. */
+/* Runs before the slot can pass to another process. */
 static __always_inline void end_targets(u32 tgid, int exit_code)
 {
 	struct process_binding *binding = bpf_map_lookup_elem(&process_of, &tgid);
@@ -126,7 +137,10 @@ static __always_inline void end_thread(struct task_struct *task, u32 tgid)
 		stream_left_capture(&key, capture);
 }
 
-/* A child with the memory of a process that has called: the memory is there as long as either is. Not by vfork: its parent waits. */
+/*
+ * A child shares the memory of a process that has called: the memory lives as long as either of
+ * them. Not for vfork, where the parent waits.
+ */
 SEC("raw_tp/sched_process_fork")
 int memory_lent(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -144,8 +158,9 @@ int memory_lent(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Its next call is a new thread's. A preemptible kernel deletes nothing (-EBUSY) while a task that this CPU has
- * left is in the middle of its own storage: then all that a new thread has at zero is set so.
+ * The thread counts as new at its next call. On a preemptible kernel deletion fails (-EBUSY) while
+ * a task that was preempted on this CPU is accessing its own storage: then all fields that are zero
+ * in a new thread are cleared.
  */
 static __always_inline void forget_thread(struct task_struct *task)
 {
@@ -158,7 +173,10 @@ static __always_inline void forget_thread(struct task_struct *task)
 		__builtin_memset(thread, 0, offsetof(struct thread, calls));
 }
 
-/* The thread exits. Fires for each; the process ends with the last, its memory with that of the last process that has it. */
+/*
+ * The thread exits. This runs for each thread; the process ends with the last one, its memory with
+ * the last process that shares it.
+ */
 static __always_inline void exit_thread(struct task_struct *task, u32 tgid)
 {
 	if (BPF_CORE_READ(task, signal, live.counter) > 0) {
@@ -181,7 +199,10 @@ static __always_inline void exec_thread(struct task_struct *task, u32 tgid)
 	end_process(task, tgid, true);
 }
 
-/* Runs at exec, too: the verifier takes its time for what both ends of a program share, which is nearly all of it. */
+/*
+ * Also runs at exec, so that the verifier checks the code that exit and exec share, nearly all of
+ * it, only once.
+ */
 SEC("raw_tp/sched_process_exit")
 int process_exit(void *ctx __attribute__((unused)))
 {
@@ -209,7 +230,7 @@ int process_exit(void *ctx __attribute__((unused)))
 	return 0;
 }
 
-/* Never loaded: the skeleton's link of this name is process_exit's at exec. */
+/* Never loaded: userspace attaches process_exit to exec under the link of this name. */
 SEC("?raw_tp/sched_process_exec")
 int process_exec(void *ctx __attribute__((unused)))
 {
@@ -217,8 +238,8 @@ int process_exec(void *ctx __attribute__((unused)))
 }
 
 /*
- * A process that is in a call from before gpuprobe came has a slot as if it had called. Userspace goes over its threads: the
- * first of them that has the memory still will do.
+ * A process that was inside a call when gpuprobe started gets a slot as if it had called. Userspace
+ * iterates over its threads: the first one that still has the memory is enough.
  */
 SEC("iter/task")
 int adopt_process(struct bpf_iter__task *ctx)
@@ -238,7 +259,7 @@ int adopt_process(struct bpf_iter__task *ctx)
 		return 0;
 	if (bind_profile(leader, mm, pid, &slot))
 		return 0;
-	/* Its end may have come before it had the slot. */
+	/* The process may have ended before it got the slot. */
 	if (!BPF_CORE_READ(task, signal, live.counter))
 		end_process(task, tgid, false);
 	return 0;

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Maps that all processes share, and how one of them is kept from taking what others need. Three quarters of a map are for
- * whoever comes first, the rest for those who have little. A process that gets no entry for a launch, a failure or a call
- * has a counter for all of these, so that its sums are exact. Userspace gives back what it deletes.
+ * Maps that all processes share, and how one process is prevented from taking what others need.
+ * Three quarters of a map are first come, first served; the rest is for processes with few entries.
+ * A process that gets no entry for a launch, a failure or a call counts it in a common counter, so
+ * that its sums are exact. Userspace gives back the entries that it deletes.
  */
 #ifndef BPF_PROCESS_SHARE_BPF_H
 #define BPF_PROCESS_SHARE_BPF_H
 
 #include "call/thread.bpf.h"
 
-#define LITTLE 64	 /* one part in so many of a map is little */
-#define SHARED_FROM 4096 /* a map of fewer entries has none to spare */
+#define LITTLE 64	 /* "few entries" means less than this fraction of the map */
+#define SHARED_FROM 4096 /* smaller maps are not divided */
 #define NOTICES_SHARE (RING_BYTES / 8)
 
-/* Entries of `launches`, and those that processes may have of `allocations`. Userspace lowers both. */
+/*
+ * Entries in `launches`, and entries of `allocations` granted to processes. Userspace lowers both.
+ */
 volatile __u32 kernel_keys;
 volatile __u32 live_granted;
 
@@ -33,7 +36,7 @@ static __always_inline void added_kernel(struct process_record *process)
 	__sync_fetch_and_add(&process->kernel_keys, 1);
 }
 
-/* Takes room for LIVE_STEP more allocations. Global: the verifier goes through it once. */
+/* Grants the process LIVE_STEP more allocations. Global: the verifier goes through it once. */
 __noinline int take_live_room(u32 slot)
 {
 	struct process_record *process = process_at(slot);
@@ -45,7 +48,7 @@ __noinline int take_live_room(u32 slot)
 	return true;
 }
 
-/* Whether the process may have one more live allocation, which it has then. */
+/* Whether the process may have one more live allocation, which is then counted. */
 static __always_inline bool begin_live(u32 slot)
 {
 	struct process_record *process = process_at(slot);
@@ -64,7 +67,7 @@ static __always_inline void end_live(u32 slot)
 		__sync_fetch_and_add(&process->live_keys, -1);
 }
 
-/* Launches of kernels that have no counter. Global: the verifier goes through it once. */
+/* Launches of kernels without a counter. Global: the verifier goes through it once. */
 __noinline int count_other_launches(u32 slot, u32 device, u32 captured, u64 launches)
 {
 	struct process_record *process = process_at(slot);
@@ -77,7 +80,7 @@ __noinline int count_other_launches(u32 slot, u32 device, u32 captured, u64 laun
 	return 0;
 }
 
-/* Calls for which there is no counter. Global: the verifier goes through it once. */
+/* Calls without a counter. Global: the verifier goes through it once. */
 __noinline int count_other_calls(u32 slot, u64 calls, u64 failures, u64 ns)
 {
 	struct process_record *process = process_at(slot);
@@ -91,8 +94,8 @@ __noinline int count_other_calls(u32 slot, u64 calls, u64 failures, u64 ns)
 }
 
 /*
- * Whether the process has room for a notice: an eighth of the ring is its own, and more of it as long as a quarter is free.
- * A refused one is counted.
+ * Whether the process may send a notice: it may have up to an eighth of the ring, and more while a
+ * quarter of the ring is free. A refused notice is counted.
  */
 static __always_inline bool may_notify(struct process_record *process)
 {

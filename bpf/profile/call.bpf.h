@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each call adds to the profile of a run: where the thread's time goes,
- * how launches follow one another, and what waits follow them. The topics have
- * files of their own.
+ * What each call adds to the profile of a run: where the thread's time goes, how launches follow
+ * one another, and which waits follow them. Other topics have their own files.
  */
 #ifndef BPF_PROFILE_CALL_BPF_H
 #define BPF_PROFILE_CALL_BPF_H
@@ -15,7 +14,7 @@
 #include "launch/launch.bpf.h"
 #include "memory/memory.bpf.h"
 
-/* --- the start --- */
+/* --- startup --- */
 
 static __always_inline void note_start_sums(struct start_sums *sums, const struct thread_profile *profile)
 {
@@ -27,7 +26,10 @@ static __always_inline void note_start_sums(struct start_sums *sums, const struc
 	sums->uploads = profile->uploads;
 }
 
-/* A thread's first launch has returned. The first of the process's threads notes what it has done until then. */
+/*
+ * A thread's first launch has returned. The process's first thread to get here stores what it has
+ * done so far.
+ */
 static __noinline int note_first_launch(struct thread *thread, struct thread_profile *profile, u64 end_ns)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
@@ -48,7 +50,7 @@ static __always_inline bool is_in_setup(const struct thread *thread)
 	return false;
 }
 
-/* A call that sets CUDA up. */
+/* A setup call has returned. */
 static __noinline int profile_setup(struct thread *thread, const struct call *call, struct thread_profile *profile)
 {
 	u32 class, outer;
@@ -81,7 +83,7 @@ static __always_inline void profile_upload(struct upload_sums *uploads, const st
 
 /* --- launches and waits --- */
 
-/* Launches that are executed. */
+/* A launch that is executed has returned. */
 static __always_inline void profile_launch(struct thread *thread, struct thread_profile *profile, const struct call *call)
 {
 	u64 gap = 0, ns = call->end_ns - call->start_ns, before_ns = launched_before(profile);
@@ -122,7 +124,7 @@ static __always_inline void profile_wait(struct thread_profile *profile, u64 ns,
 	profile->waited_ns = end_ns;
 }
 
-/* Allocations and frees by size. What went into a graph, or ended nothing that was known, is none. */
+/* Allocations and frees by size. Captured calls and frees of unknown memory are left out. */
 static __always_inline void profile_size(u32 slot, const struct call *call)
 {
 	struct size_key key = {.slot = slot, .kind = call->kind, .device = call->device};
@@ -138,11 +140,11 @@ static __always_inline void profile_size(u32 slot, const struct call *call)
 	}
 }
 
-/* Calls other than launches that are executed. */
+/* Any call other than an executed launch. */
 static __always_inline void profile_other(struct thread *thread, struct thread_profile *profile, const struct call *call,
 					  s32 result)
 {
-	if (!thread->depth && call->operation != OP_ASK) /* getters are probed now and then only */
+	if (!thread->depth && call->operation != OP_ASK) /* getters are only probed at times */
 		profile->others++;
 	if (setup_class_of(call->operation, call->kind) < SETUP_CLASSES)
 		profile_setup(thread, call, profile);
@@ -153,7 +155,7 @@ static __always_inline void profile_other(struct thread *thread, struct thread_p
 		profile_wait(profile, call->end_ns - call->start_ns, call->end_ns);
 }
 
-/* A call has returned; its family has dealt with it. Global: the verifier goes through it once. */
+/* A call has returned, and its family has handled it. Global: the verifier goes through it once. */
 __noinline int profile_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_profile *profile;
@@ -181,7 +183,10 @@ __noinline int profile_leave(struct thread *thread, struct call *call, s32 resul
 	return 0;
 }
 
-/* What the call, nested or not, says of memory, once profile/work.bpf.h knows what has emptied a queue. */
+/*
+ * Effects of the call, nested or not, on memory. Runs once profile/work.bpf.h knows what has
+ * emptied a queue.
+ */
 __noinline int profile_memory(u32 slot, const struct call *call, s32 result)
 {
 	struct process_profile *profile = process_profile_at(slot);
@@ -190,7 +195,7 @@ __noinline int profile_memory(u32 slot, const struct call *call, s32 result)
 		return 0;
 	if (!profile || !call)
 		return 0;
-	/* The most frequent first. */
+	/* The most frequent case first. */
 	if (queues_use(call)) {
 		note_use(profile, true);
 		return 0;

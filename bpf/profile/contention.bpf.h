@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Threads that hold one another up inside the driver. A launch or an asynchronous copy that lasts, while another thread
- * loads a module, allocates, frees or waits for the whole device, has waited for a lock that the other held if it ends when
- * the other's call does.
+ * Threads that delay one another inside the driver. Suppose a launch or an asynchronous copy takes
+ * long while another thread loads a module, allocates, frees or waits for the whole device. If both
+ * calls end together, the first one waited for a lock that the other held.
  *
- * Only calls that lasted CONTENTION_NS are looked at, when they return: the later of the two finds the earlier in the
- * process's list of such calls. Quick calls pay one comparison.
+ * Only calls that lasted CONTENTION_NS are examined, when they return: the later of the two finds
+ * the earlier in the process's list of long calls. Quick calls pay for one comparison.
  */
 #ifndef BPF_PROFILE_CONTENTION_BPF_H
 #define BPF_PROFILE_CONTENTION_BPF_H
@@ -14,7 +14,10 @@
 #include "wait/inflight.bpf.h"
 #include "stack/take_stack.bpf.h"
 
-/* Two calls end together if no more is between than this and an eighth of the one that waited: it has to wake up. */
+/*
+ * Two calls end together if their ends differ by at most this plus an eighth of the delayed call's
+ * duration: the delayed thread must wake up first.
+ */
 #define TOGETHER_NS 100000
 
 static __always_inline bool may_hold_lock(const struct call *call, const volatile struct function_desc *function)
@@ -35,7 +38,7 @@ static __always_inline bool may_hold_lock(const struct call *call, const volatil
 	}
 }
 
-/* Calls that return at once, if nothing holds them up. */
+/* Calls that return at once unless something delays them. */
 static __always_inline bool should_be_quick(const struct call *call, const volatile struct function_desc *function)
 {
 	switch (call->operation) {
@@ -55,7 +58,7 @@ static __always_inline u64 difference(u64 a, u64 b)
 	return a > b ? a - b : b - a;
 }
 
-/* How long both were in progress. */
+/* How long both calls were in progress. */
 static __always_inline u64 overlap_of(const struct long_call *a, const struct long_call *b)
 {
 	u64 from = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
@@ -64,7 +67,7 @@ static __always_inline u64 overlap_of(const struct long_call *a, const struct lo
 	return to > from ? to - from : 0;
 }
 
-/* The number of the pair's record plus 1, a new one if need be; 0: there is no room. */
+/* Index plus 1 of the pair's record, created if needed; 0: there is no room. */
 static __always_inline u32 pair_of(struct process_profile *process, const struct long_call *held,
 				   const struct long_call *holder)
 {
@@ -85,7 +88,7 @@ static __always_inline u32 pair_of(struct process_profile *process, const struct
 	return 0;
 }
 
-/* Takes back what the call counts as. */
+/* Retracts what the call was counted as. */
 static __always_inline void take_back(struct process_profile *process, const struct long_call *held)
 {
 	struct contention *pair = &process->contentions[(held->pair - 1) & (CONTENTIONS - 1)];
@@ -102,8 +105,9 @@ static __always_inline void take_back(struct process_profile *process, const str
 }
 
 /*
- * Both calls overlap. A call counts once: for what ended with it, of several such for what began first. Global: the verifier
- * would go through it with each call of the list.
+ * Both calls overlap. A delayed call counts in one pair only. A holder that ended together with it
+ * takes precedence over others; among several such holders, the one that began first. Global:
+ * otherwise the verifier would go through it for each call of the list.
  */
 __noinline int count_pair(struct process_profile *process, u32 held_at, u32 holder_at)
 {
@@ -148,7 +152,7 @@ __noinline int count_pair(struct process_profile *process, u32 held_at, u32 hold
 	return 0;
 }
 
-/* Threads that were held up together return at once: this tries more often than lock_word(). */
+/* Threads that were delayed together return together, so this tries more often than lock_word(). */
 static __always_inline bool lock_long_calls(struct process_profile *process)
 {
 	for (int i = 0; i < 8; i++)
@@ -157,7 +161,10 @@ static __always_inline bool lock_long_calls(struct process_profile *process)
 	return false;
 }
 
-/* Puts the call in the process's list, in place of the oldest; the caller holds the lock. Returns where. */
+/*
+ * Puts the call in the process's list, in place of the oldest; the caller holds the lock. Returns
+ * its index.
+ */
 static __always_inline u32 list_long_call(struct process_profile *process, const struct thread *thread,
 					  const struct call *call, u64 stack, bool holds)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sizes of copies, and ranges that are copied again for nothing: nothing has
- * used the range on the device since it was copied there, or nothing has
- * changed it there since it was copied from there. What other calls do is not
- * told by range: anything that may have used or changed device memory counts
- * against all ranges of its process. Where that cannot be told, a copy
- * is no repeat: kernels that may still run then use and change what they like.
+ * Sizes of copies, and redundant copies: of a range that nothing has used on the device since it
+ * was copied there, or that nothing has changed there since it was copied from there. The effects
+ * of other calls are not tracked by range: any call that may have used or changed device memory
+ * counts for all ranges of its process. In doubt a copy is not a repeat: kernels that may still be
+ * running can use and change anything.
  */
 #ifndef BPF_PROFILE_COPY_BPF_H
 #define BPF_PROFILE_COPY_BPF_H
@@ -16,10 +15,11 @@
 
 /* process_profile.worked */
 #define WORK_NONE 0
-#define WORK_DONE 1	   /* device memory was used or changed since the versions were raised last */
-#define WORK_BEING_TAKEN 2 /* a copy raises them */
+/* device memory was used or changed since the versions were last raised */
+#define WORK_DONE 1
+#define WORK_BEING_TAKEN 2 /* a copy is raising the versions */
 
-#define VERSION_UNSURE (~0ull) /* repeat_record.version: the next copy is no repeat */
+#define VERSION_UNSURE (~0ull) /* repeat_record.version: the next copy is not a repeat */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -28,7 +28,7 @@ struct {
 	__type(value, struct copy_size_record);
 } copy_sizes SEC(".maps");
 
-/* A fresh record, to insert from: too large for the stack. */
+/* A zeroed record to insert, too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -45,7 +45,7 @@ struct {
 
 /* --- sizes --- */
 
-/* Global: the verifier follows 64 ways through it, and not through what comes after each. */
+/* Global: the verifier follows 64 paths through it, but not through the code after it. */
 __noinline u32 size_bucket(u64 bytes)
 {
 	u32 bucket = 0;
@@ -97,9 +97,9 @@ static __noinline int note_copy_size(u32 slot, const struct call *call, u32 asyn
 	return 0;
 }
 
-/* --- what the device's memory was used for --- */
+/* --- uses of device memory --- */
 
-/* Read first: threads that launch at once are not to write the same line each time. */
+/* Read first, so that threads launching at the same time do not all write the same cache line. */
 static __always_inline void note_use(struct process_profile *profile, bool queued)
 {
 	if (*(volatile u64 *)&profile->worked != WORK_DONE)
@@ -108,26 +108,28 @@ static __always_inline void note_use(struct process_profile *profile, bool queue
 		profile->queued = 1;
 }
 
-/* What was done since raises both versions: at the next copy, once for all. */
+/* If device memory was used since, raises both versions: once, at the next copy. */
 static __always_inline void take_uses(struct process_profile *profile)
 {
 	if (*(volatile u64 *)&profile->worked == WORK_NONE)
 		return;
 	__sync_val_compare_and_swap(&profile->worked, WORK_DONE, WORK_BEING_TAKEN);
-	/* Who finds it being taken raises them too: rather twice than not yet. */
+	/*
+	 * A thread that finds WORK_BEING_TAKEN raises them too: twice is harmless, too late is not.
+	 */
 	__sync_fetch_and_add(&profile->device_uses, 1);
 	__sync_fetch_and_add(&profile->device_changes, 1);
 	__sync_val_compare_and_swap(&profile->worked, WORK_BEING_TAKEN, WORK_NONE);
 }
 
-/* Calls, other than copies, that put something on a stream that may use or change device memory. */
+/* Calls other than copies that put work on a stream which may use or change device memory. */
 static __always_inline bool queues_use(const struct call *call)
 {
 	return call->operation == OP_LAUNCH || call->operation == OP_GRAPH_LAUNCH ||
 	       call->operation == OP_LAUNCH_LIST || call->operation == OP_HOST_FUNCTION;
 }
 
-/* Those that use, change or end it when they are made. */
+/* Calls that use, change or free device memory immediately. */
 static __always_inline bool uses_memory(const struct call *call)
 {
 	switch (call->operation) {
@@ -135,7 +137,7 @@ static __always_inline bool uses_memory(const struct call *call)
 	case OP_FREE:
 	case OP_VIRTUAL:
 		return true;
-	case OP_CREATE: /* modules bring variables */
+	case OP_CREATE: /* modules contain variables */
 	case OP_DESTROY:
 		return call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY;
 	case OP_CONTEXT:
@@ -151,8 +153,8 @@ static __always_inline bool is_empty(const struct device_queue *queue)
 }
 
 /*
- * Of the process's queues those that are not known to be empty, 1 << number.
- * Global: the verifier does not follow what each queue makes of the result.
+ * The process's queues that are not known to be empty, as bits 1 << number. Global: the verifier
+ * does not follow the result once per queue.
  */
 __noinline u32 busy_queues(const struct process_profile *profile)
 {
@@ -165,15 +167,15 @@ __noinline u32 busy_queues(const struct process_profile *profile)
 	return busy;
 }
 
-/* Whether all that is on the queue was put on this stream. */
+/* Whether all work in the queue is on this stream. */
 static __always_inline bool is_in_order(const struct device_queue *queue, u64 stream)
 {
 	return !queue->mixed && queue->stream == stream;
 }
 
 /*
- * Whether whatever may use or change device memory so far is done when the
- * copy, which has returned, is.
+ * Whether everything that may have used or changed device memory before the copy was finished when
+ * the copy, which has returned, was.
  */
 static __noinline bool is_settled(u32 slot, struct process_profile *profile, const struct call *call)
 {
@@ -183,7 +185,7 @@ static __noinline bool is_settled(u32 slot, struct process_profile *profile, con
 
 	if (!profile || !function)
 		return false;
-	/* What was put there before it was watched has to be known to be done first. */
+	/* Work queued before the process was watched must be known to be finished first. */
 	if (!is_seen_from_start(slot) && !profile->queues[own].empty_ns)
 		return false;
 	if (!*(volatile u64 *)&profile->queued)
@@ -191,7 +193,10 @@ static __noinline bool is_settled(u32 slot, struct process_profile *profile, con
 	busy = busy_queues(profile);
 	if (!busy) {
 		__sync_lock_test_and_set(&profile->queued, 0);
-		/* Who comes meanwhile has changed a queue before it looks at `queued`. */
+		/*
+		 * A thread that queues work changes its queue before it checks `queued`, so look
+		 * again.
+		 */
 		busy = busy_queues(profile);
 		if (busy)
 			profile->queued = 1;
@@ -205,7 +210,7 @@ static __noinline bool is_settled(u32 slot, struct process_profile *profile, con
 
 /* --- repeats --- */
 
-/* A copy that has entered: what tells at its return whether it was a repeat. */
+/* At a copy's entry: keeps what decides at its return whether it was a repeat. */
 static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 					 const struct thread *thread, struct call *call)
 {
@@ -214,7 +219,7 @@ static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile str
 	call->from = 0;
 	if (call->kind != COPY_H2D && call->kind != COPY_D2H)
 		return;
-	/* One range alone: rows with gaps between them, and batches, are more. */
+	/* One contiguous range only; pitched copies and batches have several. */
 	if (function->params || !has_role(function, ROLE_SIZE) || !has_role(function, ROLE_SRC) ||
 	    !has_role(function, ROLE_DST))
 		return;
@@ -227,7 +232,7 @@ static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile str
 	call->version = call->kind == COPY_H2D ? profile->device_uses : profile->device_changes;
 }
 
-/* Of managed memory the program may use and change what the device has without a call. */
+/* The program can use and change managed memory on the device without a call. */
 static __always_inline bool may_be_managed(u32 slot, const struct process_profile *profile,
 					   const struct call *call)
 {
@@ -273,7 +278,10 @@ static __noinline int note_range(u32 slot, struct process_profile *profile, cons
 		fresh.version = call->version;
 	if (!record) {
 		error = bpf_map_update_elem(&repeats, &key, &fresh, BPF_NOEXIST);
-		/* Another thread may have been first; of a map that forgets nothing else fails. */
+		/*
+		 * Another thread may have been faster; in an LRU map no other error is possible
+		 * except for lack of memory.
+		 */
 		if (error && error != -17 /* EEXIST */)
 			lose(LOSS_NO_MEMORY);
 		return 0;
@@ -304,7 +312,10 @@ __noinline int profile_copy(u32 slot, const struct call *call, s32 result)
 		return 0;
 	}
 	note_range(slot, profile, call);
-	/* It has changed what is copied from the device later, or used what was copied there before. */
+	/*
+	 * The copy changes what later copies read from the device, or uses what earlier ones wrote
+	 * there.
+	 */
 	__sync_fetch_and_add(call->kind == COPY_H2D ? &profile->device_changes : &profile->device_uses, 1);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The end of a thread's profile, where it does not wait for userspace to read
- * it: what the thread leaves is summed up at once.
+ * The end of a thread's profile that does not wait for userspace to read it: its values are added
+ * to the process's at once.
  */
 #ifndef BPF_PROFILE_END_BPF_H
 #define BPF_PROFILE_END_BPF_H
@@ -9,7 +9,7 @@
 #include "profile/profile.bpf.h"
 #include "profile/error.bpf.h"
 
-/* A profile that is all zero, to clear others with. */
+/* An all-zero profile, to clear others with. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -36,7 +36,7 @@ static __noinline int fold_profile(struct thread *thread)
 	if (!process)
 		return 0;
 	began_ns = profile->start_ns > attached_ns ? profile->start_ns : attached_ns;
-	/* Never in both places at a time: who reads would count it twice. */
+	/* The values are never in both places at once: a reader would count them twice. */
 	__builtin_memcpy(time, profile->time, sizeof(time));
 	clear_profile(thread->place - 1);
 	for (u32 i = 0; i < TIME_CLASSES; i++) {

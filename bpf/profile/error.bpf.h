@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Errors that the program went on with launches after, as far as calls can
- * tell: it neither asked for the error, nor did it do at once what one does who
- * has looked at the result.
+ * Errors after which the program went on launching. An error counts if the thread neither queried
+ * it nor reacted at once as a program does that has checked the result.
  */
 #ifndef BPF_PROFILE_ERROR_BPF_H
 #define BPF_PROFILE_ERROR_BPF_H
@@ -10,7 +9,10 @@
 #include "profile/profile.bpf.h"
 #include "object/context.bpf.h"
 
-/* Answers rather than failures: about a kernel, asked for by name; about what has other ways to be done. */
+/*
+ * Codes that answer a query (no such kernel, already registered, feature not supported) and are not
+ * failures.
+ */
 #define CUDA_NOT_FOUND 500
 #define CUDA_ALREADY_REGISTERED 712
 #define CUDA_NOT_SUPPORTED 801
@@ -22,7 +24,7 @@ struct {
 	__type(value, struct ignored_record);
 } ignored SEC(".maps");
 
-/* The thread's pending error has been ignored, if launches came after it. */
+/* Counts the thread's pending error as ignored, if launches came after it. */
 __noinline int fold_error(const struct thread_profile *profile)
 {
 	struct ignored_record *record, fresh = {};
@@ -52,7 +54,7 @@ __noinline int fold_error(const struct thread_profile *profile)
 	return 0;
 }
 
-/* What asks for errors has been called. Returns 1: its return is of no interest. */
+/* An error query was called. Returns 1: its return is ignored. */
 static __always_inline int ask_enter(const struct thread *thread)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
@@ -72,11 +74,11 @@ static __always_inline bool is_unwelcome(const struct call *call, s32 result)
 	if (result == CUDA_NOT_SUPPORTED || result == CUDA_ALREADY_REGISTERED ||
 	    (result == CUDA_NOT_FOUND && call->operation == OP_GET_KERNEL))
 		return false;
-	/* Getters are not always probed, and many fail to say no. */
+	/* Getters are only probed at times, and many fail as their way to say no. */
 	return call->operation != OP_ASK;
 }
 
-/* Whether the call, before any launch, is what one does about the thread's pending error. */
+/* Whether the call, before any launch, is a reaction to the thread's pending error. */
 static __always_inline bool acts_on_error(const struct thread_profile *profile, const struct call *call,
 					  s32 result)
 {
@@ -84,7 +86,7 @@ static __always_inline bool acts_on_error(const struct thread_profile *profile, 
 
 	if (profile->error_launches || !failed)
 		return false;
-	/* Frees in a row, of which one has failed, are no answer to that. */
+	/* After a failed free, further frees are not a reaction. */
 	if (failed->operation == OP_FREE)
 		return false;
 	if (call->operation == OP_FREE)
@@ -94,7 +96,7 @@ static __always_inline bool acts_on_error(const struct thread_profile *profile, 
 	return !result && !profile->error_others && call->row == profile->error_row;
 }
 
-/* Whether the thread may have asked for an error of then without being seen. */
+/* Whether a query of an error of that time may have been missed. */
 static __always_inline bool may_have_asked(u64 error_ns)
 {
 	return *(volatile u64 *)&asks_unseen_until > error_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Copies to devices straight from mapped files: which file, how much, how long.
- * The driver reads them page by page then, from the disk where they are not in memory.
+ * Copies to devices directly from mapped files: which file, how much, how long. The driver then
+ * reads the file page by page, from the disk unless it is cached.
  */
 #ifndef BPF_PROFILE_FILE_BPF_H
 #define BPF_PROFILE_FILE_BPF_H
@@ -9,7 +9,7 @@
 #include "profile/profile.bpf.h"
 #include "copy/copy.bpf.h"
 
-#define TMPFS_MAGIC 0x01021994 /* shared memory: no file on a disk */
+#define TMPFS_MAGIC 0x01021994 /* shared memory, not a file on a disk */
 #define HUGETLBFS_MAGIC 0x958458f6
 
 struct {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Calls that block a thread in the middle of its launches, though they are no
- * waits. They count once a launch follows; where a wait follows, the thread
- * would have waited anyway.
+ * Calls that block a thread between launches although they are not waits. They count once a launch
+ * follows; if a wait follows instead, the thread would have waited anyway.
  */
 #ifndef BPF_PROFILE_IMPLICIT_BPF_H
 #define BPF_PROFILE_IMPLICIT_BPF_H
@@ -10,7 +9,7 @@
 #include "profile/profile.bpf.h"
 #include "launch/launch.bpf.h"
 
-#define SLOW_LAUNCH_NS 100000 /* the first of a kernel that took less was not held up */
+#define SLOW_LAUNCH_NS 100000 /* a kernel's first launch that took less was not delayed */
 
 /* Frees that wait for the device. */
 static __always_inline bool is_blocking_free(const volatile struct function_desc *function)
@@ -21,7 +20,7 @@ static __always_inline bool is_blocking_free(const volatile struct function_desc
 	       function->kind == MEMORY_REGISTERED || function->kind == MEMORY_ARRAY;
 }
 
-/* What a call that blocks waits for; IMPLICIT_WAITS: it is none of these. */
+/* The kind of implicit wait in a blocking call; IMPLICIT_WAITS: none of these. */
 static __always_inline enum implicit_wait implicit_wait_of(const volatile struct function_desc *function)
 {
 	bool blocks = !(function->flags & FUNCTION_ASYNC);

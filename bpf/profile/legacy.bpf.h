@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The legacy default stream, which waits for the blocking streams of its
- * context and they for it: who launches onto it, who waits for it meanwhile, and
- * threads that go to and fro.
+ * The legacy default stream and the blocking streams of its context wait for each other. This
+ * tracks which thread launches on it, which threads wait for it meanwhile, and threads that
+ * alternate between it and other streams.
  */
 #ifndef BPF_PROFILE_LEGACY_BPF_H
 #define BPF_PROFILE_LEGACY_BPF_H
 
 #include "profile/queue.bpf.h"
 
-/* Whether what the call waits for has the legacy stream of its context in it. */
+/* Whether the wait covers the legacy stream of its context. */
 static __always_inline bool covers_legacy(struct pt_regs *ctx, const volatile struct function_desc *function)
 {
 	if (function->kind != WAIT_STREAM)
@@ -17,7 +17,10 @@ static __always_inline bool covers_legacy(struct pt_regs *ctx, const volatile st
 	return stream_id(function, argument(ctx, function, ROLE_STREAM)) == STREAM_LEGACY;
 }
 
-/* Raised at a wait's entry, lowered when it has returned or is gone. `call->marked` tells that it was raised. */
+/*
+ * Raised at a wait's entry, lowered when it has returned or is gone. `call->marked` says whether it
+ * was raised.
+ */
 static __always_inline void count_legacy_waiting(u32 slot, const struct call *call, s32 more)
 {
 	struct process_profile *process = process_profile_at(slot);
@@ -35,7 +38,10 @@ static __always_inline void end_legacy_wait(const struct thread *thread, struct 
 	count_legacy_waiting(thread->slot, call, -1);
 }
 
-/* Of the threads that wait there may be the calling one itself: by a wait it has left by a jump, which is not told yet. */
+/*
+ * The calling thread itself may be counted among the waiting ones: for a wait that it jumped out
+ * of, which has not been noticed yet.
+ */
 static __noinline int has_others_waiting(const struct thread *thread, const struct device_queue *queue)
 {
 	u64 own = 0;
@@ -69,14 +75,14 @@ static __always_inline bool is_crossing(u32 slot, u64 from, u64 to)
 	return is_blocking_stream(slot, other & mask, false);
 }
 
-/* The thread launches where it did not before, or in another epoch. */
+/* The thread launches on another stream than before, or in another epoch. */
 static __noinline int launch_elsewhere(struct thread *thread, u64 where, u64 epoch)
 {
 	struct thread_profile *profile = profile_of(thread);
 
 	if (!profile)
 		return 0;
-	/* This launch is among those since the wait. */
+	/* The launch itself is already counted in launches_since_wait. */
 	if (profile->last_stream && profile->last_stream != where && profile->launches_since_wait > 1 &&
 	    is_crossing(thread->slot, profile->last_stream, where))
 		profile->legacy_crossings++;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Results that are used without a wait that covers them, as far as calls show
- * it: events that nobody recorded, streams that end with work, pinned memory
- * that is freed, or left by the process, while it is being copied to.
+ * Results that are used without a wait that covers them, as far as calls show it: waits for events
+ * that were never recorded, streams destroyed with work, pinned memory that is freed, or left at
+ * process end, while a copy to it is in flight.
  *
- * Work counts as waited for wherever it may have been: by a wait, by an event
- * recorded or a host function called after it (who looks at them is not
- * followed), by a free that blocks, by the order that the legacy default stream
- * and the blocking streams keep among each other.
+ * Work counts as waited for if it may have been covered in any way: by a wait, by an event or host
+ * function after it (who observes those is unknown), by a blocking free, or by the mutual order of
+ * the legacy default stream and the blocking streams.
  */
 #ifndef BPF_PROFILE_MISSING_BPF_H
 #define BPF_PROFILE_MISSING_BPF_H
@@ -25,8 +24,8 @@ struct {
 /* --- events --- */
 
 /*
- * An event is recorded. That it was waited for before was no mistake: programs that go round several
- * events wait for each before its first turn too.
+ * An event is recorded. Earlier waits for it were no mistake: a program that cycles through several
+ * events also waits for each before its first use.
  */
 static __noinline int note_recorded(u32 slot, u64 event)
 {
@@ -46,7 +45,7 @@ static __noinline int note_recorded(u32 slot, u64 event)
 	return 0;
 }
 
-/* An event was waited for, or queried. Returns whether it was made but has never been recorded. */
+/* An event was waited for, or queried. Returns whether it was created but never recorded. */
 static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 {
 	struct process_profile *process = process_profile_at(slot);
@@ -61,9 +60,9 @@ static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 	return 1;
 }
 
-/* --- where --- */
+/* --- call sites --- */
 
-/* The site that is that one, or has become it; NULL: there is no room. */
+/* The entry of this site, newly taken if needed; NULL: there is no room. */
 static __always_inline struct missing_site *missing_site_of(struct process_profile *process, u32 row, u64 stack)
 {
 	for (u32 i = 0; i < MISSING_SITES; i++) {
@@ -80,7 +79,7 @@ static __always_inline struct missing_site *missing_site_of(struct process_profi
 	return NULL;
 }
 
-/* One of the calls that are counted here was made there. */
+/* Counts a call of one of the four kinds at its call site. */
 static __noinline int note_missing_site(struct process_profile *process, const struct call *call, u64 stack)
 {
 	struct missing_site *site;
@@ -101,7 +100,7 @@ static __noinline int note_missing_site(struct process_profile *process, const s
 	return 0;
 }
 
-/* --- what is done, though no wait was for it --- */
+/* --- work that is finished although no wait covered it --- */
 
 static __always_inline struct context_record *context_to_note(u32 slot, u64 context)
 {
@@ -119,8 +118,8 @@ static __always_inline struct context_record *context_to_note(u32 slot, u64 cont
 }
 
 /*
- * Everything of an earlier epoch on the stream is done: what does the order of streams say of others? Global: the
- * verifier goes through it once.
+ * Everything of earlier epochs on the stream is finished: derives what this proves of other
+ * streams. Global: the verifier goes through it once.
  */
 __noinline int note_covered(struct thread *thread, const struct stream_key *at, u64 epoch)
 {
@@ -141,7 +140,7 @@ __noinline int note_covered(struct thread *thread, const struct stream_key *at, 
 	stream = bpf_map_lookup_elem(&streams, &key);
 	if (!stream || !stream->worked || !is_blocking_stream(key.slot, key.stream, true))
 		return 0;
-	/* The legacy stream's work from before this stream's latest. */
+	/* Covers the legacy stream's work that came before this stream's latest. */
 	worked = stream->worked + 1;
 	context = context_to_note(key.slot, stream->context);
 	if (context)
@@ -149,7 +148,9 @@ __noinline int note_covered(struct thread *thread, const struct stream_key *at, 
 	return 0;
 }
 
-/* A free blocked, or an event was recorded after everything: all that came before may be done. */
+/*
+ * A free blocked, or an event was recorded after everything: all earlier work counts as finished.
+ */
 static __noinline int note_all_done(struct thread *thread)
 {
 	struct context_record *context = context_to_note(thread->slot, current_context(thread));
@@ -159,7 +160,7 @@ static __noinline int note_all_done(struct thread *thread)
 	return 0;
 }
 
-/* An epoch before which all that the stream was given is taken care of. */
+/* An epoch before which all work of the stream has been waited for in some way. */
 static __noinline u64 handled_epoch(const struct stream_key *at, const struct stream_record *stream)
 {
 	struct context_key key = {};
@@ -189,7 +190,7 @@ static __noinline u64 handled_epoch(const struct stream_key *at, const struct st
 
 /* --- streams --- */
 
-/* An event or a host function follows the stream's work of epochs before that one. */
+/* An event or a host function follows the stream's work of epochs before `epoch`. */
 static __noinline int note_followed(const struct stream_key *at, u64 epoch)
 {
 	struct stream_record *stream = bpf_map_lookup_elem(&streams, at);
@@ -199,7 +200,7 @@ static __noinline int note_followed(const struct stream_key *at, u64 epoch)
 	return 0;
 }
 
-/* Whether the stream, which is about to end, has work that nobody has waited for. */
+/* Whether the stream, about to be destroyed, has work that was never waited for. */
 static __noinline int ends_with_work(u32 slot, u64 handle)
 {
 	struct stream_key key = {.slot = slot, .stream = handle};
@@ -210,7 +211,7 @@ static __noinline int ends_with_work(u32 slot, u64 handle)
 
 /* --- pinned memory --- */
 
-/* The beginning of the pinned allocation that the address lies in; 0: none. */
+/* Start of the pinned allocation that contains the address; 0: none. */
 __noinline u64 pinned_begin(u32 slot, u64 address)
 {
 	struct allocation_key key = {.address = address, .slot = slot, .space = SPACE_ADDRESS};
@@ -263,7 +264,7 @@ static __noinline int note_target(const struct stream_key *at, u64 address, u64 
 	return 0;
 }
 
-/* The memory goes. Returns the bytes that are being copied to it, not waited for. */
+/* The memory is being freed. Returns the bytes of uncovered copies to it. */
 static __noinline u64 target_goes(u32 slot, u64 address)
 {
 	struct target_key key = {.address = address, .slot = slot};
@@ -283,7 +284,7 @@ struct bpf_map;
 
 struct targets_left {
 	u32 slot;
-	u32 counts; /* else they only go */
+	u32 counts; /* 0: only delete them */
 	u64 calls, bytes;
 };
 
@@ -302,7 +303,10 @@ static long leave_target(struct bpf_map *map __attribute__((unused)), struct tar
 	return 0;
 }
 
-/* The process ends. One that was killed, or says that it failed, has no use for what was being copied. */
+/*
+ * The process ends. If it was killed or reports failure, it has no use for the results of pending
+ * copies.
+ */
 static __noinline int note_targets_left(u32 slot, u32 exit_code)
 {
 	struct process_profile *profile = process_profile_at(slot);
@@ -313,7 +317,7 @@ static __noinline int note_targets_left(u32 slot, u32 exit_code)
 		return 0;
 	left.counts = !exit_code && !process->sticky_code;
 	bpf_for_each_map_elem(&copy_targets, leave_target, &left, 0);
-	/* Of two threads that find themselves last the other has counted them. */
+	/* If two threads both see themselves as the last, the other one has counted them. */
 	if (!left.calls)
 		return 0;
 	profile->exit_copies = left.calls;

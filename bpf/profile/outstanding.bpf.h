@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Work that no wait has covered: of each device the streams that have some, and the threads that are inside a call
- * that may submit some. While there is neither, the device is idle as far as the process goes.
+ * Work that no wait has covered: for each device the streams that have some, and the threads inside
+ * a call that may submit some. While there is neither, the device is idle as far as this process is
+ * concerned.
  *
- * A stream is in the list of its device from its first work on. It leaves the list when a proof is looked at and all of its work
- * is of an earlier epoch than what is covered, by waits for it, for its context, or for what is behind it (wait/order.bpf.h).
- * What cannot be told keeps the device from being idle: an idle time that is missed is no harm, one that was none is.
+ * A stream is in its device's list from its first work on. It leaves the list when a proof is
+ * examined and all its work is of an earlier epoch than the covered one, by waits for it, for its
+ * context, or for a stream that is ordered after it (wait/order.bpf.h). In doubt a device is not
+ * idle: a missed idle time is harmless, a false one is not.
  */
 #ifndef BPF_PROFILE_OUTSTANDING_BPF_H
 #define BPF_PROFILE_OUTSTANDING_BPF_H
@@ -24,7 +26,10 @@ static __always_inline u32 queue_of(u8 device)
 
 static __always_inline struct device_queue *queue_at(struct process_profile *process, u32 number)
 {
-	/* The compiler knows that it is, and leaves the check out, but the verifier does not. */
+	/*
+	 * The compiler knows that the index is in range and drops the check, but the verifier needs
+	 * it.
+	 */
 	barrier_var(number);
 	if (number >= ACCOUNT_DEVICES)
 		return NULL;
@@ -49,7 +54,7 @@ static __always_inline bool may_submit(u8 operation)
 	}
 }
 
-/* From now on nobody knows what the process has on its devices. */
+/* From now on the process's work on its devices is unknown. */
 static __always_inline void lose_sight(u32 slot)
 {
 	struct process_profile *process = process_profile_at(slot);
@@ -58,7 +63,7 @@ static __always_inline void lose_sight(u32 slot)
 		process->unproven = 1;
 }
 
-/* A call is not on record: nested in the same act, or too deep. */
+/* A call is not recorded: it is nested in the same act, or too deep. */
 static __always_inline void lose_sight_too_deep(const struct thread *thread)
 {
 	if (config.profile && thread->depth >= CALL_DEPTH)
@@ -72,7 +77,10 @@ static __always_inline struct thread_profile *submitter_at(const struct process_
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }
 
-/* A place in the list, which may be that of a thread that has ended; SUBMITTERS: there is none. The caller holds the lock. */
+/*
+ * A free index in the list, maybe of a thread that has ended; SUBMITTERS: none. The caller holds
+ * the lock.
+ */
 __noinline u32 place_for_submitter(const struct process_profile *process, u32 slot)
 {
 	const struct thread_profile *other;
@@ -108,7 +116,7 @@ static __always_inline bool list_submitter(const struct thread *thread, struct p
 	return true;
 }
 
-/* Nothing is proved until the thread is in the list. */
+/* No proof is valid until the thread is in the list. */
 __noinline int add_submitter(struct thread *thread)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
@@ -143,14 +151,20 @@ static __always_inline void begin_submission(struct thread *thread, const struct
 		*(volatile u64 *)&profile->submitting_ns = call->start_ns;
 }
 
-/* It has returned, and what it has submitted is noted, or it is gone. The outermost ends it. */
+/*
+ * The call has returned and its work is noted, or it is gone. The outermost one ends the
+ * submission.
+ */
 static __always_inline void end_submission(struct thread_profile *profile, const struct call *call)
 {
 	if (profile && profile->submitting_ns == call->start_ns)
 		*(volatile u64 *)&profile->submitting_ns = 0;
 }
 
-/* When the first of the submissions began in which other threads of the process are; NO_SUBMISSION: they are in none. */
+/*
+ * Start of the earliest submission in progress in other threads of the process; NO_SUBMISSION:
+ * none.
+ */
 __noinline u64 earliest_submission(const struct process_profile *process, u32 slot, u32 own_place)
 {
 	u64 earliest = NO_SUBMISSION, began;
@@ -173,7 +187,7 @@ __noinline u64 earliest_submission(const struct process_profile *process, u32 sl
 
 /* --- streams with work --- */
 
-/* Work that no listed stream stands for. */
+/* Records work that no listed stream represents. */
 static __always_inline void loosen_queue(struct device_queue *queue, u64 epoch)
 {
 	raise_max(&queue->loose_epoch, epoch);
@@ -203,18 +217,19 @@ __noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
 }
 
 /*
- * What nobody waits for, on a stream that nobody uses any more: libraries clear their workspaces so. Copies and sets that are
- * all that a device has to do are done before long: a tenth of a second, and a nanosecond for each byte.
+ * For work that nobody waits for, on a stream that is no longer used: libraries clear their
+ * workspaces this way. If a device has only copies and sets, they are assumed finished after a
+ * tenth of a second plus a nanosecond per byte.
  */
 #define ALONE_NS 100000000ull
 
-/* What a stream has; together, what several have */
+/* State of a stream; ORed together for several */
 #define STREAM_IS_DONE 0
-#define STREAM_HAS_COPIES 1 /* or sets, and nothing else */
+#define STREAM_HAS_COPIES 1 /* copies or sets, and nothing else */
 #define STREAM_HAS_WORK 2
-#define STREAM_IS_LOST 4 /* it has ended, or had no room: nobody knows */
+#define STREAM_IS_LOST 4 /* it has ended, or had no room: its state is unknown */
 
-/* Waits for a context that is not known may be for another device's. */
+/* A wait for an unknown context may be for another device. */
 static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream, u32 one_device)
 {
 	struct coverage coverage;
@@ -240,7 +255,10 @@ static __always_inline u32 work_of_stream(u32 slot, u64 stream, u64 scope, u32 o
 	return STREAM_IS_DONE;
 }
 
-/* The device has nothing but copies and sets that nobody waits for: whether the stream's are done by now. */
+/*
+ * The device has only copies and sets that nobody waits for. Returns whether the stream's are
+ * assumed finished by now.
+ */
 static __always_inline bool is_alone_long(u32 slot, u64 stream, u64 scope, u64 ns)
 {
 	struct stream_key key = {.stream = stream, .scope = scope, .slot = slot};
@@ -256,14 +274,17 @@ static __always_inline bool is_alone_long(u32 slot, u64 stream, u64 scope, u64 n
 	return true;
 }
 
-/* The last takes its place: who goes through the list begins there. */
+/* The last entry takes its place, so loops go through the list from the end. */
 static __always_inline void unlist_stream(struct device_queue *queue, u32 number)
 {
 	queue->stream_count--;
 	queue->streams[number & (QUEUE_STREAMS - 1)] = queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
 }
 
-/* Global, as the next: the verifier goes through it once, not in each round of the loop that calls it. */
+/*
+ * Global, as the next function: the verifier goes through it once, not in each round of the loop
+ * that calls it.
+ */
 __noinline u32 look_at_stream(struct device_queue *queue, u32 number, u32 slot, u32 one_device)
 {
 	const struct queue_stream *at;
@@ -290,7 +311,10 @@ __noinline int look_at_copies(struct device_queue *queue, u32 number, u32 slot, 
 	return 0;
 }
 
-/* Takes the streams off the list whose work is done. Returns how many are left. The caller holds the lock. */
+/*
+ * Removes the streams from the list whose work is finished. Returns how many are left. The caller
+ * holds the lock.
+ */
 __noinline u32 drop_done_streams(struct device_queue *queue, u32 slot, u32 one_device)
 {
 	u32 work = STREAM_IS_DONE, count;
@@ -312,7 +336,10 @@ __noinline u32 drop_done_streams(struct device_queue *queue, u32 slot, u32 one_d
 	return queue->stream_count;
 }
 
-/* The stream was given work: copies or sets of so many bytes, or HEAVY_WORK. Returns whether it has a record that says so. */
+/*
+ * The stream was given work: copies or sets of `bytes` bytes, or HEAVY_WORK. Returns whether the
+ * stream's record holds it.
+ */
 static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 bytes)
 {
 	u64 epoch = work_epoch(thread->slot);
@@ -321,7 +348,7 @@ static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 
 
 	if (!stream)
 		return false;
-	/* In two contexts at a time: no wait covers both. */
+	/* It has work in two contexts at once: no wait covers both. */
 	if (key.stream == STREAM_PER_THREAD && stream->context != current_context(thread))
 		stream->context = CONTEXT_SEVERAL;
 	raise_epoch(&stream->worked, epoch);
@@ -334,8 +361,8 @@ static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 
 }
 
 /*
- * The stream ends, or may: what it was given is nobody's any more. A new epoch, so that launches onto one that has its handle
- * later are not taken for more of the same.
+ * The stream ends, or may end: its work can no longer be tracked by stream. A new epoch begins, so
+ * that launches on a later stream with the same handle are not taken for more of the same.
  */
 static __noinline int loosen_stream(u32 slot, u64 handle)
 {
@@ -351,7 +378,7 @@ static __noinline int loosen_stream(u32 slot, u64 handle)
 	if (worked < done_epoch(record, slot, handle, false))
 		return 0;
 	next_epoch(slot);
-	/* It may be in the list of either. */
+	/* It may be in either list. */
 	queue = queue_at(process, queue_of(record->device));
 	if (queue)
 		loosen_queue(queue, worked);

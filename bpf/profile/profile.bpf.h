@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The profile of a run, gpuprobe/profile.h: its maps, which thread writes
- * where, and how long each function's calls take. Where config.profile is not
- * set none of this is in the programs.
+ * The profile of a run, gpuprobe/profile.h: its maps, who writes them, and how long each function's
+ * calls take. Without config.profile the programs contain none of this.
  */
 #ifndef BPF_PROFILE_PROFILE_BPF_H
 #define BPF_PROFILE_PROFILE_BPF_H
@@ -11,7 +10,7 @@
 #include "call/call.bpf.h"
 #include "launch/launch_count.bpf.h"
 
-/* By the number of the thread's place. */
+/* Indexed by the thread's place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -20,7 +19,7 @@ struct {
 	__type(value, struct thread_profile);
 } thread_accounts SEC(".maps");
 
-/* By slot. */
+/* Indexed by slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -29,7 +28,7 @@ struct {
 	__type(value, struct process_profile);
 } process_accounts SEC(".maps");
 
-/* Number of its struct duration_record. */
+/* Index of its struct duration_record. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -45,7 +44,10 @@ struct {
 	__type(value, struct duration_record);
 } durations SEC(".maps");
 
-/* Numbers of records that are all zero and no function's; userspace fills it, and puts back those of ended processes. */
+/*
+ * Free duration records, all zero. Userspace fills the queue, and returns the records of ended
+ * processes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, ACCOUNT_DURATIONS);
@@ -57,7 +59,7 @@ static __always_inline struct process_profile *process_profile_at(u32 slot)
 	return bpf_map_lookup_elem(&process_accounts, &slot);
 }
 
-/* Begins the profile of the thread that has taken that place. */
+/* Begins the profile of the thread that has taken this place. */
 static __always_inline void open_profile(const struct thread *thread, u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -73,7 +75,7 @@ static __always_inline void open_profile(const struct thread *thread, u32 number
 	profile->slot = thread->slot;
 }
 
-/* The calling thread's own, NULL where there was no place. */
+/* The calling thread's profile; NULL if it has no place. */
 static __always_inline struct thread_profile *profile_of(const struct thread *thread)
 {
 	u32 number = thread->place - 1;
@@ -81,7 +83,10 @@ static __always_inline struct thread_profile *profile_of(const struct thread *th
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }
 
-/* When the thread's launch before returned; 0: there was none, or there may have been later ones that were not seen. */
+/*
+ * When the thread's previous launch returned; 0: there was none, or later launches may have been
+ * missed.
+ */
 static __always_inline u64 launched_before(const struct thread_profile *profile)
 {
 	u64 launched_ns = profile->launched_ns;
@@ -116,13 +121,15 @@ static __always_inline void raise_epoch(u64 *epoch, u64 value)
 		raise_max(epoch, value);
 }
 
-/* As size_bucket: its ways are not followed through what comes after each. */
+/* Global, as size_bucket: the verifier does not follow the code after it once per path. */
 __noinline u32 bucket_of_time(u64 ns)
 {
 	return time_bucket(ns);
 }
 
-/* The number of the function's record plus 1, which one of the process's threads has taken; 0: there is no room. */
+/*
+ * Index plus 1 of the function's record in the process, shared by its threads; 0: there is no room.
+ */
 __noinline u32 find_duration(u32 slot, u32 row)
 {
 	struct duration_key key = {.slot = slot, .row = row};
@@ -140,7 +147,7 @@ __noinline u32 find_duration(u32 slot, u32 row)
 	if (!error)
 		return number + 1;
 	bpf_map_push_elem(&free_durations, &number, 0);
-	/* Another thread was first, or there is no room. */
+	/* Another thread was faster, or there is no room. */
 	found = bpf_map_lookup_elem(&duration_numbers, &key);
 	if (found)
 		return *found + 1;
@@ -148,7 +155,7 @@ __noinline u32 find_duration(u32 slot, u32 row)
 	return 0;
 }
 
-/* Adds a call to its function's histogram: threads of one process meet here. */
+/* Adds a call to its function's histogram, which the threads of a process share. */
 static __always_inline void note_duration(struct thread *thread, u32 row, u64 ns)
 {
 	u32 *known = &thread->durations[row & (DURATIONS_KNOWN - 1)], number = *known;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * When a device is idle, as far as the process goes, and for how long. Work is noted when its call has returned, so
- * that what is not of an epoch before a wait's may be after it.
+ * When a device is idle as far as this process is concerned, and for how long. Work is noted when
+ * its call has returned, so only work of epochs before a wait's is known to precede the wait.
  *
- * There are two profiles of it. `idle_ns` has all times with nothing to do, from the return of the call that proves it to
- * the entry of the next that may submit work. Gaps are for findings: those of more than IDLE_GAP_NS from a proof to the next
- * launch. Copies on the way to that do not end a gap, but their time does not count.
+ * There are two measures. `idle_ns` sums all times without work, from the return of the call that
+ * proves it to the entry of the next call that may submit work. Gaps are for findings: times of
+ * more than IDLE_GAP_NS from a proof to the next launch. Copies in between do not end a gap, but
+ * their time is not counted.
  */
 #ifndef BPF_PROFILE_QUEUE_BPF_H
 #define BPF_PROFILE_QUEUE_BPF_H
@@ -14,7 +15,7 @@
 #include "copy/copy.bpf.h"
 #include "process/share.bpf.h"
 
-/* What a process did before it was watched is taken to be done so long after that. */
+/* Work from before the process was watched is assumed finished after this time. */
 #define EARLIER_WORK_NS 2000000000ull
 
 static __always_inline u64 inside_of(const struct thread_profile *profile)
@@ -48,7 +49,7 @@ static __always_inline void note_queue_context(struct device_queue *queue, u64 c
 		queue->shared = 1;
 }
 
-/* The calling thread submits work to a context that was made before the process was watched. */
+/* The calling thread submits work to a context that was created before the process was watched. */
 static __always_inline void note_strange(struct process_profile *process)
 {
 	u64 tid = (u32)bpf_get_current_pid_tgid(), other = process->strange_tid;
@@ -59,13 +60,16 @@ static __always_inline void note_strange(struct process_profile *process)
 		process->strange_tid = NO_SUBMISSION;
 }
 
-/* Whether all contexts that are not known are one. A thread has kept its own: a change would have been seen. */
+/*
+ * Whether all unknown contexts are one and the same. A thread keeps its context: a change would
+ * have been seen.
+ */
 static __always_inline bool is_one_strange(const struct process_profile *process)
 {
 	return process->one_device || process->strange_tid == (u32)bpf_get_current_pid_tgid();
 }
 
-/* Tells an idle time, where that is asked for. */
+/* Sends an idle time to userspace, if requested. */
 static __always_inline int report_idle_time(u32 slot, u32 device, u64 begin_ns, u64 end_ns)
 {
 	struct process_record *process = process_at(slot);
@@ -89,7 +93,10 @@ static __always_inline int report_idle_time(u32 slot, u32 device, u64 begin_ns, 
 	return 0;
 }
 
-/* A call that began at `end_ns` has submitted work. Other threads may have begun earlier, and have yet to note theirs. */
+/*
+ * A call that began at `end_ns` has submitted work. Other threads may have begun earlier and not
+ * noted their work yet.
+ */
 __noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
@@ -109,7 +116,7 @@ __noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 	return report_idle_time(thread->slot, number, since, end_ns);
 }
 
-/* Work whose device is not known may be on any. */
+/* Work on an unknown device may be on any device. */
 static __always_inline void end_idle_of(const struct thread *thread, struct process_profile *process, u32 number,
 					u64 end_ns)
 {
@@ -120,7 +127,7 @@ static __always_inline void end_idle_of(const struct thread *thread, struct proc
 		end_idle(thread, number, end_ns);
 }
 
-/* Returns whether the stream has come to the list, or there is no room for it in that. */
+/* Returns whether the stream was listed or the list is full; false: the list is locked. */
 static __always_inline bool try_list(const struct thread *thread, struct device_queue *queue, u64 id)
 {
 	struct stream_key key = stream_key_of_id(thread, id);
@@ -135,7 +142,10 @@ static __always_inline bool try_list(const struct thread *thread, struct device_
 	return true;
 }
 
-/* The stream has work now. Where another thread has the list, it comes there with this thread's next call. */
+/*
+ * The stream has work now. If another thread holds the list, the stream is listed at this thread's
+ * next call.
+ */
 static __always_inline void note_outstanding(const struct thread *thread, struct device_queue *queue, u32 number, u64 id)
 {
 	struct thread_profile *profile = profile_of(thread);
@@ -171,16 +181,16 @@ __noinline int list_late(struct thread *thread)
 }
 
 struct work {
-	u64 stream;   /* id */
-	u64 start_ns; /* of the call */
+	u64 stream;   /* stream id */
+	u64 start_ns; /* start of the call */
 	u64 bytes;    /* see note_stream_work */
 	u32 queue;
 	u32 pad;
 };
 
 /*
- * Work has come. The epoch first: a wait that ends now looks at it again once
- * it has told that all is done. The list before the idle time: what is proved from then on knows of the work.
+ * Notes new work. The epoch comes first: a wait that ends now checks it again after it has declared
+ * all work finished. The list comes before the idle time: later proofs then see the work.
  */
 __noinline int note_work(struct thread *thread, const struct work *work)
 {
@@ -210,7 +220,9 @@ __noinline int note_work(struct thread *thread, const struct work *work)
 	return 0;
 }
 
-/* Whether work may have come to the queue's device since that wait, by a thread of which the device is not known. */
+/*
+ * Whether a thread whose device is unknown may have put work on the queue's device since that wait.
+ */
 static __always_inline bool has_work_elsewhere(struct process_profile *process, u32 number, u64 epoch)
 {
 	u64 latest = 0;
@@ -223,7 +235,10 @@ static __always_inline bool has_work_elsewhere(struct process_profile *process, 
 	return latest >= epoch;
 }
 
-/* The time that the queue has been empty for when this launch came; 0: not known to have been. Of several that come at once, one has it. */
+/*
+ * How long the queue was empty when this launch came; 0: not known to have been empty. If several
+ * launches come at once, one of them gets the time.
+ */
 static __always_inline u64 take_idle_time(struct device_queue *queue, const struct call *call, u64 *since)
 {
 	u64 copied = queue->copied_ns, busy = queue->busy_ns, end = call->start_ns;
@@ -245,8 +260,8 @@ static __always_inline void note_idle_gap(struct thread_profile *profile, u64 ga
 }
 
 /*
- * A launch has ended an idle time. Threads whose device is not known may be on several: their waits are for their
- * own. Returns whether it is the thread's longest.
+ * A launch has ended an idle time. A thread whose device is unknown may use several devices, so
+ * only its own waits count for it. Returns whether the gap is the thread's longest.
  */
 static __noinline int end_idle_time(struct thread *thread, struct call *call, struct process_profile *process,
 				    u32 number)
@@ -270,7 +285,7 @@ static __noinline int end_idle_time(struct thread *thread, struct call *call, st
 	return 1;
 }
 
-/* An asynchronous copy: the idle time stands still. */
+/* An asynchronous copy pauses the idle time. */
 static __always_inline void note_copy_work(struct device_queue *queue, const struct call *call)
 {
 	if (call->kind != COPY_H2D && call->kind != COPY_D2H && !queue->used)
@@ -279,20 +294,20 @@ static __always_inline void note_copy_work(struct device_queue *queue, const str
 		queue->busy_ns = call->start_ns;
 }
 
-/* --- what empties a queue --- */
+/* --- proofs of an empty queue --- */
 
 /* A proof that a queue is empty. */
 struct emptying {
-	u64 epoch;    /* all work before it is done, */
-	u64 stream;   /* of this stream; 0: of all of the context's */
-	u64 context;  /* 0: not known */
-	u64 since_ns; /* of a copy that waited: its start; 0: else */
-	u64 start_ns; /* of the call */
+	u64 epoch;    /* all work of earlier epochs is finished, */
+	u64 stream;   /* on this stream; 0: on all streams of the context */
+	u64 context;  /* 0: unknown */
+	u64 since_ns; /* synchronous copy: its start; otherwise 0 */
+	u64 start_ns; /* start of the call */
 	u32 queue;
 	u32 pad;
 };
 
-/* It was empty all the time, but for copies that are done now. */
+/* The queue was empty throughout, except for copies that are finished now. */
 static __always_inline void go_on_empty(struct device_queue *queue, const struct emptying *emptying, u64 end_ns)
 {
 	u64 busy = queue->busy_ns;
@@ -313,7 +328,7 @@ static __always_inline void begin_empty(struct device_queue *queue, const struct
 	__sync_lock_test_and_set(&queue->empty_ns, end_ns);
 }
 
-/* Whether the wait is for all that the process has on the device. */
+/* Whether the wait covers all work of the process on the device. */
 static __always_inline bool is_for_all(const struct process_profile *process, const struct device_queue *queue,
 				       const struct emptying *emptying)
 {
@@ -324,7 +339,10 @@ static __always_inline bool is_for_all(const struct process_profile *process, co
 	return is_one_strange(process) && (!emptying->context || !queue->context || queue->context == emptying->context);
 }
 
-/* What no stream of the list stands for is covered by waits for everything alone. Returns whether there is no such work. */
+/*
+ * Only waits for the whole device cover work outside the listed streams. Returns whether there is
+ * no such work left.
+ */
 static __always_inline bool settle_loose(const struct process_profile *process, struct device_queue *queue,
 					 const struct emptying *emptying)
 {
@@ -341,7 +359,10 @@ static __always_inline bool settle_loose(const struct process_profile *process, 
 	return !loose && !was_blind_since(queue->sure_ns, RATE_LAUNCH, RATE_COPY);
 }
 
-/* Work that came after a wait's end may have been done by another wait before this one was looked at. */
+/*
+ * Work that came after a wait's end may have been finished by another wait before this one is
+ * examined.
+ */
 static __always_inline u64 idle_since(const struct process_profile *process, const struct device_queue *queue, u64 since_ns)
 {
 	u64 elsewhere_ns = process->queues[UNKNOWN_QUEUE].done_ns;
@@ -351,7 +372,10 @@ static __always_inline u64 idle_since(const struct process_profile *process, con
 	return since_ns < elsewhere_ns ? elsewhere_ns : since_ns;
 }
 
-/* Whether nothing is left on the queue; if so, it is idle since `since_ns`, or since it was last seen to have work; 0: nobody knows. */
+/*
+ * Whether nothing is left in the queue. If so, it is idle since `since_ns`, or since it was last
+ * seen with work; 0: unknown.
+ */
 static __always_inline bool is_done(struct process_profile *process, u32 number, u32 slot, u64 since_ns)
 {
 	struct device_queue *queue = queue_at(process, number);
@@ -367,7 +391,7 @@ static __always_inline bool is_done(struct process_profile *process, u32 number,
 	return done;
 }
 
-/* What is not on record may be of a process that was there before: see EARLIER_WORK_NS. */
+/* A process that was running before may have work that was not seen, see EARLIER_WORK_NS. */
 static __always_inline bool has_earlier_work(u32 slot)
 {
 	const struct process_record *record = process_at(slot);
@@ -379,7 +403,10 @@ static __always_inline bool has_earlier_work(u32 slot)
 	return !record || now() - watched_ns < EARLIER_WORK_NS;
 }
 
-/* Whether what has been covered proves that the queue is empty. If so, the device is idle from the end of the call on. */
+/*
+ * Whether the covered work proves that the queue is empty. If so, the device is idle from the end
+ * of the call on.
+ */
 static __always_inline bool proves_empty(const struct thread *thread, struct process_profile *process,
 					 const struct emptying *emptying, u64 end_ns)
 {
@@ -412,7 +439,7 @@ __noinline int note_empty(const struct thread *thread, const struct emptying *em
 		go_on_empty(queue, emptying, end_ns);
 	else
 		begin_empty(queue, emptying, end_ns);
-	/* Work that came meanwhile: which stream's, nobody knows now. */
+	/* Work came meanwhile, on an unknown stream. */
 	if (queue->launched_epoch >= emptying->epoch) {
 		queue->mixed = 1;
 		__sync_lock_test_and_set(&queue->empty_ns, 0);
@@ -420,7 +447,10 @@ __noinline int note_empty(const struct thread *thread, const struct emptying *em
 	return 0;
 }
 
-/* What the thread has spent inside calls so far, for the idle time that has begun or that it has not looked at yet. */
+/*
+ * Notes the thread's time inside calls so far, for an idle time that has begun or that it has not
+ * seen yet.
+ */
 static __always_inline void note_inside(struct thread_profile *profile, const struct device_queue *queue, u64 start_ns,
 					u64 ns)
 {
@@ -432,7 +462,7 @@ static __always_inline void note_inside(struct thread_profile *profile, const st
 	profile->inside_ns = inside_of(profile) - (start_ns >= since ? ns : 0);
 }
 
-/* Nobody knows whether the call has put work on the device, and whether it will. */
+/* Whether the call has put work on the device, or will, is unknown. */
 static __always_inline void spoil_queue(struct device_queue *queue, u64 epoch)
 {
 	raise_max(&queue->launched_epoch, epoch);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How often allocations of one size come and go. Live is what allocations that
- * returned have left, less what frees that returned have taken: at a moment when
- * one is in progress it may be too high by that one.
+ * How often allocations of one size come and go. `live` is the number of allocations that returned
+ * minus the number of frees that returned, so it may be too high by one for each call in progress.
  */
 #ifndef BPF_PROFILE_SIZE_BPF_H
 #define BPF_PROFILE_SIZE_BPF_H
@@ -16,7 +15,10 @@ struct {
 	__type(value, struct size_record);
 } sizes SEC(".maps");
 
-/* Memory that programs take from the machine by the call: not what they only map or open, and not nothing. */
+/*
+ * Memory that the call takes from the machine: not memory that is only mapped or opened, and not
+ * zero bytes.
+ */
 static __always_inline bool is_sized(const struct size_key *key)
 {
 	if (!key->size)
@@ -34,7 +36,10 @@ static __always_inline bool is_sized(const struct size_key *key)
 	}
 }
 
-/* An allocation has succeeded. Of one not on record no end will be seen: it does not count as live. */
+/*
+ * An allocation has succeeded. If it has no record, its end will not be seen, so it does not count
+ * as live.
+ */
 __noinline int size_allocated(const struct size_key *at, const struct call *call, u32 on_record)
 {
 	struct size_record *record, fresh = {};
@@ -64,13 +69,13 @@ __noinline int size_allocated(const struct size_key *at, const struct call *call
 	if (!on_record)
 		return 0;
 	live = __sync_fetch_and_add(&record->live, 1) + 1;
-	/* Below zero where allocations were lost for want of room and their frees were not. */
+	/* Negative if allocations were lost for lack of room but their frees were not. */
 	if ((s64)live > 0 && live > record->peak)
 		raise_max(&record->peak, live);
 	return 0;
 }
 
-/* Memory of that size has come to its end: by a free that took `ns`, or, if `frees` is 0, otherwise. */
+/* Memory of that size was freed: by a free that took `ns`, or, if `frees` is 0, in another way. */
 __noinline int size_ended(const struct size_key *at, u64 frees, u64 ns)
 {
 	struct size_record *record;

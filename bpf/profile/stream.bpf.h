@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Streams as the profile compares them, in one word: the handle, STREAM_LEGACY
- * (whose context goes without saying), or STREAM_PER_THREAD with the thread's
- * id above it. Handles are addresses of aligned structures, so no two meet.
+ * Stream ids of the profile, one word each: the handle, STREAM_LEGACY (in the thread's current
+ * context), or STREAM_PER_THREAD with the thread's id above it. Handles are addresses of aligned
+ * structures, so ids do not collide.
  */
 #ifndef BPF_PROFILE_STREAM_BPF_H
 #define BPF_PROFILE_STREAM_BPF_H
@@ -31,7 +31,7 @@ static __always_inline bool is_per_thread(u64 id)
 	return (id & 0xff) == STREAM_PER_THREAD;
 }
 
-/* What the id means to the calling thread. */
+/* The stream that the id stands for in the calling thread. */
 static __always_inline struct stream_key stream_key_of_id(const struct thread *thread, u64 id)
 {
 	struct stream_key key = {.stream = id, .slot = thread->slot};
@@ -45,7 +45,10 @@ static __always_inline struct stream_key stream_key_of_id(const struct thread *t
 	return key;
 }
 
-/* Whether the legacy default stream waits for the stream, and the reverse; `unknown` where its making was not seen. */
+/*
+ * Whether the stream and the legacy default stream wait for each other; `unknown` if the stream's
+ * creation was missed.
+ */
 static __always_inline bool is_blocking_stream(u32 slot, u64 stream, bool unknown)
 {
 	const struct object_record *object;

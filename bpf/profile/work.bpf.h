@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each call says about what is queued on the GPU, at its entry and at its
- * return: profile/queue.bpf.h, profile/implicit.bpf.h, profile/legacy.bpf.h and
- * profile/missing.bpf.h have the topics.
+ * What each call reveals about the GPU's queues, at its entry and at its return.
+ * profile/queue.bpf.h, profile/implicit.bpf.h, profile/legacy.bpf.h and profile/missing.bpf.h have
+ * the topics.
  *
- * From entry to return a call keeps in `noted`: of work its stream's id, of a
- * copy where it goes, of a free the bytes that are being copied there; and in
- * `marked`: of what makes an object OBJECT_*, of a wait that it covers the
- * legacy stream, of what ends an object or memory that work is not done with it.
+ * From entry to return a call keeps two values. `noted`: its stream's id (work), its target (copy),
+ * or the bytes being copied to the memory (free). `marked`: OBJECT_* (object creation), whether it
+ * covers the legacy stream (wait), or whether work is unfinished (destruction or free).
  */
 #ifndef BPF_PROFILE_WORK_BPF_H
 #define BPF_PROFILE_WORK_BPF_H
@@ -20,13 +19,13 @@
 #include "launch/host_function.bpf.h"
 #include "wait/wait.bpf.h"
 
-/* Whose stack is wanted for the profile. */
+/* Whose stack the profile needs. */
 #define WANTS_IDLE_STACK 1
 #define WANTS_MISSING_STACK 2
 
 /* --- entries --- */
 
-/* Which events a graph's runs record is not followed. */
+/* Events recorded by graph runs are not tracked. */
 static __always_inline void look_for_event_node(struct pt_regs *ctx, const volatile struct function_desc *function,
 						u32 slot)
 {
@@ -42,7 +41,7 @@ static __always_inline void look_for_event_node(struct pt_regs *ctx, const volat
 		process->events_elsewhere = 1;
 }
 
-/* Before the call's family changes anything. */
+/* Runs before the call's family changes anything. */
 static __noinline int work_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
@@ -89,8 +88,8 @@ static __always_inline u8 device_of_call(struct thread *thread, const struct cal
 }
 
 /*
- * The thread's first launch of the epoch, or on another stream than before. Returns whether it has ended its longest
- * idle time. Global: the verifier goes through it once.
+ * The thread's first launch of the epoch, or on a different stream. Returns whether it has ended
+ * its longest idle time. Global: the verifier goes through it once.
  */
 __noinline int note_launch_work(struct thread *thread, struct call *call, u64 where, u64 epoch)
 {
@@ -127,8 +126,8 @@ static __noinline int count_legacy_launch(struct thread *thread, u32 number)
 }
 
 /*
- * A launch that will be executed. One on the same stream in the same epoch says nothing new: no wait has
- * begun since, and one from before does not cover the latest.
+ * An executed launch. Another one on the same stream in the same epoch brings nothing new: no wait
+ * has begun since, and an earlier wait does not cover it.
  */
 static __always_inline int launch_work(struct thread *thread, struct call *call, struct thread_profile *profile)
 {
@@ -151,7 +150,7 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 	return longest ? WANTS_IDLE_STACK : 0;
 }
 
-/* Other work; `copies`: the device is not idle with it. */
+/* Other work; `copies`: copies or sets, which only pause an idle time. */
 static __always_inline int other_work(struct thread *thread, struct call *call, u64 id, u32 copies)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
@@ -172,7 +171,7 @@ static __always_inline int other_work(struct thread *thread, struct call *call, 
 	return 0;
 }
 
-/* A copy that the host has waited for. */
+/* The host has waited for this copy. */
 static __noinline int copy_waited(struct thread *thread, struct call *call, const volatile struct function_desc *function)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
@@ -216,7 +215,7 @@ static __noinline int copy_work(struct thread *thread, struct call *call)
 		return copy_queued(thread, call, id);
 	if (is_synchronous(function, call->kind))
 		return copy_waited(thread, call, function);
-	/* These return before they are done, or may. */
+	/* These may return before they are finished. */
 	if (call->kind != COPY_H2H)
 		other_work(thread, call, id, true);
 	if (call->operation != OP_COPY)
@@ -237,7 +236,7 @@ static __noinline int host_function_work(struct thread *thread, struct call *cal
 	return 0;
 }
 
-/* What a wait for a context proves. Returns whether that is known. */
+/* Sets what a wait for a context proves. Returns whether that is known. */
 static __always_inline bool context_emptying(struct thread *thread, const struct call *call, struct emptying *emptying)
 {
 	u8 device = call->device;
@@ -252,7 +251,7 @@ static __always_inline bool context_emptying(struct thread *thread, const struct
 	return true;
 }
 
-/* A stream without a record has had no work, but others may be before it. */
+/* A stream without a record has had no work, but it may be ordered after others. */
 static __always_inline bool stream_emptying(struct thread *thread, const struct call *call, struct stream_key *key,
 					    struct emptying *emptying)
 {
@@ -275,7 +274,7 @@ static __always_inline bool stream_emptying(struct thread *thread, const struct 
 	return true;
 }
 
-/* A wait has ended, or a query was answered "done". */
+/* A wait has ended, or a query found the work finished. */
 static __noinline int waited(struct thread *thread, struct call *call)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
@@ -351,7 +350,7 @@ static __noinline int destroy_work(struct thread *thread, struct call *call)
 	return WANTS_MISSING_STACK;
 }
 
-/* An event that a stream waits for. */
+/* A stream waits for an event. */
 static __noinline int join_work(struct thread *thread, struct call *call)
 {
 	if (call->kind != CAPTURE_JOIN || call->arg[CAPTURED_ID] & EXTERNAL_EVENT)
@@ -359,7 +358,7 @@ static __noinline int join_work(struct thread *thread, struct call *call)
 	return note_unrecorded(thread->slot, call->arg[CAPTURED_OUT], false) ? WANTS_MISSING_STACK : 0;
 }
 
-/* Calls that are neither launches nor waits, and have succeeded. */
+/* Successful calls other than launches and waits. */
 static __noinline int other_leave(struct thread *thread, struct call *call)
 {
 	switch (call->operation) {
@@ -390,7 +389,7 @@ static __always_inline void note_implicit(const struct call *call, struct thread
 		add_pending(profile, implicit_wait_of(function), ns);
 }
 
-/* A thread's outermost call, no launch. */
+/* A thread's outermost call that is not a launch. */
 static __noinline int note_outermost(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_profile *profile = profile_of(thread);
@@ -417,7 +416,7 @@ static __always_inline bool is_captured_launch(const struct call *call)
 	return call->operation == OP_LAUNCH ? call->arg[LAUNCH_CAPTURE] : call->arg[RUN_CAPTURE];
 }
 
-/* Launches on several devices: each on one that is not known here. */
+/* Launches on several devices: each device is unknown here. */
 static __noinline int spoil_unknown(struct thread *thread)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
@@ -428,7 +427,7 @@ static __noinline int spoil_unknown(struct thread *thread)
 	return 0;
 }
 
-/* A call has returned, and profile_leave has seen it. Returns WANTS_*, or 0. */
+/* A call has returned, and profile_leave has handled it. Returns WANTS_*, or 0. */
 static __noinline int work_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_profile *profile;
@@ -444,7 +443,7 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 		end_submission(profile, call);
 		return wants;
 	}
-	/* The same stream may be of another context from now on. */
+	/* From now on the same stream handle may refer to another context. */
 	if (profile && (call->operation == OP_CONTEXT || call->operation == OP_DEVICE))
 		profile->last_epoch = 0;
 	if (call->operation == OP_LAUNCH_LIST)
@@ -459,7 +458,7 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 	return wants;
 }
 
-/* Where the call was made, for the finding that it is part of. */
+/* Keeps the call's stack for the finding that it belongs to. */
 static __always_inline void keep_profile_stack(struct pt_regs *ctx, struct thread *thread, struct call *call,
 					       int wants)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Calls summed up by where they were made. Where config.stack_mode is off,
- * none of this is in the programs.
- */
+/* Calls summed by call site. Without config.stack_mode the programs contain none of this. */
 #ifndef BPF_STACK_CALL_SITE_BPF_H
 #define BPF_STACK_CALL_SITE_BPF_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Python frames of a thread: the calling one (core/own_memory.bpf.h), or another (core/task_memory.bpf.h). Its thread state is the value of
- * the interpreter's pthread key, which it is with the interpreter's lock held
- * or released. All is read from the process as its struct python_target says,
- * and believed only where it fits: the thread state names this thread, what
- * a frame points to has the type of code objects.
+ * The Python frames of a thread: the calling one (core/own_memory.bpf.h), or another
+ * (core/task_memory.bpf.h). Its thread state is the value of the interpreter's pthread key, whether
+ * or not it holds the interpreter's lock. Everything is read as the process's struct python_target
+ * says, and accepted only if it is consistent: the thread state names this thread, and a frame's
+ * code pointer points to an object of the code type.
  */
 #ifndef BPF_STACK_PYTHON_BPF_H
 #define BPF_STACK_PYTHON_BPF_H
@@ -19,7 +19,7 @@
 #define KEYS_IN_BLOCK 32
 #define KEYS_MAX 1024
 
-/* pid in gpuprobe's namespace -> where the process has its frames. Written by userspace. */
+/* pid in gpuprobe's namespace -> how to find the process's frames. Written by userspace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -28,11 +28,14 @@ struct {
 	__type(value, struct python_target);
 } python_targets SEC(".maps");
 
-/* Where a frame and its code object are read to: too large for the stack. */
+/* Buffer for a frame and its code object, too large for the stack. */
 struct python_scratch {
 	u8 frame[PYTHON_FRAME_READ];
 	struct python_identity identity;
-	/* Frames so far. Not in struct python_walk: what a map holds the verifier does not follow from one to the next. */
+	/*
+	 * Frames so far. Kept out of struct python_walk because the verifier does not track values
+	 * in maps, and so does not follow each count separately.
+	 */
 	u32 count;
 	u32 pad;
 };
@@ -42,7 +45,7 @@ struct python_walk {
 	struct python_scratch *scratch;
 	const struct python_target *target;
 	struct python_frame *frames;
-	u64 frame; /* the next one's address */
+	u64 frame; /* address of the next frame */
 	u64 sum;   /* of the code objects' addresses and checksums */
 	u32 max;
 	bool broken;
@@ -86,7 +89,7 @@ static __always_inline u8 frame_byte(const struct python_scratch *scratch, u32 o
 	return scratch->frame[offset];
 }
 
-/* Where in its bytecode the frame is, in bytes. */
+/* The frame's position in its bytecode, in bytes. */
 static __always_inline u32 instruction_of(const struct python_walk *walk, u64 code)
 {
 	const struct python_target *target = walk->target;
@@ -99,7 +102,7 @@ static __always_inline u32 instruction_of(const struct python_walk *walk, u64 co
 	return at < PYTHON_NO_INSTRUCTION ? at : PYTHON_NO_INSTRUCTION;
 }
 
-/* What the table of lines begins with. */
+/* Reads the start of the line table. */
 static __always_inline int read_table(const struct memory_of *of, struct python_identity *identity, u64 table)
 {
 	u32 size = sizeof(identity->table);
@@ -115,7 +118,7 @@ static __always_inline int read_table(const struct memory_of *of, struct python_
 	return read_memory(of, identity->table, size, table + PYTHON_BYTES_DATA) ? -1 : 0;
 }
 
-/* Reads what the checksum is of. Returns 0 where it is a code object. */
+/* Reads the input of the checksum. Returns 0 if it is a code object. */
 static __always_inline int read_code(const struct python_walk *walk, u64 code)
 {
 	struct python_identity *identity = &walk->scratch->identity;
@@ -154,7 +157,7 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 	walk->scratch->count = at + 1;
 }
 
-/* The latest frame was the first of a C call of the interpreter. */
+/* The latest frame was the first one of a C call of the interpreter. */
 static __always_inline void mark_entry(struct python_walk *walk)
 {
 	u32 at = walk->scratch->count - 1;
@@ -163,7 +166,7 @@ static __always_inline void mark_entry(struct python_walk *walk)
 		walk->frames[at].instruction |= PYTHON_ENTRY;
 }
 
-/* A frame; returns 1 behind the last. */
+/* Handles one frame; returns 1 after the last. */
 static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 {
 	const struct python_target *target = walk->target;
@@ -197,10 +200,9 @@ next:
 }
 
 /*
- * Writes up to `max` frames, the innermost first; `frames` has room for one
- * more than PYTHON_FRAMES_MAX. Returns how many: 0 where the thread runs no
- * Python, and one with code 0 last where frames are missing. *sum is of their
- * code objects.
+ * Writes up to `max` frames, innermost first; `frames` has room for one more than
+ * PYTHON_FRAMES_MAX. Returns their number: 0 if the thread runs no Python; if frames are missing,
+ * the last one has code 0. *sum covers their code objects.
  */
 static __always_inline u32 walk_python(const struct memory_of *of, const struct python_target *target,
 				       struct python_scratch *scratch, struct python_frame *frames, u32 max, u64 *sum)
@@ -215,7 +217,7 @@ static __always_inline u32 walk_python(const struct memory_of *of, const struct 
 	u64 state;
 	u32 count;
 
-	/* Linux 5.17. The tracer runs on older ones, without this. */
+	/* Linux 5.17. The tracer also runs on older kernels, without Python frames. */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return 0;
 	state = python_state(of, target);
@@ -225,7 +227,7 @@ static __always_inline u32 walk_python(const struct memory_of *of, const struct 
 	    read_pointer(of, walk.frame + target->cframe_frame, &walk.frame))
 		return 0;
 	scratch->count = 0;
-	/* Each frame may have a shim behind it. */
+	/* Each frame may be followed by a shim. */
 	bpf_loop(2 * PYTHON_FRAMES_MAX + 2, step_python, &walk, 0);
 	count = scratch->count;
 	if (count > PYTHON_FRAMES_MAX)

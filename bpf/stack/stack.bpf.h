@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The calling thread's stack, native and Python, and its id: see
- * include/gpuprobe/stack.h. A stack is built in storage of the thread's own,
- * and goes to userspace if its id is new.
+ * The calling thread's stack, native and Python, and its id, see include/gpuprobe/stack.h. A stack
+ * is built in the thread's own storage, and sent to userspace if its id is new.
  *
- * With frame pointers the id is a hash of the return addresses that the kernel
- * finds. A copy of the stack cannot be followed here: its id is a hash of
- * all words in it that may be return addresses, and of where they are. Two
- * different stacks differ in these; what data of former calls lies between
- * them may give one stack several ids.
+ * With frame pointers the id is a hash of the return addresses that the kernel finds. A copied
+ * stack cannot be unwound here: its id is a hash of all words that may be return addresses, and of
+ * their positions. Different stacks differ in these; leftover data of former calls may give one
+ * stack several ids.
  */
 #ifndef BPF_STACK_STACK_BPF_H
 #define BPF_STACK_STACK_BPF_H
@@ -19,26 +17,30 @@
 #include "gpuprobe/stack.h"
 
 #define HASH_FACTOR 0x9e3779b97f4a7c15ull
-#define COPY_PIECE 4096 /* a page: what follows it may not be mapped */
+#define COPY_PIECE 4096 /* a page: the next one may be unmapped */
 #define COPY_WORDS (STACK_COPY_MAX / 8)
-/* Words of no known process that may be return addresses: user addresses not so near above the stack pointer. */
+/*
+ * For an unknown process, words that may be return addresses: user addresses that are not this
+ * close above the stack pointer.
+ */
 #define STACK_REACH (8ull << 20)
 #define LOWEST_CODE 0x10000
 #define USER_BITS 47
-#define CODE_PAGES_BITS 40 /* below which lie the pages of a code's version, above which its changes */
+/* lower bits of a code version: executable pages; upper bits: number of changes */
+#define CODE_PAGES_BITS 40
 
 struct stack_scratch {
 	struct python_scratch python;
 	struct stack_record record;
 };
 
-/* The copy lies where the record ends. */
+/* The copy begins where the record ends. */
 struct stack_copy_scratch {
 	struct stack_scratch stack;
 	u8 copy[STACK_COPY_MAX + COPY_PIECE];
 };
 
-/* One of the two is created, by config.stack_mode. */
+/* config.stack_mode decides which of the two is created. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -59,9 +61,8 @@ struct {
 } stack_ring SEC(".maps");
 
 /*
- * Ids that userspace has been told. One that leaves is told again. The value
- * is 0, or what userspace has found: another id whose stack is the same, by
- * which calls are to be counted.
+ * Ids of stacks that were sent to userspace. An evicted id is sent again. The value is 0, or, set
+ * by userspace, another id with the same stack, under which calls are counted.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -70,7 +71,7 @@ struct {
 	__type(value, u64);
 } stacks_told SEC(".maps");
 
-/* With STACK_AUTO, written by userspace: chains that lead to the stack's beginning. */
+/* With STACK_AUTO: chains that reach the bottom of the stack. Written by userspace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
@@ -87,14 +88,15 @@ struct {
 	__type(value, struct code_map);
 } code_maps SEC(".maps");
 
-/* Whose stack is to be taken, and where. */
+/* Whose stack to take, and where. */
 struct stack_place {
-	u64 start_ns; /* of the process */
+	u64 start_ns; /* start of the process */
 	u64 function;
 	u32 owner;
 	s32 pid;
-	bool entering;	  /* the function's first instruction is next, else the one after the call */
-	bool interrupted; /* wherever the thread is, not at a call */
+	/* at the function's first instruction; otherwise at the one after the call */
+	bool entering;
+	bool interrupted; /* the thread is anywhere, not at a call */
 };
 
 static __always_inline u64 mix(u64 sum, u64 word)
@@ -122,7 +124,10 @@ static __always_inline struct stack_scratch *stack_scratch(void)
 	return scratch;
 }
 
-/* The registers as they are after the call. The callee has changed none of the others yet, or has put them back. */
+/*
+ * The registers as they are after the call. The callee has not changed the others yet, or has
+ * restored them.
+ */
 static __always_inline void keep_registers(struct stack_record *record, const struct pt_regs *regs,
 					   const struct stack_place *place)
 {
@@ -142,10 +147,10 @@ static __always_inline void keep_registers(struct stack_record *record, const st
 }
 
 /*
- * The kernel walks frame pointers, and at a function's entry that of the caller
- * is not yet pushed: before Linux 6.10, and later where the function does not
- * begin with `push %rbp`, the caller is missed. The first address, which would
- * be the function's, is the caller's then; else it is 0 and does not count.
+ * The kernel walks frame pointers, and at a function's entry the caller's is not pushed yet. So the
+ * caller is missed before Linux 6.10, and later if the function does not begin with `push %rbp`. At
+ * an entry the first address, which would be the function's own, is replaced by the caller's; it is
+ * set to 0, which is ignored, if the kernel has found the caller.
  */
 static __always_inline void walk_native(struct stack_record *record, void *ctx, bool entering)
 {
@@ -163,7 +168,7 @@ static __always_inline void walk_native(struct stack_record *record, void *ctx, 
 		record->natives = 1;
 }
 
-/* Global, as the next: the verifier goes through them once. */
+/* Global, as the next function: the verifier goes through each once. */
 __noinline int walk_python_stack(struct stack_scratch *scratch)
 {
 	const struct python_target *target;
@@ -216,7 +221,7 @@ __noinline u64 hash_python(const struct stack_scratch *scratch, u64 sum)
 
 struct copy_hash {
 	const u64 *words;
-	const struct code_map *map; /* NULL: not known */
+	const struct code_map *map; /* NULL: unknown */
 	u64 sum, sp;
 	u32 count;
 };
@@ -243,7 +248,10 @@ static long step_hash(u32 n, struct copy_hash *hash)
 	return 0;
 }
 
-/* Reads the stack from the stack pointer on, as far as it is mapped. Returns how many bytes. */
+/*
+ * Copies the stack from the stack pointer up to the end of its mapping. Returns the number of
+ * bytes.
+ */
 __noinline u32 copy_stack(struct stack_copy_scratch *scratch)
 {
 	u32 at = 0, size, left;
@@ -292,7 +300,7 @@ __noinline u64 hash_copy(const struct stack_copy_scratch *scratch)
 	return hash.sum;
 }
 
-/* The hash of what lies below the Python frames, with a copy in place where there is to be one. */
+/* The hash of the native part, which also takes the copy if there is to be one. */
 static __always_inline u64 hash_native(struct stack_scratch *scratch)
 {
 	struct stack_record *record = &scratch->record;
@@ -300,10 +308,10 @@ static __always_inline u64 hash_native(struct stack_scratch *scratch)
 
 	record->chain = chain;
 	record->copied = 0;
-	/* Python's frames tell what is to be known. */
+	/* Python's frames give enough information. */
 	if (config.copies_native && record->pythons)
 		return chain;
-	/* bpf_loop: Linux 5.17. On older ones there are frame pointers alone. */
+	/* bpf_loop needs Linux 5.17. Older kernels have frame pointers only. */
 	if (!copies_stacks() || !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return chain;
 	if (config.stack_mode == STACK_AUTO && bpf_map_lookup_elem(&whole_chains, &chain))
@@ -329,15 +337,15 @@ static __always_inline void report_stack(struct stack_record *record)
 		bpf_map_update_elem(&stacks_told, &record->id, &same, BPF_NOEXIST);
 }
 
-/* The pages alone do not tell a library from one of its size that takes its place. */
+/* The number of pages alone would not show that a library was replaced by one of the same size. */
 static __always_inline u64 version_of_code(s32 pid)
 {
 	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | code_changes_of(pid) << CODE_PAGES_BITS;
 }
 
 /*
- * Fills the record but for what its owner knows, and returns its id. `ctx` is the program's, `regs` are the thread's
- * own: of a uprobe's program they are the same.
+ * Fills the record except what its owner knows, and returns its id. `ctx` is the program's context,
+ * `regs` are the thread's registers: the same thing in a uprobe program.
  */
 static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, const struct pt_regs *regs,
 				      const struct stack_place *place)
@@ -354,11 +362,14 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, 
 	keep_registers(record, regs, place);
 	walk_native(record, ctx, place->entering);
 	walk_python_stack(scratch);
-	/* Where code was mapped or unmapped the same addresses may be another library's. */
+	/* If code was mapped or unmapped, the same addresses may belong to another library. */
 	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), record->code_version);
 }
 
-/* The id that calls are counted by, if userspace has been told of the stack; else 0. An id is never 0. */
+/*
+ * The id under which calls are counted, if userspace already has the stack; otherwise 0. An id is
+ * never 0.
+ */
 static __always_inline u64 reported_stack(struct stack_record *record, u64 id)
 {
 	const u64 *same;

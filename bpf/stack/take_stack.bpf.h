@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Of which calls the stack is taken: allocations, failures, long waits and, where
- * they are asked for, copies at their return, launches at their entry, some of them.
+ * Which calls have their stack taken: allocations, failures, long waits and, on request, copies at
+ * their return; a sample of launches at their entry.
  */
 #ifndef BPF_STACK_TAKE_STACK_BPF_H
 #define BPF_STACK_TAKE_STACK_BPF_H
@@ -16,7 +16,10 @@ struct {
 	__type(value, struct launch_site_record);
 } launch_sites SEC(".maps");
 
-/* Calls of the thread that have yet to return: the kernel has put its trampoline in place of where to. */
+/*
+ * The thread's calls that have not returned yet: the kernel has replaced their return addresses by
+ * its trampoline.
+ */
 static __always_inline void keep_callers(struct stack_record *record, const struct thread *thread)
 {
 	u32 depth = thread->depth;
@@ -28,7 +31,7 @@ static __always_inline void keep_callers(struct stack_record *record, const stru
 	}
 }
 
-/* The id of the thread's stack, in the function that has this address; 0 where it cannot be taken. */
+/* The id of the thread's stack, inside the function at this address; 0 if it cannot be taken. */
 static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *thread, u64 function, bool entering)
 {
 	struct stack_scratch *scratch = stack_scratch();
@@ -52,7 +55,7 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 	return scratch->record.id;
 }
 
-/* --- calls at their return --- */
+/* --- other calls, at their return --- */
 
 static __always_inline bool is_blocking(const struct call *call)
 {
@@ -66,7 +69,7 @@ static __always_inline bool is_blocking(const struct call *call)
 	return function && !(function->flags & FUNCTION_ASYNC);
 }
 
-/* What the call counts as at its site; SITE_KINDS: as nothing. */
+/* What the call counts as at its call site; SITE_KINDS: not counted. */
 static __always_inline enum site_kind site_kind_of(const struct call *call, s32 result)
 {
 	if (result)
@@ -78,7 +81,7 @@ static __always_inline enum site_kind site_kind_of(const struct call *call, s32 
 	return call->operation == OP_COPY || call->operation == OP_SET ? SITE_COPY : SITE_KINDS;
 }
 
-/* Takes the stack of a call that returns, for its family to count by. */
+/* Takes the stack of a returning call, for its family to count by. */
 static __always_inline void note_stack(struct pt_regs *ctx, const struct thread *thread, struct call *call,
 				       s32 result)
 {
@@ -92,7 +95,7 @@ static __always_inline void note_stack(struct pt_regs *ctx, const struct thread 
 		call->site = SITE_KINDS;
 }
 
-/* --- launches at their entry --- */
+/* --- launches, at their entry --- */
 
 static __always_inline struct launch_site_record *launch_site_at(const struct launch_site_key *key)
 {
@@ -108,7 +111,7 @@ static __always_inline struct launch_site_record *launch_site_at(const struct la
 	return site;
 }
 
-/* The stack of this launch stands for all that no stack stands for yet. */
+/* The stack of this launch also stands for all previous launches that have none yet. */
 static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread *thread,
 					const struct launch_key *launch, struct launch_site_record *site, u64 number)
 {
@@ -121,7 +124,7 @@ static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread
 	key.slot = thread->slot;
 	site->stack = key.stack;
 	reported = site->reported;
-	/* Of several threads that take one at once, who comes late has none left. */
+	/* If several threads take one at once, only the first has launches to count. */
 	if (reported >= number || __sync_val_compare_and_swap(&site->reported, reported, number) != reported)
 		return 0;
 	count_site(&key, number - reported, 0);
@@ -139,7 +142,10 @@ static __always_inline void note_launch(struct pt_regs *ctx, const struct thread
 	if (bpf_probe_read_user(&key.caller, sizeof(key.caller), (void *)ctx->sp))
 		key.caller = 0;
 	key.handle = launch->kernel.handle;
-	/* The same for all threads that run the same code: each has its stack and its own data side by side. */
+	/*
+	 * The same for all threads that run the same code: each thread's stack and thread data are
+	 * adjacent.
+	 */
 	key.depth = BPF_CORE_READ(task, thread.fsbase) - ctx->sp;
 	key.slot = thread->slot;
 	key.generation = launch->kernel.generation;
@@ -149,7 +155,7 @@ static __always_inline void note_launch(struct pt_regs *ctx, const struct thread
 	before = __sync_fetch_and_add(&site->launches, 1);
 	if (before < site->next)
 		return;
-	/* From 1 to twice the rate less 1: the rate in the mean. */
+	/* From 1 to twice the rate minus 1, on average the rate. */
 	site->next = before + 1 + bpf_get_prandom_u32() % (2 * config.stack_sample - 1);
 	take_launch_stack(ctx, thread, launch, site, before + 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What each call that returns adds to its thread's steps, see steps/steps.bpf.h.
+// What each returning call adds to its thread's steps, see steps/steps.bpf.h.
 #ifndef BPF_STEPS_STEP_CALL_BPF_H
 #define BPF_STEPS_STEP_CALL_BPF_H
 
@@ -24,7 +24,7 @@ static __always_inline void step_copied(struct step_record *record, const struct
 	put_step_code(record, step_code(call->operation, call->kind));
 }
 
-/* Executed ones, failed ones too, as the profile counts them. */
+/* Executed launches, including failed ones, as in the profile. */
 static __always_inline void step_launched(struct step_record *record, u64 handle)
 {
 	record->totals.launches++;
@@ -61,7 +61,9 @@ static __always_inline bool is_captured_step(const struct call *call)
 	return call->operation == OP_LAUNCH ? call->arg[LAUNCH_CAPTURE] : call->arg[RUN_CAPTURE];
 }
 
-/* A launch of a kernel or graph; the monitor has seen those of kernels at their entries. */
+/*
+ * A launch of a kernel or graph. Without a profile, kernel launches were counted at their entry.
+ */
 static __always_inline void step_launch_leave(struct thread *thread, const struct call *call)
 {
 	struct step_record *record = steps_of(thread);
@@ -75,7 +77,7 @@ static __always_inline void step_launch_leave(struct thread *thread, const struc
 		step_launched(record, call->operation == OP_LAUNCH ? call->arg[LAUNCH_HANDLE] : call->arg[RUN_EXEC]);
 }
 
-/* A call has returned; its family has dealt with it. */
+/* A call has returned, and its family has handled it. */
 static __noinline int step_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct step_record *record;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What threads submit over and over, gpuprobe/steps.h: each submission is put
- * down, and compared with the anchor that userspace has chosen. Where
- * config.steps is not set none of this is in the programs.
+ * What threads submit repeatedly, gpuprobe/steps.h: each submission is recorded and compared with
+ * the anchor that userspace has chosen. Without config.steps the programs contain none of this.
  */
 #ifndef BPF_STEPS_STEPS_BPF_H
 #define BPF_STEPS_STEPS_BPF_H
@@ -18,7 +17,7 @@ struct {
 	__type(value, struct step_record);
 } step_records SEC(".maps");
 
-/* Numbers of records that no thread has. Userspace fills it, and puts back those that it has read to the end. */
+/* Free records. Userspace fills the queue, and returns records that it has read to the end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, STEP_RECORDS);
@@ -53,13 +52,16 @@ static __noinline int open_steps(struct thread *thread)
 	record->slot = thread->slot;
 	record->tid = pid_of(task);
 	BPF_CORE_READ_INTO(&record->comm, task, comm);
-	/* Last: without it userspace does not look. */
+	/* Written last: userspace ignores the record without it. */
 	*(volatile u64 *)&record->start_ns = BPF_CORE_READ(task, start_boottime);
 	thread->steps = number + 1;
 	return 0;
 }
 
-/* The calling thread has no more calls: it exits, or becomes another program. Its record is userspace's from now on. */
+/*
+ * The calling thread makes no more calls: it exits or executes another program. Its record belongs
+ * to userspace from now on.
+ */
 static __always_inline void close_steps(void)
 {
 	struct thread *thread = returning_thread();
@@ -85,7 +87,7 @@ static __always_inline void add_step_sums(struct step_sums *sums, const struct s
 		to[i] += from[i];
 }
 
-/* A helper that has ended takes what it did along: that is not less than nothing. */
+/* A helper that has ended takes its sums with it: the difference does not go below zero. */
 static __always_inline void subtract_step_sums(struct step_sums *sums, const struct step_sums *less)
 {
 	u64 *to = (u64 *)sums;
@@ -95,7 +97,7 @@ static __always_inline void subtract_step_sums(struct step_sums *sums, const str
 		to[i] = to[i] > from[i] ? to[i] - from[i] : 0;
 }
 
-/* The thread's and its helpers'. */
+/* Sums of the thread and its helpers. */
 static __always_inline void gather_step_sums(const struct step_record *record, struct step_sums *sums)
 {
 	const struct step_record *helper;
@@ -110,7 +112,7 @@ static __always_inline void gather_step_sums(const struct step_record *record, s
 	}
 }
 
-/* One of the slowest so far takes the place of the fastest of these. */
+/* Keeps the step in place of the fastest of the slowest ones, if it is slower. */
 static __always_inline void keep_slow_step(struct step_record *record, u64 ns, const struct step_sums *sums)
 {
 	u64 least = record->slowest[0].ns;
@@ -130,7 +132,7 @@ static __always_inline void keep_slow_step(struct step_record *record, u64 ns, c
 	record->slowest[at].sums = *sums;
 }
 
-/* Whether the step has about the launches of a period, and all of them were seen. */
+/* Whether the step has about as many launches as a period, and all of them were seen. */
 static __always_inline bool is_regular_step(const struct step_record *record, u64 launches)
 {
 	u64 usual = record->anchor.launches;
@@ -155,7 +157,9 @@ static __always_inline void count_step(struct step_record *record, u64 ns, const
 		record->max_ns = ns;
 }
 
-/* Other helpers count from the next step on: what they did before is not in it. */
+/*
+ * Changed helpers count from the next step on: the sums at this step's start do not include them.
+ */
 static __always_inline bool has_other_helpers(struct step_record *record)
 {
 	bool other = false;
@@ -167,7 +171,10 @@ static __always_inline bool has_other_helpers(struct step_record *record)
 	return other;
 }
 
-/* The anchor has come: a step ends, and the next one begins. Global: the verifier goes through it once. */
+/*
+ * The anchor was submitted: a step ends, and the next one begins. Global: the verifier goes through
+ * it once.
+ */
 __noinline int end_step(struct step_record *record, u64 at_ns)
 {
 	struct step_sums now_sums, sums;
@@ -202,7 +209,10 @@ __noinline int end_step(struct step_record *record, u64 at_ns)
 
 #define STEP_WORDS ((offsetof(struct step_record, codes) - offsetof(struct step_record, from)) / sizeof(u64))
 
-/* Userspace has chosen another anchor: what was summed up is the old one's. Global: the verifier goes through it once. */
+/*
+ * Userspace has chosen another anchor: the sums belong to the old one and are cleared. Global: the
+ * verifier goes through it once.
+ */
 __noinline int change_anchor(struct step_record *record)
 {
 	volatile u64 *words;
@@ -222,7 +232,10 @@ __noinline int change_anchor(struct step_record *record)
 
 /* --- submissions --- */
 
-/* Userspace is to look before what is kept is overwritten. Where the ring is full it looks at its next reading. */
+/*
+ * Lets userspace read the history before it is overwritten. If the ring is full, it does so at its
+ * next reading.
+ */
 static __noinline int report_steps(u32 slot)
 {
 	struct record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
@@ -235,7 +248,7 @@ static __noinline int report_steps(u32 slot)
 	return 0;
 }
 
-/* Nobody looks at what is in a step as usual: to leave it out spares the program's caches. */
+/* The contents of a regular step are not read. Not storing them spares the program's caches. */
 static __always_inline bool is_as_usual(const struct step_record *record)
 {
 	return record->settled && record->totals.launches - record->own_launches <= 2ull * record->anchor.launches;
@@ -255,7 +268,7 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 		record->codes[at] = code;
 		record->stamps[at] = ns >> STEP_STAMP_SHIFT;
 	}
-	/* Once it is whole */
+	/* Only after the entry is complete. */
 	barrier();
 	record->count++;
 	if (!(record->count & (STEP_HISTORY / 2 - 1)) && !record->wanted.serial)
@@ -265,7 +278,7 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 	record->context = step_context(record->context, code);
 }
 
-/* The thread's record, once it has one; NULL else. */
+/* The thread's record; NULL until it has one. */
 static __always_inline struct step_record *steps_of(struct thread *thread)
 {
 	if (!thread->steps)
@@ -273,7 +286,7 @@ static __always_inline struct step_record *steps_of(struct thread *thread)
 	return step_record_at(thread->steps);
 }
 
-/* A launch at its entry, where returns are not looked at. */
+/* A launch at its entry, if returns are not followed. */
 static __noinline int step_launch_enter(struct thread *thread, u64 handle)
 {
 	struct step_record *record = thread ? steps_of(thread) : NULL;

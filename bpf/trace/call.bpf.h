@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A traced call from entry to return. As in call/call.bpf.h, a recorded call encloses
- * the present one while the stack pointer is at or below where it began and
- * its return address is still the kernel's; else it is gone, by a jump, and
- * becomes an event that says so.
+ * A traced call from entry to return. As in call/call.bpf.h, a recorded call encloses the present
+ * one while the stack pointer is at or below where it began and its return address is still the
+ * kernel's trampoline. Otherwise the thread has jumped out of it, and an event says so.
  */
 #ifndef BPF_TRACE_CALL_BPF_H
 #define BPF_TRACE_CALL_BPF_H
@@ -13,12 +12,12 @@
 #include "trace/kernel.bpf.h"
 
 /*
- * A call that takes longer may have a line already, and its return gets one of its own: no later
- * line may be handed out while that is on its way.
+ * A longer call may already have been printed as in progress, and its return gets a line of its
+ * own. No later line may be printed while that event is on its way.
  */
 #define LONG_CALL_NS 1000000
 
-#define NOT_READY 600 /* CUDA_ERROR_NOT_READY and cudaErrorNotReady: an answer, no failure */
+#define NOT_READY 600 /* CUDA_ERROR_NOT_READY and cudaErrorNotReady: not failures */
 
 static __always_inline const struct trace_plan *plan_at(u32 row)
 {
@@ -33,7 +32,10 @@ static __always_inline bool has_failed(const struct trace_plan *plan, s32 result
 	return plan->returns == TRACE_RETURNS_ERROR && result && result != NOT_READY;
 }
 
-/* Tells of the calls from `depth` on that will not return. Global: the verifier goes through it once. */
+/*
+ * Sends events for the calls from `depth` on, which will not return. Global: the verifier goes
+ * through it once.
+ */
 __noinline int give_up_calls(struct traced_thread *thread, u32 depth)
 {
 	if (!thread)
@@ -68,7 +70,7 @@ __noinline int calls_around(const struct traced_thread *thread, u64 sp)
 
 		if (!depth)
 			break;
-		/* With the same stack pointer one function jumped into the other. */
+		/* If the stack pointers are equal, one function jumped to the other. */
 		if (call->sp >= sp && is_in_progress(call->sp))
 			break;
 		depth--;
@@ -77,8 +79,9 @@ __noinline int calls_around(const struct traced_thread *thread, u64 sp)
 }
 
 /*
- * Whether one of the thread's recorded calls waits on another stack than that which it is on now, at `sp`. If all that
- * it made there were left by a jump, they are given up. So are those of a signal handler that is left.
+ * Whether one of the thread's recorded calls waits on another stack than the one at `sp`. If the
+ * thread jumped out of all calls on that stack, they are given up. So are the calls of a signal
+ * handler that was left.
  */
 __noinline int traced_calls_wait_elsewhere(struct traced_thread *thread, u64 sp)
 {
@@ -100,7 +103,10 @@ __noinline int traced_calls_wait_elsewhere(struct traced_thread *thread, u64 sp)
 	return false;
 }
 
-/* The part of an event that is known at entry. Its time is after that which the stack takes. */
+/*
+ * Fills the part of an event that is known at entry. The time is taken after the stack, so it
+ * excludes the stack's cost.
+ */
 static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread, struct traced_call *call,
 					const struct trace_plan *plan, u32 row, u32 depth)
 {
@@ -124,7 +130,7 @@ static __always_inline void begin_event(struct pt_regs *ctx, struct traced_threa
 		name_launched(thread, word_of(call, plan->kernel_word));
 }
 
-/* A call that is nested and not shown: of a launch it tells the outer one the driver's handle. */
+/* A nested call that is not shown: a launch passes the driver's handle on to the outer call. */
 static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_thread *thread,
 					   const struct trace_plan *plan, u32 depth)
 {
@@ -136,8 +142,8 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
 }
 
 /*
- * A call whose return is not followed is told at once, but where only those are asked for that failed or took long. What
- * it makes is nested in it.
+ * Sends the event of an unfollowed call at once, unless only failed or slow calls were requested.
+ * Calls inside it count as nested.
  */
 static __always_inline void report_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
 					    const struct trace_plan *plan, u32 site)
@@ -172,7 +178,7 @@ static __always_inline void report_unfollowed(struct pt_regs *ctx, struct traced
 	*progress = since;
 }
 
-/* Returns 1 where the call's return is of no interest, else 0. */
+/* Returns 1 if the call's return is to be ignored, otherwise 0. */
 static __always_inline int trace_enter(struct pt_regs *ctx)
 {
 	u32 site = entry_site(ctx), row = site & SITE_ROW, depth;
@@ -183,7 +189,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	u64 sp = ctx->sp;
 	bool follows;
 
-	/* Else the compiler keeps the address of ctx->sp, which the verifier refuses. */
+	/* Otherwise the compiler keeps the address of ctx->sp, which the verifier rejects. */
 	barrier_var(sp);
 	if (!plan)
 		return 1;
@@ -237,7 +243,7 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 	return 0;
 }
 
-/* What is known of the call's end, and the event. */
+/* Completes the call's event and sends it. */
 static __always_inline void end_event(struct traced_thread *thread, struct traced_call *call, u64 result)
 {
 	const struct trace_plan *plan = plan_at(call->event.row);
@@ -278,10 +284,10 @@ static __always_inline void trace_leave(struct pt_regs *ctx)
 	depth = thread->depth;
 	call = &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)];
 	if (call->sp < sp) {
-		/* Links that cannot leave a return out have it seen. */
+		/* Only session links can skip a return; other links report it anyway. */
 		if (config.links != LINKS_SESSION && traced_calls_wait_elsewhere(thread, sp))
 			return;
-		/* Calls that began deeper in the stack were left by a jump. */
+		/* The thread has jumped out of calls that began deeper in the stack. */
 		for (u32 i = 0; i < TRACE_DEPTH; i++) {
 			if (!depth || thread->calls[(depth - 1) & (TRACE_DEPTH - 1)].sp >= sp)
 				break;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * An event from the first word to the ring, see include/gpuprobe/trace.h for
- * its layout. It is built where its call is kept, in the thread's storage, and
- * copied into the ring whole.
+ * Builds an event and puts it into the ring; include/gpuprobe/trace.h has the layout. It is built
+ * in the thread's storage, where its call is kept, and copied to the ring in one piece.
  */
 #ifndef BPF_TRACE_EVENT_BPF_H
 #define BPF_TRACE_EVENT_BPF_H
@@ -10,11 +9,11 @@
 #include "trace/stack.bpf.h"
 
 #define REGISTERS 6
-/* What a string may take: one byte more than is shown tells that it goes on, and its NUL. */
+/* Room for a string: the shown bytes, one more that shows truncation, and the NUL. */
 #define STRING_ROOM (TRACE_STRING_SIZE + 2)
 #define BLOCK_ROOM (2 + STRING_ROOM)
 
-/* The block at `at` has `length` bytes, which are in place. */
+/* Completes the block at `at`, whose `length` bytes are in place. */
 static __always_inline void end_block(struct traced_call *call, u32 at, u16 length)
 {
 	if (at > TRACE_PAYLOAD_MAX - 2)
@@ -32,8 +31,8 @@ static __always_inline u16 read_string(u8 *to, u64 address)
 }
 
 /*
- * Appends a block with what is at `address`. Global, as the next: the verifier
- * goes through them once.
+ * Appends a block with the data at `address`. Global, as the next function: the verifier goes
+ * through each once.
  */
 __noinline int add_block(struct traced_call *call, u64 address, u32 kind, u32 size)
 {
@@ -67,8 +66,8 @@ __noinline int add_block(struct traced_call *call, u64 address, u32 kind, u32 si
 }
 
 /*
- * Appends the first words of a kernel's arguments: each of kernelParams points to
- * one, of a size that the API does not tell.
+ * Appends the first word of each kernel argument. Each pointer in kernelParams points to one
+ * argument, whose size the API does not reveal.
  */
 __noinline int add_kernel_arguments(struct traced_call *call, u64 params)
 {
@@ -95,10 +94,13 @@ __noinline int add_kernel_arguments(struct traced_call *call, u64 params)
 	return 0;
 }
 
-/* CU_LAUNCH_PARAM_BUFFER_POINTER of <cuda.h>: the word after it points to all arguments in one buffer. */
+/*
+ * CU_LAUNCH_PARAM_BUFFER_POINTER of <cuda.h>: the word after it points to all arguments in one
+ * buffer.
+ */
 #define LAUNCH_PARAM_BUFFER_POINTER 1
 
-/* Appends the first words of the buffer that `extra` of a launch tells of. */
+/* Appends the first words of the argument buffer described by `extra` of a launch. */
 static __always_inline void add_argument_buffer(struct traced_call *call, u64 extra)
 {
 	u64 pair[2];
@@ -130,7 +132,7 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 		add_argument_buffer(call, word_of(call, plan->extra_word));
 }
 
-/* Appends the reads of the plan that are made at entry, or those that are made at return. */
+/* Appends the plan's reads that are made at entry, or those that are made at return. */
 static __always_inline void add_reads(struct traced_call *call, const struct trace_plan *plan, bool at_return)
 {
 	for (u32 i = 0; i < TRACE_READS; i++) {
@@ -143,7 +145,7 @@ static __always_inline void add_reads(struct traced_call *call, const struct tra
 	}
 }
 
-/* Of a call that failed nothing is read: the blocks are there, and empty. */
+/* A failed call is not read from: its blocks are present, but empty. */
 static __always_inline void add_empty_reads(struct traced_call *call, const struct trace_plan *plan)
 {
 	for (u32 i = 0; i < TRACE_READS; i++) {
@@ -154,7 +156,10 @@ static __always_inline void add_empty_reads(struct traced_call *call, const stru
 	}
 }
 
-/* Keeps the arguments: the registers, and what of the stack the plan asks for. Behind them the other words. */
+/*
+ * Keeps the arguments: the registers, the stack slots that the plan requests, and after them the
+ * other words.
+ */
 static __always_inline void keep_words(struct traced_call *call, struct pt_regs *ctx, const struct trace_plan *plan,
 				       u64 stack)
 {
@@ -182,7 +187,7 @@ static __always_inline void keep_words(struct traced_call *call, struct pt_regs 
 	call->used = count * sizeof(u64);
 }
 
-/* Puts the event of a call into the ring. Where there is no room it returns -1 and counts that. */
+/* Puts a call's event into the ring. Returns -1 and counts a loss if there is no room. */
 static __noinline int put_event(struct traced_thread *thread, struct traced_call *call, u32 type)
 {
 	u64 size, flags;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Kernels of traced launches: their names are sent once for each handle and
- * generation, before the launch's event.
+ * Kernels of traced launches: a name is sent once per handle and generation, before the launch's
+ * event.
  */
 #ifndef BPF_TRACE_KERNEL_BPF_H
 #define BPF_TRACE_KERNEL_BPF_H
@@ -9,7 +9,7 @@
 #include "launch/name.bpf.h"
 #include "trace/event.bpf.h"
 
-/* Kernels seen: 0 once the name is sent, else how often that was tried. */
+/* Kernels seen: 0 once the name was sent, otherwise the number of attempts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
@@ -22,7 +22,7 @@ static __always_inline u32 generation_of(u32 process)
 	return generations[process & (GENERATIONS - 1)];
 }
 
-/* Handles of the process's kernels may mean other kernels from now on. */
+/* The process's kernel handles may refer to other kernels from now on. */
 static __always_inline void raise_generation(u32 process)
 {
 	__sync_fetch_and_add(&generations[process & (GENERATIONS - 1)], 1);
@@ -37,16 +37,22 @@ static __noinline int kernel_first_seen(const struct traced_thread *thread, u64 
 		return 0;
 	key.slot = thread->process;
 	key.generation = generation_of(thread->process);
-	/* A page that is not resident may be later; one that is no name will not: less and less often. */
+	/*
+	 * A page may become resident later, but a handle without a name never gets one: try less
+	 * and less often.
+	 */
 	value = !(tries & (tries - 1)) && !send_name_of_handle(&key) ? 0 : tries + 1;
 	bpf_map_update_elem(&kernels_seen, &key, &value, BPF_ANY);
 	return 0;
 }
 
-/* Sees to it that userspace has the name of the kernel with `handle`, if it can be read. */
+/* Ensures that userspace has the name of the kernel with `handle`, if it can be read. */
 static __always_inline void name_launched(struct traced_thread *thread, u64 handle)
 {
-	/* Handles are addresses of objects that may lie side by side: a product's upper bits tell them apart. */
+	/*
+	 * Handles are addresses of objects that may be adjacent: the upper bits of a product spread
+	 * them.
+	 */
 	struct known_kernel *known = &thread->known[handle * 0x9e3779b97f4a7c15 >> 32 & (KERNELS_KNOWN - 1)];
 	u32 generation = generation_of(thread->process), *tries;
 	struct kernel_key key;
@@ -66,13 +72,14 @@ static __always_inline void name_launched(struct traced_thread *thread, u64 hand
 }
 
 /*
- * The driver launches what the call in progress, the runtime's, was told to: its
- * handle is what the kernel's name is found by.
+ * The driver performs the launch that the runtime call in progress requested. The driver's handle
+ * is the one by which the kernel's name is found.
  */
 static __always_inline void keep_driver_handle(struct traced_thread *thread, struct traced_call *outer,
 					       u64 handle)
 {
-	u32 at = outer->kernel_at & 0xff; /* within the words: a bound that every verifier sees */
+	/* within the words: a bound that all verifiers recognize */
+	u32 at = outer->kernel_at & 0xff;
 
 	if (!at)
 		return;

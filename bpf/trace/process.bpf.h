@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Threads and processes end, for the tracer: their calls in progress become
- * events, their numbers come free.
+ * The tracer's view of ending threads and processes: calls in progress become events, numbers
+ * become free.
  */
 #ifndef BPF_TRACE_PROCESS_BPF_H
 #define BPF_TRACE_PROCESS_BPF_H
@@ -9,7 +9,7 @@
 #include "process/descend.bpf.h"
 #include "trace/call.bpf.h"
 
-/* The calling thread makes no more calls, or none as what it was: exit or exec. */
+/* The calling thread makes no more calls, or none in this program: exit or exec. */
 static __always_inline void end_tracing(struct task_struct *task)
 {
 	struct traced_thread *thread = bpf_task_storage_get(&traced_threads, task, 0, 0);
@@ -23,12 +23,14 @@ static __always_inline void end_tracing(struct task_struct *task)
 		number = thread->number;
 		bpf_map_push_elem(&free_threads, &number, 0);
 	}
-	/* A preemptible kernel may refuse, see forget_thread in process/process.bpf.h. */
+	/*
+	 * A preemptible kernel may refuse the deletion, see forget_thread in process/process.bpf.h.
+	 */
 	if (bpf_task_storage_delete(&traced_threads, task))
 		__builtin_memset(thread, 0, offsetof(struct traced_thread, calls));
 }
 
-/* Another process or program may have nothing where this one's interpreter was. */
+/* The next process or program may have no interpreter at these addresses. */
 static __always_inline void forget_python(struct task_struct *task)
 {
 	s32 pid = pid_of(BPF_CORE_READ(task, group_leader));
@@ -37,7 +39,10 @@ static __always_inline void forget_python(struct task_struct *task)
 		bpf_map_delete_elem(&python_targets, &pid);
 }
 
-/* Runs at exec, too: the verifier takes its time for what both ends of a program share, which is nearly all of it. */
+/*
+ * Also runs at exec, so that the verifier checks the code that exit and exec share, nearly all of
+ * it, only once.
+ */
 SEC("raw_tp/sched_process_exit")
 int trace_exit(void *ctx __attribute__((unused)))
 {
@@ -46,7 +51,7 @@ int trace_exit(void *ctx __attribute__((unused)))
 	bool exits = is_exiting(task);
 
 	end_tracing(task);
-	/* An exit fires for each thread; the process ends with the last. */
+	/* An exit fires for each thread; the process ends with the last one. */
 	if (exits && BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0;
 	bpf_map_delete_elem(&process_numbers, &tgid);
@@ -58,7 +63,7 @@ int trace_exit(void *ctx __attribute__((unused)))
 	return 0;
 }
 
-/* Never loaded: the skeleton's link of this name is trace_exit's at exec. */
+/* Never loaded: userspace attaches trace_exit to exec under the link of this name. */
 SEC("?raw_tp/sched_process_exec")
 int trace_exec(void *ctx __attribute__((unused)))
 {

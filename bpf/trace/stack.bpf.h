@@ -5,7 +5,10 @@
 
 #include "trace/thread.bpf.h"
 
-/* Traced calls of the thread that have yet to return: the kernel has put its trampoline in place of where to. */
+/*
+ * The thread's traced calls that have not returned yet: the kernel has replaced their return
+ * addresses by its trampoline.
+ */
 static __always_inline void keep_callers(struct stack_record *record, const struct traced_thread *thread, u32 depth)
 {
 	_Static_assert(TRACE_DEPTH <= STACK_CALLERS, "a record has room for all");
@@ -17,8 +20,8 @@ static __always_inline void keep_callers(struct stack_record *record, const stru
 }
 
 /*
- * The id of the stack of the thread's call at `depth`, which begins; its
- * contents are with userspace, or in the ring of stacks. 0 where it cannot be taken.
+ * The id of the stack of the thread's call at `depth`, which begins now. Userspace has the stack's
+ * content already, or it is in the ring of stacks. 0 if the stack cannot be taken.
  */
 static __noinline u64 take_stack(struct pt_regs *ctx, struct traced_thread *thread, u32 depth)
 {

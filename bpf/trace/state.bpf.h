@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The tracer's maps and configuration. Sizes are placeholders where userspace
- * sets them (src/probe/trace_object.c).
+ * The tracer's maps and configuration. Where userspace sets a size (src/probe/trace_object.c), the
+ * one here is a placeholder.
  */
 #ifndef BPF_TRACE_STATE_BPF_H
 #define BPF_TRACE_STATE_BPF_H
@@ -13,18 +13,18 @@
 /* Set by userspace before load. */
 const volatile struct trace_config trace;
 
-/* By row. Written by userspace, also later: for functions of libraries that come to be known. */
+/* Indexed by row. Userspace also writes it later, for functions of newly found libraries. */
 struct trace_plan plans[MAX_FUNCTIONS];
 
 struct trace_lost lost[TRACE_LOSSES];
 
-/* How many thread numbers were ever in use. */
+/* Number of thread numbers ever used. */
 __u32 thread_count;
 __u32 process_count;
 
 /*
- * Unloads so far, by process number; where two share a place, a name is read
- * once more than need be.
+ * Unloads so far, by process number. If two processes share an entry, a name is read once more than
+ * necessary.
  */
 #define GENERATIONS 65536
 __u32 generations[GENERATIONS];
@@ -37,7 +37,7 @@ struct {
 	__type(value, u64);
 } in_progress SEC(".maps");
 
-/* Thread numbers that were in use and are free. */
+/* Thread numbers that were used before and are free. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, TRACE_THREADS);
@@ -54,15 +54,18 @@ struct {
 
 /* A call in progress, and the event that it becomes. */
 struct traced_call {
-	u64 sp;	       /* at entry, see call/call.bpf.h */
-	u64 caller;    /* return address; where stacks are taken */
-	u32 used;      /* bytes of the payload */
-	u32 kernel_at; /* where in it the driver's handle goes, with TRACE_PLAN_KERNEL */
+	u64 sp;	       /* stack pointer at entry, see call/call.bpf.h */
+	u64 caller;    /* return address; set only if stacks are taken */
+	u32 used;      /* bytes used in the payload */
+	u32 kernel_at; /* offset in the payload for the driver's handle, with TRACE_PLAN_KERNEL */
 	struct trace_event event;
 	u8 payload[TRACE_PAYLOAD_MAX];
 };
 
-/* Kernels whose names are with userspace, by a few bits made of the handle: what a thread launches again and again. */
+/*
+ * Kernels whose names userspace has, indexed by a few bits of the handle: for kernels that a thread
+ * launches repeatedly.
+ */
 #define KERNELS_KNOWN 32
 
 struct known_kernel {
@@ -74,7 +77,7 @@ struct known_kernel {
 enum tracing {
 	TRACING_NEW = 0,
 	TRACING,
-	TRACING_NOT, /* by the filters, or not watched */
+	TRACING_NOT, /* excluded by the filters, or not watched */
 };
 
 struct traced_thread {
@@ -84,7 +87,7 @@ struct traced_thread {
 	u32 announced; /* its TRACE_THREAD record is in the ring */
 	u32 depth;
 	s32 pid;      /* in gpuprobe's pid namespace */
-	u64 start_ns; /* of the process */
+	u64 start_ns; /* start of the process */
 	struct known_kernel known[KERNELS_KNOWN];
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
@@ -98,7 +101,7 @@ struct {
 	__type(value, struct traced_thread);
 } traced_threads SEC(".maps");
 
-/* Counts a call that will not be told. */
+/* Counts a call that will not be reported. */
 static __always_inline void lose_call(enum trace_loss reason)
 {
 	__sync_fetch_and_add(&lost[reason].count, 1);
@@ -106,7 +109,7 @@ static __always_inline void lose_call(enum trace_loss reason)
 		__sync_val_compare_and_swap(&lost[reason].since_ns, 0, now());
 }
 
-/* Userspace sleeps until so much waits for it, or its time is up (100 ms). */
+/* Userspace sleeps until this many bytes are waiting, or its 100 ms are over. */
 static __always_inline u64 wake_flags(u64 size)
 {
 	u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);

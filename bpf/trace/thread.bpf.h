@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who is calling, for the tracer: threads have numbers, told to userspace once
- * with all that is known of them, so that events need not repeat it.
+ * The calling thread, for the tracer. Threads have numbers; userspace gets a thread's identity
+ * once, so that events need not repeat it.
  */
 #ifndef BPF_TRACE_THREAD_BPF_H
 #define BPF_TRACE_THREAD_BPF_H
@@ -24,7 +24,7 @@ static __always_inline bool has_comm(struct task_struct *leader)
 	return true;
 }
 
-/* Whether the calling thread's process is one that was asked for. */
+/* Whether the filters select the calling thread's process. */
 static __always_inline bool is_chosen(struct task_struct *task, s32 pid)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
@@ -47,12 +47,15 @@ static __always_inline u32 number_of_process(u32 tgid)
 	number = __sync_fetch_and_add(&process_count, 1);
 	if (!bpf_map_update_elem(&process_numbers, &tgid, &number, BPF_NOEXIST))
 		return number;
-	/* Another thread was first. */
+	/* Another thread was faster. */
 	known = bpf_map_lookup_elem(&process_numbers, &tgid);
 	return known ? *known : number;
 }
 
-/* Tells userspace who the thread with this number is. Tried again where the ring is full. */
+/*
+ * Sends the identity of the thread with this number to userspace. Retried later if the ring is
+ * full.
+ */
 static __noinline int announce(struct traced_thread *thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -113,7 +116,7 @@ static __noinline int thread_first_seen(struct traced_thread *thread)
 	return 0;
 }
 
-/* The calling thread if it is traced, else NULL. */
+/* The calling thread if it is traced, otherwise NULL. */
 static __always_inline struct traced_thread *tracing_thread(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -132,7 +135,7 @@ static __always_inline struct traced_thread *tracing_thread(void)
 	return thread;
 }
 
-/* The calling thread if it has calls in progress, else NULL. */
+/* The calling thread if it has calls in progress, otherwise NULL. */
 static __always_inline struct traced_thread *thread_in_call(void)
 {
 	struct traced_thread *thread = bpf_task_storage_get(&traced_threads, bpf_get_current_task_btf(), 0, 0);
@@ -140,7 +143,10 @@ static __always_inline struct traced_thread *thread_in_call(void)
 	return thread && thread->state == TRACING && thread->depth ? thread : NULL;
 }
 
-/* Where the thread shows since when it is in a call; NULL never, but the verifier does not know. */
+/*
+ * Where the thread publishes since when it has been in a call; never NULL, but the verifier does
+ * not know.
+ */
 static __always_inline volatile u64 *progress_of(const struct traced_thread *thread)
 {
 	u32 number = thread->number;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Asynchronous copies that no wait has covered yet; the scheme is told at
- * struct stream_record in gpuprobe/state.h.
+ * Asynchronous copies that no wait has covered yet; struct stream_record in
+ * gpuprobe/state/streams.h explains the scheme.
  *
- * A wait also says how fast copies were at least: their bytes over the time
- * from the issue of a segment's oldest to the wait's end. A segment is settled
- * so, once, by whoever comes to its stream next with the lock; what nobody
- * came for, userspace adds when it reads.
+ * A wait also gives a lower bound of the copies' speed: their bytes over the time from the issue of
+ * a segment's oldest copy to the wait's end. Whoever next takes the stream's lock settles a segment
+ * this way, once. Userspace adds the unsettled segments when it reads.
  */
 #ifndef BPF_WAIT_INFLIGHT_BPF_H
 #define BPF_WAIT_INFLIGHT_BPF_H
@@ -21,7 +20,7 @@ struct {
 	__type(value, struct stream_record);
 } streams SEC(".maps");
 
-/* A fresh stream record, to insert from: too large for the stack. */
+/* A zeroed stream record to insert, too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -36,7 +35,7 @@ struct {
 	__type(value, struct event_record);
 } events SEC(".maps");
 
-/* What they wait for of each other, see wait/order.bpf.h. */
+/* Waits between streams, see wait/order.bpf.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -47,7 +46,9 @@ struct {
 #define LOCK_TRIES 64
 #define COVER_TRIES 64
 
-/* The stream that `handle` means to this thread: the special ones by context or thread. */
+/*
+ * The stream that `handle` denotes in this thread; special streams depend on the context or thread.
+ */
 static __always_inline struct stream_key stream_key_of(const struct thread *thread,
 						       const volatile struct function_desc *function, u64 handle)
 {
@@ -65,7 +66,10 @@ static __always_inline struct stream_key stream_key_of(const struct thread *thre
 	return key;
 }
 
-/* Up to which epochs a stream's copies are done, when that was told, and those that went with the context. */
+/*
+ * Epochs up to which a stream's copies are finished, the time when that was proved, and the epoch
+ * up to which copies ended with the context.
+ */
 struct coverage {
 	u64 epoch, ns, dead;
 };
@@ -102,7 +106,7 @@ static __always_inline void settle(u32 slot, const struct stream_record *stream,
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 
-/* Empties a segment, and settles it if its copies are done; the caller holds the lock. */
+/* Empties a segment, and settles it if its copies are finished; the caller holds the lock. */
 __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, u64 covered_ns)
 {
 	struct stream_segment *segment;
@@ -111,7 +115,7 @@ __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, 
 		return 0;
 	segment = &stream->segments[index % SEGMENTS];
 	for (u32 kind = 0; kind < COPY_KINDS; kind++) {
-		/* A wait or another copy may have been missed. */
+		/* Not if a wait or another copy may have been missed. */
 		if (segment->calls[kind] && covered_ns &&
 		    !was_blind_since(segment->oldest_ns[kind], RATE_COPY, RATE_WAIT))
 			settle(slot, stream, kind, segment->calls[kind], segment->bytes[kind],
@@ -126,7 +130,7 @@ __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, 
 	return 0;
 }
 
-/* Settles all segments that are done; the caller holds the lock. */
+/* Settles all finished segments; the caller holds the lock. */
 __noinline int settle_stream(struct stream_record *stream, u32 slot)
 {
 	struct coverage coverage;
@@ -158,20 +162,23 @@ static __always_inline struct stream_segment *segment_for(struct stream_record *
 		next = segment;
 	else if (!next->epoch)
 		stream->head++;
-	else /* All in use: hold the latest to be in flight longer. */
+	else /* All are in use: its copies count as in flight for longer. */
 		next = segment;
 	next->epoch = epoch;
 	return next;
 }
 
-/* From now on what a wait for a stream proves of others is looked at: `orders` says of which. */
+/* From now on, examine what a wait for a stream proves of the other streams in `orders`. */
 static __always_inline void look_at_orders(struct process_record *process, u32 orders)
 {
 	if ((process->orders & orders) != orders)
 		__sync_fetch_and_or(&process->orders, orders);
 }
 
-/* Whether the legacy default stream waits for the stream `handle`, which is `object`, and the reverse. */
+/*
+ * Whether the legacy default stream and the stream `handle`, which is `object`, wait for each
+ * other.
+ */
 static __always_inline bool meets_legacy(u64 handle, const struct object_record *object)
 {
 	if (handle <= STREAM_PER_THREAD)
@@ -179,7 +186,7 @@ static __always_inline bool meets_legacy(u64 handle, const struct object_record 
 	return object && object->row != ROW_NONE && !(object->flags & OBJECT_NON_BLOCKING);
 }
 
-/* The context and device of a stream: its own, where its making was seen, else the thread's. */
+/* The context and device of a stream: its own if its creation was seen, otherwise the thread's. */
 static __always_inline void place_stream(struct thread *thread, const struct stream_key *key,
 					 struct stream_record *stream)
 {
@@ -193,7 +200,7 @@ static __always_inline void place_stream(struct thread *thread, const struct str
 		look_at_orders(process, ORDERS_LEGACY);
 	if (process && stream->blocking)
 		look_at_orders(process, ORDERS_BLOCKING);
-	/* What an earlier stream of this handle was given is no matter of this one. */
+	/* Work on an earlier stream with this handle does not count for this one. */
 	if (config.profile && process)
 		stream->covered = process->epoch + 1;
 }
@@ -219,7 +226,7 @@ static __always_inline struct stream_record *stream_record_of(struct thread *thr
 	return stream;
 }
 
-/* Returns whether the lock is the caller's now. Global: the verifier makes all tries once. */
+/* Returns whether the caller has the lock now. Global: the verifier goes through the tries once. */
 __noinline int lock_word(u32 *lock)
 {
 	if (!lock)
@@ -235,9 +242,12 @@ static __always_inline void unlock_word(u32 *lock)
 	__sync_lock_test_and_set(lock, 0);
 }
 
-#define CONTEXT_SEVERAL (~0ull) /* no context has this handle */
+#define CONTEXT_SEVERAL (~0ull) /* not the handle of any context */
 
-/* A thread's own stream has work in another context now: no wait for one of them covers both. The caller holds the lock. */
+/*
+ * A per-thread stream now has work in another context: no wait for one context covers both. The
+ * caller holds the lock.
+ */
 static __always_inline void move_stream(struct thread *thread, struct stream_record *stream)
 {
 	u64 epochs = 0;
@@ -254,7 +264,7 @@ static __always_inline void add_to_segment(struct stream_segment *segment, const
 {
 	u32 kind = call->kind;
 
-	/* Linux 6.1 has forgotten by now that it was looked at. */
+	/* The verifier of Linux 6.1 has lost the earlier check by now. */
 	barrier_var(kind);
 	if (kind >= COPY_KINDS)
 		return;
@@ -264,7 +274,7 @@ static __always_inline void add_to_segment(struct stream_segment *segment, const
 	segment->bytes[kind] = sum_of(segment->bytes[kind], bytes);
 }
 
-/* Adds an asynchronous copy that has just been issued; at its entry it was the epoch `after`. */
+/* Adds an asynchronous copy that has just been issued; `after` was the epoch at its entry. */
 __noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
 			    u64 bytes, u64 after)
 {
@@ -298,7 +308,7 @@ __noinline int inflight_add(struct thread *thread, const struct stream_key *at, 
 	return 0;
 }
 
-/* That of what is issued now. Epochs begin at 1, so that 0 is none. */
+/* The epoch of work issued now. Epochs begin at 1, so that 0 means none. */
 static __always_inline u64 work_epoch(u32 slot)
 {
 	const struct process_record *process = process_at(slot);
@@ -306,7 +316,7 @@ static __always_inline u64 work_epoch(u32 slot)
 	return process ? process->epoch + 1 : 0;
 }
 
-/* Begins a new epoch: what is issued before this moment is of an earlier one. */
+/* Begins a new epoch: work issued before this moment belongs to an earlier one. */
 static __always_inline u64 next_epoch(u32 slot)
 {
 	struct process_record *process = process_at(slot);
@@ -315,8 +325,9 @@ static __always_inline u64 next_epoch(u32 slot)
 }
 
 /*
- * The time first: who sees the epoch must not see an older wait's time. The epoch never goes back where two waits end
- * at once: what the later one covers would be in flight again.
+ * The time is written first: a reader that sees the new epoch must not see an older wait's time.
+ * The epoch never goes back when two waits end at once; otherwise copies covered by the later one
+ * would be in flight again.
  */
 static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns, u64 epoch)
 {
@@ -331,7 +342,10 @@ static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *c
 	}
 }
 
-/* Settles what is done, where nobody else has the stream; else they do, or the next. */
+/*
+ * Settles finished copies unless another thread holds the stream: then that thread settles them, or
+ * the next one.
+ */
 static __always_inline void try_settle(struct stream_record *stream, u32 slot)
 {
 	if (__sync_val_compare_and_swap(&stream->lock, 0, 1))
@@ -340,7 +354,10 @@ static __always_inline void try_settle(struct stream_record *stream, u32 slot)
 	unlock_word(&stream->lock);
 }
 
-/* All that the stream was given before `epoch` began is done, and no more is known; wait/order.bpf.h has what follows from it. */
+/*
+ * All work of the stream from before `epoch` is finished, and only that is known. wait/order.bpf.h
+ * derives what follows for other streams.
+ */
 __noinline int cover_stream(const struct stream_key *at, u64 epoch)
 {
 	struct stream_record *stream;
@@ -357,7 +374,7 @@ __noinline int cover_stream(const struct stream_key *at, u64 epoch)
 	return 0;
 }
 
-/* All that the context's streams were given; each is settled when somebody comes to it. */
+/* Covers all streams of the context; each is settled when a thread next uses it. */
 static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 {
 	struct context_key key = {.context = context, .slot = slot};
@@ -375,7 +392,7 @@ static __always_inline void cover_context(u32 slot, u64 context, u64 epoch)
 		lose_update(error, LOSS_CONTEXT_MAP_FULL);
 }
 
-/* What the stream was told to wait for is no matter any more. */
+/* Drops what the stream waits for. */
 static __always_inline void forget_orders(const struct stream_key *key)
 {
 	struct process_record *process = process_at(key->slot);
@@ -395,7 +412,7 @@ static __always_inline void forget_context_orders(u32 slot, u64 context)
 	forget_orders(&key);
 }
 
-/* The stream, or the handle that its record is of, is over. */
+/* The stream, or the handle that the record belongs to, has ended. */
 __noinline int drop_stream(const struct stream_key *at)
 {
 	struct stream_record *stream;
@@ -417,7 +434,7 @@ static __always_inline void forget_stream(u32 slot, u64 handle)
 {
 	struct stream_key key = {.slot = slot, .stream = handle};
 
-	/* The special ones are not made and ended by handle. */
+	/* Special streams are not created and destroyed by handle. */
 	if (handle > STREAM_PER_THREAD)
 		drop_stream(&key);
 }
@@ -436,7 +453,7 @@ static __always_inline struct object_record *event_object(u32 slot, u64 event)
 	return bpf_map_lookup_elem(&objects, &key);
 }
 
-/* From now on the event may be recorded where that is not seen: a wait for it proves nothing. */
+/* From now on the event may be recorded unseen: a wait for it proves nothing. */
 static __noinline int recorded_elsewhere(u32 slot, u64 event)
 {
 	struct object_record *object = event_object(slot, event);
@@ -452,7 +469,7 @@ static __noinline int recorded_elsewhere(u32 slot, u64 event)
 	return 0;
 }
 
-/* So is one whose making was not seen. */
+/* This includes events whose creation was missed. */
 static __always_inline bool is_recorded_elsewhere(u32 slot, u64 event)
 {
 	const struct process_record *process = process_at(slot);

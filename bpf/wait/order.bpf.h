@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The order of streams: what the end of a wait for one proves of others. A stream that waits for an event is behind
- * what the event stands for, struct stream_orders in gpuprobe/state.h; the legacy default stream is behind what
- * the blocking streams of its context had before it, and they behind what it had.
+ * The order of streams: what the end of a wait for one stream proves of others. A stream that waits
+ * for an event is behind the work that the event marks (struct stream_orders in
+ * gpuprobe/state/streams.h). The legacy default stream is behind earlier work of the blocking
+ * streams in its context, and they are behind its earlier work.
  *
- * A wait's end is a proof: all that the stream had before an epoch is done. What it was behind by then is done as
- * well, so a proof leads to others, of earlier epochs: an event is older than the wait for it. What has no room is
- * left out, and held to be in flight until another wait covers it.
+ * The end of a wait is a proof: all work of the stream before an epoch is finished. Work that the
+ * stream was behind by then is finished too, so a proof leads to other proofs, of earlier epochs:
+ * an event is older than the wait for it. Proofs without room are dropped: that work counts as in
+ * flight until another wait covers it.
  */
 #ifndef BPF_WAIT_ORDER_BPF_H
 #define BPF_WAIT_ORDER_BPF_H
 
 #include "wait/inflight.bpf.h"
 
-#define PROOF_STEPS 128 /* proofs that one wait leads to */
+#define PROOF_STEPS 128 /* most proofs that one wait may lead to */
 
-/* Fresh orders, to insert from: too large for the stack. */
+/* Zeroed orders to insert, too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -23,15 +25,15 @@ struct {
 	__type(value, struct stream_orders);
 } empty_orders SEC(".maps");
 
-/* --- what is behind what --- */
+/* --- recording the order --- */
 
-/* The event may have been recorded again, by a call that was not seen. */
+/* The event may have been recorded again by a call that was missed. */
 static __always_inline bool is_unsure(const struct event_record *event)
 {
 	return was_blind_since(event->start_ns, RATE_WAIT, RATE_WAIT);
 }
 
-/* The epoch that the event stands for; 0: not known. */
+/* The epoch that the event marks; 0: unknown. */
 static __always_inline u64 recorded_epoch(u32 slot, u64 handle)
 {
 	struct event_key key = {.event = handle, .slot = slot};
@@ -50,9 +52,9 @@ static __always_inline bool has_work(const struct stream_key *key)
 	       (orders & ORDERS_EVENTS && bpf_map_lookup_elem(&stream_orders, key));
 }
 
-/* Where a stream is. */
+/* The context of a stream. */
 struct stream_place {
-	u64 context;  /* 0: not known */
+	u64 context;  /* 0: unknown */
 	u64 blocking; /* as stream_record.blocking */
 };
 
@@ -78,7 +80,10 @@ static __noinline int find_place(struct thread *thread, const struct stream_key 
 	return 0;
 }
 
-/* An epoch before which waits for the whole context, or the legacy default stream, have proved what orders say. */
+/*
+ * An epoch before which waits for the whole context or the legacy default stream have already
+ * proved what the orders say.
+ */
 static __always_inline u64 proved_epoch(u32 slot, const struct stream_place *place)
 {
 	struct context_key key = {.context = place->context, .slot = slot};
@@ -90,13 +95,13 @@ static __always_inline u64 proved_epoch(u32 slot, const struct stream_place *pla
 										 context->covered;
 }
 
-/* Where a new order goes. */
+/* Where to put a new order. */
 struct order_choice {
-	u64 stream, scope; /* what it is about */
-	u64 proved;	   /* orders of an earlier epoch have no use any more */
-	u64 latest;	   /* epoch of that number `same` */
-	u32 free;	   /* number of a free one plus 1; 0: there is none */
-	u32 same;	   /* of the latest about the same stream */
+	u64 stream, scope; /* the stream that the order waits for */
+	u64 proved;	   /* orders of earlier epochs are no longer needed */
+	u64 latest;	   /* epoch of order `same` */
+	u32 free;	   /* index of a free order plus 1; 0: none */
+	u32 same;	   /* index plus 1 of the latest order for the same stream */
 };
 
 __noinline int weigh_order(struct order_choice *choice, const struct stream_orders *orders, u32 number)
@@ -139,7 +144,7 @@ static __always_inline struct stream_orders *orders_of(const struct stream_key *
 	return orders;
 }
 
-/* The stream is behind what the order says. `proved`: see order_choice. */
+/* Records that the stream is behind the order's work. `proved`: see order_choice. */
 __noinline int add_order(const struct stream_key *at, const struct stream_order *order, u64 proved)
 {
 	struct order_choice choice = {.proved = proved};
@@ -171,7 +176,7 @@ __noinline int add_order(const struct stream_key *at, const struct stream_order 
 	return 0;
 }
 
-/* The stream waits for the event, which stood for that epoch when the call began. */
+/* The stream waits for the event, which marked that epoch when the call began. */
 __noinline int order_stream(struct thread *thread, const struct stream_key *at, u64 handle, u64 epoch)
 {
 	struct event_key event_key = {.event = handle};
@@ -187,7 +192,7 @@ __noinline int order_stream(struct thread *thread, const struct stream_key *at, 
 	key = *at;
 	event_key.slot = thread->slot;
 	event = bpf_map_lookup_elem(&events, &event_key);
-	/* Recorded anew meanwhile: nobody knows which the wait is for. */
+	/* The event was recorded again meanwhile: which recording the wait is for is unknown. */
 	if (!event || event->epoch != epoch)
 		return 0;
 	other = event->stream;
@@ -217,7 +222,7 @@ __noinline int order_stream(struct thread *thread, const struct stream_key *at, 
 	return 0;
 }
 
-/* --- what is proved --- */
+/* --- following proofs --- */
 
 static __always_inline bool push_proof(struct thread *thread, u64 stream, u64 scope, u64 epoch)
 {
@@ -234,7 +239,7 @@ static __always_inline bool push_proof(struct thread *thread, u64 stream, u64 sc
 	return true;
 }
 
-/* Returns 1 where the proof that follows from the order has no room yet, else 0. */
+/* Returns 1 if the proof that follows from the order has no room yet, otherwise 0. */
 __noinline int follow_order(struct thread *thread, struct stream_orders *orders, u32 number, u64 epoch)
 {
 	struct stream_order *order;
@@ -275,7 +280,10 @@ static __always_inline void drop_proof(struct thread *thread, u32 number)
 	thread->proof_count = last;
 }
 
-/* The legacy default stream's work of epochs below that came before the latest of the stream's copies of epochs below `epoch`. */
+/*
+ * The epoch below which the legacy default stream's work precedes the stream's latest copies of
+ * epochs below `epoch`.
+ */
 __noinline u64 legacy_before(const struct stream_record *stream, u64 epoch)
 {
 	u64 after = 0;
@@ -288,7 +296,7 @@ __noinline u64 legacy_before(const struct stream_record *stream, u64 epoch)
 	return after;
 }
 
-/* The legacy default stream had waited for the blocking streams. */
+/* The legacy default stream waited for the blocking streams. */
 static __always_inline void cover_blocking(struct thread *thread, u64 context, u64 epoch)
 {
 	struct context_key key = {.context = context, .slot = thread->slot};
@@ -299,8 +307,8 @@ static __always_inline void cover_blocking(struct thread *thread, u64 context, u
 }
 
 /*
- * What a blocking stream's copies prove of the legacy default stream: what that had before them. Of other blocking
- * streams they prove nothing.
+ * A blocking stream's copies prove that the legacy default stream's earlier work is finished. They
+ * prove nothing of other blocking streams.
  */
 static __always_inline void prove_legacy(struct thread *thread, const struct stream_key *key, u64 epoch)
 {
@@ -314,7 +322,10 @@ static __always_inline void prove_legacy(struct thread *thread, const struct str
 		push_proof(thread, STREAM_LEGACY_ALONE, stream->context, before);
 }
 
-/* Covers what the latest proof is of, and adds those that follow from it. It stays until these have had room. */
+/*
+ * Covers the latest proof's work and adds the proofs that follow from it. The proof stays until all
+ * of these have had room.
+ */
 __noinline int follow_proof(struct thread *thread)
 {
 	const struct process_record *process;
@@ -361,7 +372,7 @@ static __always_inline void prove(struct thread *thread, u64 stream, u64 scope, 
 	}
 }
 
-/* All that the stream was given before `epoch` began is done, and what follows from that. */
+/* All work of the stream from before `epoch` is finished, and so is what follows from that. */
 static __always_inline void stream_done(struct thread *thread, const struct stream_key *key, u64 epoch)
 {
 	const struct process_record *process = process_at(thread->slot);
@@ -372,7 +383,7 @@ static __always_inline void stream_done(struct thread *thread, const struct stre
 		cover_stream(key, epoch);
 }
 
-/* The same of all streams of the context. */
+/* The same for all streams of the context. */
 static __always_inline void context_done(struct thread *thread, u64 context, u64 epoch)
 {
 	const struct process_record *process = process_at(thread->slot);

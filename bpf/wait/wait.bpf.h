@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waits, queries and event records: what they prove about copies in flight.
- * A query that answers "done" proves the same as a wait that has ended.
+ * Waits, queries and event records: what they prove about copies in flight. A query that finds the
+ * work finished proves the same as a completed wait.
  */
 #ifndef BPF_WAIT_WAIT_BPF_H
 #define BPF_WAIT_WAIT_BPF_H
@@ -10,7 +10,7 @@
 #include "wait/order.bpf.h"
 
 /* call.arg */
-#define WAITED_STREAM 0 /* of a stream, its scope is in WAITED_SCOPE */
+#define WAITED_STREAM 0 /* 0: none; its scope is in WAITED_SCOPE */
 #define WAITED_SCOPE 1
 #define WAITED_OBJECT 2 /* event or context */
 #define WAITED_EPOCH 3
@@ -28,7 +28,10 @@ static __always_inline void enter_event(struct thread *thread, struct call *call
 	call->arg[WAITED_EPOCH] = event->epoch;
 }
 
-/* The call that has entered records the event: what that stands for nobody knows before it has returned. */
+/*
+ * A call that records the event has entered: what the event marks is unknown until the call
+ * returns.
+ */
 static __always_inline void event_changes(u32 slot, u64 handle)
 {
 	struct event_key key = {.event = handle, .slot = slot};
@@ -38,7 +41,10 @@ static __always_inline void event_changes(u32 slot, u64 handle)
 		*(volatile u64 *)&event->epoch = 0;
 }
 
-/* The wait has ended, or the query was answered. Where the event was recorded meanwhile it may have been for that. */
+/*
+ * The wait has ended, or the query has returned. If the event was recorded meanwhile, it may have
+ * been for the new recording.
+ */
 static __always_inline void leave_event(u32 slot, struct call *call)
 {
 	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
@@ -58,7 +64,7 @@ static __always_inline void enter_stream(struct pt_regs *ctx, const volatile str
 	call->arg[WAITED_EPOCH] = next_epoch(thread->slot);
 }
 
-/* Of an event that is recorded in all streams of a context: which these are is not followed. */
+/* For an event recorded in all streams of a context, whose streams are not tracked. */
 static __always_inline void enter_all_streams(struct thread *thread, struct call *call)
 {
 	call->arg[WAITED_STREAM] = 0;
@@ -90,7 +96,7 @@ static __noinline int wait_enter(struct pt_regs *ctx, const volatile struct func
 	return 0;
 }
 
-/* Keeps the point of the stream that the event stands for, if a wait for it can prove anything. */
+/* Keeps the point in the stream that the event marks, if a wait for it can prove anything. */
 static __always_inline void event_recorded(u32 slot, const struct call *call)
 {
 	struct event_key key = {.event = call->arg[WAITED_OBJECT], .slot = slot};
@@ -126,13 +132,13 @@ static __always_inline void wait_succeeded(struct thread *thread, const struct c
 	else if (call->kind == WAIT_CONTEXT)
 		context_done(thread, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
 	else if (call->operation == OP_QUERY && call->kind == WAIT_STREAM && key.stream == STREAM_LEGACY)
-		/* Whether a query takes the blocking streams in is not documented. */
+		/* Whether such a query covers the blocking streams is undocumented. */
 		cover_stream(&key, call->arg[WAITED_EPOCH]);
 	else if (key.stream)
 		stream_done(thread, &key, call->arg[WAITED_EPOCH]);
 }
 
-/* Pools give memory back then (memory/pool.bpf.h). */
+/* Pools may release memory at this point (memory/pool.bpf.h). */
 static __always_inline void wait_ended(u32 slot)
 {
 	struct process_record *process = process_at(slot);

@@ -6,17 +6,17 @@
  *
  * An event is as small as its function allows:
  *
- *   struct trace_event		 40 bytes
- *   plan.words words of 8 bytes	the arguments, raw: the six registers
- * 				     rdi rsi rdx rcx r8 r9, then the stack's
- * 				     slots from sp+8 on
- *   one word			   with TRACE_PLAN_KERNEL: the handle that the
- * 				     driver was given for the launch, or 0
- *   one word			   with stack_mode of struct config: the id of the call's
- * 				     stack (gpuprobe/stack.h), which is in the ring of
- * 				     stacks before the event; 0: it could not be taken
+ *   struct trace_event                 40 bytes
+ *   plan.words words of 8 bytes        the arguments, raw: the six registers
+ *                                      rdi rsi rdx rcx r8 r9, then the stack's
+ *                                      slots from sp+8 on
+ *   one word                           with TRACE_PLAN_KERNEL: the handle that the
+ *                                      driver was given for the launch, or 0
+ *   one word                           with stack_mode of struct config: the id of the call's
+ *                                      stack (gpuprobe/stack.h), which is in the ring of
+ *                                      stacks before the event; 0: it could not be taken
  *   a block for each read at entry     in the order of plan.read[]
- *   a block			    with TRACE_PLAN_ARGS and config.kernel_args
+ *   a block                            with TRACE_PLAN_ARGS and config.kernel_args
  *   a block for each read at return    in the order of plan.read[]; none in an entry event
  *
  * A block is a __u16 with its length in bytes, or TRACE_UNREADABLE, followed by those bytes without
