@@ -32,7 +32,7 @@ static void gather(const struct process *process, struct allocated_sites *sites)
 	}
 }
 
-/* Sites of one stack, by several functions, are next to one another. */
+/* Merges sites of one stack with different functions, which are adjacent after sorting. */
 static size_t merge(struct allocated_site *list, size_t count)
 {
 	size_t used = 0;

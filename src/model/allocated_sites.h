@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process has allocated at each of its call sites, whatever the function. It may have ten thousands of sites,
- * and as many with live memory, of each of which that is asked.
+ * A process's allocations at each of its call sites, summed over functions. Sorted for lookup: a
+ * process may have tens of thousands of sites, and as many with live memory that need this.
  */
 #ifndef MODEL_ALLOCATED_SITES_H
 #define MODEL_ALLOCATED_SITES_H
@@ -12,17 +12,17 @@
 
 struct allocated_site {
 	const struct stack *stack;
-	size_t place; /* of the last of its sites in the process's list */
+	size_t place; /* index of the last of its sites in the process's list */
 	uint64_t calls, bytes;
-	uint16_t row; /* of that site */
+	uint16_t row; /* function of that site */
 };
 
 struct allocated_sites {
-	struct allocated_site *list; /* by stack */
+	struct allocated_site *list; /* ordered by stack */
 	size_t count;
 };
 
-/* Sites whose stacks are not known are left out. 0, or -ENOMEM: then there are none. */
+/* Leaves out sites with unknown stacks. Returns 0 or -ENOMEM; the list is empty then. */
 int allocated_sites__read(const struct process *process, struct allocated_sites *sites);
 void allocated_sites__clear(struct allocated_sites *sites);
 

@@ -6,13 +6,13 @@
 #include "model/model.h"
 
 /*
- * The totals of `device` (its number in the process, or DEVICE_UNKNOWN) in the
- * list, which is kept by number and made longer where need be. NULL without
- * memory. Valid until the next call for the list; the caller frees the list.
+ * The totals of `device` (its number in the process, or DEVICE_UNKNOWN) in the list, which is
+ * ordered by number and grown if needed. NULL without memory. Valid until the next call for the
+ * list; the caller frees the list.
  */
 struct device_totals *device_totals__of(struct device_totals **list, size_t *count, uint8_t device);
 
-/* Sets all to 0; the devices stay listed. */
+/* Zeroes all totals; the devices stay listed. */
 void device_totals__reset(struct device_totals *list, size_t count);
 
 /* Whether memory of this kind is on a device. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two dumps compared, see before.h.
+// Compares two dumps, see dump_before.h.
 #include "model/dump_before.h"
 
 #include <string.h>
@@ -16,7 +16,10 @@ static bool is_same_frame(const struct stack_frame *a, const struct stack_frame 
 	       is_same_text(a->file, b->file);
 }
 
-/* From the call outwards: what spins in it is in another instruction each time. */
+/*
+ * Compares frames from the call outwards: a thread that spins inside the call is at another
+ * instruction each time.
+ */
 static bool is_same_stack(const struct dump_thread *a, const struct dump_thread *b)
 {
 	const struct stack_frame *frame = a->stack.frames + a->beyond, *other = b->stack.frames + b->beyond;
@@ -65,7 +68,7 @@ enum dump_motion dump_before__motion(const struct dump_process *before, const st
 {
 	const struct dump_thread *then = before ? find_thread(before, thread->tid) : NULL;
 
-	/* Two stacks that are not known are not the same one. */
+	/* Two unknown stacks do not count as equal. */
 	if (!then || !then->stack.count || !thread->stack.count || then->no_stack || thread->no_stack)
 		return DUMP_MOTION_UNKNOWN;
 	if (!is_same_text(then->call, thread->call) || !is_same_text(then->by, thread->by))

@@ -9,7 +9,7 @@
 
 #include "api/api.h"
 
-#define ROW_SHIFT 33 /* above the code and whether it is of a sample */
+#define ROW_SHIFT 33 /* above the code and the `sampled` bit */
 
 static uint64_t pack(const struct failure_key *key)
 {
@@ -22,7 +22,7 @@ void failures__begin(struct process *process)
 	process->other_failures = (struct failure){.function = FAILURES_REST, .error = FAILURES_REST, .is_rest = true};
 }
 
-/* Where the key is, or would be, in the order of keys. */
+/* Index of the key, or where it would be inserted, in the ordered keys. */
 static size_t place_of(const struct process *process, uint64_t key)
 {
 	size_t low = 0, high = process->failure_key_count;
@@ -38,7 +38,7 @@ static size_t place_of(const struct process *process, uint64_t key)
 	return low;
 }
 
-/* Whether it has an entry, which it gets while there is room. Returns 1, 0 or -ENOMEM. */
+/* Whether the key has an entry; it gets one while there is room. Returns 1, 0 or -ENOMEM. */
 static int claim(struct process *process, uint64_t key)
 {
 	size_t place = place_of(process, key), count = process->failure_key_count;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The failures of one process, told apart by function, code and whether they are of a sample. A program may make codes up
- * without end: the first FAILURES_MAX that are met have an entry each for its life, all others are summed up in one
- * more. So no count ever goes to another entry or back, and all entries add up to all failures.
+ * The failures of one process, by function, code and whether they were sampled. A program could
+ * invent codes without end, so the first FAILURES_MAX keys get an entry for the process's life, and
+ * all others share one more. So no count ever moves between entries, and all entries add up to all
+ * failures.
  */
 #ifndef MODEL_FAILURES_H
 #define MODEL_FAILURES_H
@@ -10,19 +11,25 @@
 #include "gpuprobe/state.h"
 #include "model/model.h"
 
-#define FAILURES_MAX 256 /* some fifty functions with five codes each: programs have a few */
+#define FAILURES_MAX 256 /* some fifty functions with five codes each: real programs have a few */
 #define FAILURES_REST "other"
 
-/* A reading begins: the list is empty, and which failures have entries stays known. */
+/* A reading begins: empties the list, but keeps which keys have entries. */
 void failures__begin(struct process *process);
 
-/* What the maps have of one; its row is of the API table. Returns 0, or -ENOMEM with the process as it was. */
+/*
+ * Adds one failure counter from the maps; its row is in the API table. Returns 0, or -ENOMEM with
+ * the process unchanged.
+ */
 int failures__add(struct process *process, const struct failure_key *key, const struct failure_record *record);
 
-/* Failures of which nothing is known but that they were. */
+/* Adds failures without further details. */
 void failures__add_rest(struct process *process, uint64_t count);
 
-/* All have been added: brings them in order, most first, what has no entries of its own last. Returns 0 or -ENOMEM. */
+/*
+ * All failures have been added: sorts them, most first, the shared entry last. Returns 0 or
+ * -ENOMEM.
+ */
 int failures__finish(struct process *process);
 
 #endif

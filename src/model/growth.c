@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histories of all sites, see growth.h.
+// Histories of all sites and sizes, see growth.h.
 #include "model/growth.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 #define NO_STACK UINT64_MAX
 
 struct growth_key {
-	uint64_t start_ns; /* with the pid tells which process it is */
-	uint64_t stack;	   /* serial; of a size NO_STACK */
-	uint64_t size;	   /* of each; 0: it is a call site */
+	uint64_t start_ns; /* identifies the process together with the pid */
+	uint64_t stack;	   /* serial number; NO_STACK for a size */
+	uint64_t size;	   /* allocation size; 0: it is a call site */
 	int32_t pid;
 	uint16_t row;
 	uint8_t kind, device;
@@ -26,9 +26,10 @@ struct growth_key {
 struct growing_site {
 	struct growth_key key;
 	struct growth_history history;
-	uint64_t seen;			 /* the latest sample that it was live in */
-	uint64_t count;			 /* live in it */
-	uint64_t first_unknown, unknown; /* frees of memory never seen allocated: up to the end of its warm-up, and now */
+	uint64_t seen;	/* the latest sample in which it was live */
+	uint64_t count; /* live allocations in that sample */
+	/* frees of memory never seen allocated: at the end of the warm-up, and now */
+	uint64_t first_unknown, unknown;
 	UT_hash_handle hh;
 };
 
@@ -120,11 +121,11 @@ static uint64_t count_unknown_frees(const struct process *process)
 	return count;
 }
 
-/* What one process has live at one place, or of one size. */
+/* A process's live memory at one call site or of one size. */
 struct growth_amount {
 	struct growth_key key;
 	uint64_t bytes, count;
-	uint64_t unknown; /* frees of the process of memory never seen allocated */
+	uint64_t unknown; /* the process's frees of memory never seen allocated */
 };
 
 static int sample_amount(struct growth *growth, const struct growth_amount *amount, uint64_t now_ns)
@@ -165,7 +166,10 @@ static int sample_sites(struct growth *growth, const struct process *process, ui
 	return ret;
 }
 
-/* Live memory of one size can grow only in number: what is one allocation at most is set up once. */
+/*
+ * Live memory of one size can only grow in number, so a size with at most one allocation counts as
+ * setup.
+ */
 static int sample_sizes(struct growth *growth, const struct process *process, uint64_t now_ns)
 {
 	uint64_t unknown = count_unknown_frees(process);
@@ -192,8 +196,8 @@ static int sample_process(struct growth *growth, const struct model *model, cons
 }
 
 /*
- * Sites with nothing live are at 0, and forgotten after a window of that; those of an ended process
- * stay as they were while the model has it.
+ * Sites without live memory get a sample of 0, and are dropped after a window of these. Sites of an
+ * ended process stay unchanged while the model has the process.
  */
 static int sample_rest(struct growth *growth, const struct model *model)
 {
@@ -222,10 +226,10 @@ int growth__sample(struct growth *growth, const struct model *model)
 {
 	int ret = 0, rest;
 
-	/* What was not read would be a low. */
+	/* Amounts missing from the reading would look like a low. */
 	if (model->broken_off)
 		return 0;
-	/* A timer may be a little early. */
+	/* Half an interval, because a timer may fire a little early. */
 	if (growth->sampled_ns && model->now_ns - growth->sampled_ns < GROWTH_SAMPLE_NS(growth->window_ns) / 2)
 		return 0;
 	growth->sampled_ns = model->now_ns;
@@ -239,8 +243,8 @@ int growth__sample(struct growth *growth, const struct model *model)
 }
 
 /*
- * What was live before gpuprobe is not counted, and what takes its place is:
- * that looks like growth until all of it has been replaced.
+ * Memory live before gpuprobe started is not counted, but its replacements are: that looks like
+ * growth until all of it has been replaced.
  */
 static bool may_replace(const struct growing_site *site, const struct process *process)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of a site over time, and whether they grow, see growth_history.h.
+// A site's bytes over time, and whether they grow, see growth_history.h.
 #include "model/growth_history.h"
 
 #include <stdbool.h>
@@ -8,26 +8,26 @@
 #include "base/saturate.h"
 
 /*
- * A time is looked at in ten stretches, the latest also in five. Of the 45
- * pairs of ten lows three may not rise, which noise comes to once in 17,000
- * times; five see over longer batches, but have to rise one by one, evenly, and
- * by more than what the moments of the samples may make of batches.
+ * Each time is divided into ten stretches, the latest one also into five. Of the 45 pairs among ten
+ * lows, three may fail to rise, which noise achieves once in 17,000 times. Five stretches can
+ * bridge longer batches, but there each low must rise, evenly, and by more than sampling in the
+ * middle of a batch could cause.
  */
 #define STRETCHES 10
 #define INVERSIONS_MAX 3
 #define FEW_STRETCHES 5
-#define FEW_FIT 0.97 /* of the line through them: r squared */
-/* Points and samples that a time consists of at least. */
+#define FEW_FIT 0.97 /* r squared of the line through the lows */
+/* A time needs at least this many points or samples. */
 #define LEAST_POINTS (2 * STRETCHES)
 
-/* --- taking in --- */
+/* --- adding samples --- */
 
 static const struct growth_sample *recent_at(const struct growth_history *history, size_t i)
 {
 	return &history->recent[(history->recent_next + GROWTH_RECENT - history->recent_count + i) % GROWTH_RECENT];
 }
 
-/* What the latest samples all reached; 0 while there are too few. */
+/* The level that none of the latest samples was below; 0 while there are too few. */
 static uint64_t floor_of_latest(const struct growth_history *history)
 {
 	uint64_t least = UINT64_MAX;
@@ -92,20 +92,20 @@ void growth_history__add(struct growth_history *history, uint64_t time_ns, uint6
 
 /* --- judging --- */
 
-/* A time that is looked at, as its lows in order. */
+/* The lows of the examined time, in order. */
 struct stretch_lows {
 	struct growth_sample low[STRETCHES];
 	size_t count; /* STRETCHES or FEW_STRETCHES */
 	uint64_t first_ns, last_ns, samples;
-	uint64_t jump; /* the most from one sample to the next; of FEW_STRETCHES */
+	uint64_t jump; /* with FEW_STRETCHES: the largest step from one sample to the next */
 };
 
-/* Bytes per second; *fit: how much of the lows' differences the line explains, 0 to 1. */
+/* Bytes per second; *fit: the share of the lows' variance that the line explains, 0 to 1. */
 static double slope_of(const struct stretch_lows *lows, double *fit)
 {
 	double mean_time = 0, mean_bytes = 0, sum = 0, times = 0, heights = 0;
 
-	/* From the first one on, so that nothing is lost to the size of the numbers. */
+	/* Relative to the first low, so that large numbers do not cost precision. */
 	for (size_t i = 0; i < lows->count; i++) {
 		mean_time += (double)(lows->low[i].time_ns - lows->first_ns) / (double)lows->count;
 		mean_bytes += ((double)lows->low[i].bytes - (double)lows->low[0].bytes) / (double)lows->count;
@@ -132,7 +132,7 @@ static unsigned int count_inversions(const struct stretch_lows *lows)
 	return inversions;
 }
 
-/* `before`: what had been reached before. */
+/* `before`: the level reached earlier. */
 static bool rises(const struct stretch_lows *lows, double fit, uint64_t before)
 {
 	const struct growth_sample *last = &lows->low[lows->count - 1];
@@ -142,7 +142,7 @@ static bool rises(const struct stretch_lows *lows, double fit, uint64_t before)
 	if (lows->count == FEW_STRETCHES)
 		return fit >= FEW_FIT && !count_inversions(lows) &&
 		       last->bytes - lows->low[0].bytes > saturate__product(2, lows->jump);
-	/* It still does: what has come to an end is flat at the end. */
+	/* It must still be rising: growth that has ended is flat at the end. */
 	return count_inversions(lows) <= INVERSIONS_MAX && last->bytes > last[-2].bytes;
 }
 
@@ -182,7 +182,7 @@ static void lows_of_points(const struct growth_point *points, size_t count, stru
 	lows->last_ns = points[count - 1].last_ns;
 }
 
-/* The highest floor of points that ended before this moment. */
+/* The highest floor of points that ended before this time. */
 static uint64_t floor_before(const struct growth_history *history, uint64_t time_ns)
 {
 	uint64_t highest = 0;
@@ -193,7 +193,7 @@ static uint64_t floor_before(const struct growth_history *history, uint64_t time
 	return highest;
 }
 
-/* `points` of the last points that are full, or 0: the latest samples. */
+/* Examines the last `points` full points, or the latest samples if `points` is 0. */
 static void judge_time(const struct growth_history *history, size_t points, size_t stretches,
 		       struct growth_evidence *evidence)
 {
@@ -219,14 +219,14 @@ static void judge_time(const struct growth_history *history, size_t points, size
 	evidence->grown_ns = lows.low[lows.count - 1].time_ns - lows.low[0].time_ns;
 }
 
-/* Whether the last `count` of the full points are a time to look at: longer than the window. */
+/* Whether the last `count` full points span enough to be examined: more than the window. */
 static bool is_longer(const struct growth_history *history, size_t full, size_t count)
 {
 	return count >= LEAST_POINTS && history->points[full - 1].last_ns - history->points[full - count].first_ns >
 						history->window_ns;
 }
 
-/* From the first of the latest samples that are not below the last one. */
+/* How long the latest samples have not been below the last one. */
 static uint64_t still_ns(const struct growth_history *history)
 {
 	const struct growth_sample *last = recent_at(history, history->recent_count - 1), *first = last;
@@ -238,7 +238,7 @@ static uint64_t still_ns(const struct growth_history *history)
 
 void growth_history__judge(const struct growth_history *history, struct growth_evidence *evidence)
 {
-	/* The last point may be of few samples, and has no low yet to speak of. */
+	/* The last point may have few samples so far, so its low is not meaningful. */
 	size_t full = history->point_count ? history->point_count - 1 : 0;
 	const size_t times[] = {0, full / 2, full};
 

@@ -8,9 +8,9 @@
 
 #include "model/growth.h"
 
-#define GROWTH_RECENT 61 /* samples kept one by one: a window and its end */
-#define GROWTH_POINTS 64 /* stretches of the whole time */
-#define GROWTH_STRETCH 6 /* samples: a tenth of the window */
+#define GROWTH_RECENT 61 /* samples kept individually: a window including both ends */
+#define GROWTH_POINTS 64 /* stretches that cover the whole time */
+#define GROWTH_STRETCH 6 /* samples in a tenth of the window */
 
 struct growth_sample {
 	uint64_t time_ns, bytes;
@@ -20,22 +20,22 @@ struct growth_sample {
 struct growth_point {
 	struct growth_sample low;
 	uint64_t first_ns, last_ns;
-	uint64_t floor; /* the highest that GROWTH_STRETCH samples in a row all reached */
+	uint64_t floor; /* the highest level that GROWTH_STRETCH consecutive samples all reached */
 	uint64_t samples;
 };
 
-/* All zero at first, but for window_ns. */
+/* Initially all zero except window_ns. */
 struct growth_history {
 	uint64_t window_ns;
-	uint64_t first_ns;			    /* the first sample, with which the warm-up begins */
-	struct growth_sample recent[GROWTH_RECENT]; /* a ring, of all samples after the warm-up */
+	uint64_t first_ns;			    /* the first sample, where the warm-up begins */
+	struct growth_sample recent[GROWTH_RECENT]; /* a ring of all samples after the warm-up */
 	size_t recent_next, recent_count;
-	struct growth_point points[GROWTH_POINTS]; /* the last one is being filled */
+	struct growth_point points[GROWTH_POINTS]; /* the last one is still being filled */
 	size_t point_count;
-	uint64_t stride; /* samples of a point */
+	uint64_t stride; /* samples per point */
 };
 
-/* Takes a sample in; times never go back. */
+/* Adds a sample; times never decrease. */
 void growth_history__add(struct growth_history *history, uint64_t time_ns, uint64_t bytes);
 
 void growth_history__judge(const struct growth_history *history, struct growth_evidence *evidence);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads did with their time is looked up, see host.h.
+// Finds a process's threads in what they did with their time, see host.h.
 #include "model/host.h"
 
-#define START_PRECISION_NS 20000000 /* /proc tells a start in clock ticks */
+#define START_PRECISION_NS 20000000 /* /proc gives start times in clock ticks */
 
 bool host__is_same_start(uint64_t start_ns, uint64_t other_ns)
 {

@@ -11,16 +11,22 @@
 #include "base/table.h"
 #include "symbol/kernel_name.h"
 
-/* What is kept of a process's names; then the oldest leaves. A program can ask for kernels without end. */
+/*
+ * Most bytes of names kept per process; beyond that the oldest are dropped. A program can look up
+ * kernels without end.
+ */
 #define PROCESS_BYTES_MAX (64u << 20)
-/* The same of all of them: then those of the process that has most leave, an eighth at a time. */
+/*
+ * The same for all processes together; beyond that the process with the most loses an eighth at a
+ * time.
+ */
 #define BYTES_MAX (256u << 20)
 
-/* Read through the handle, at the first launch in a generation. */
+/* Read through the handle at the first launch of a generation. */
 struct read_name {
 	struct kernel_key key;
 	UT_hash_handle hh;
-	struct read_name *prev, *next; /* of its process, the oldest first */
+	struct read_name *prev, *next; /* within its process, oldest first */
 	char name[];
 };
 
@@ -33,25 +39,28 @@ struct given_key {
 struct given_name {
 	struct given_key key;
 	uint64_t module;
-	uint32_t generation; /* in which it was given */
-	uint32_t end;	     /* the generation from which it is void; 0 while it lives */
+	uint32_t generation; /* generation in which the program looked it up */
+	uint32_t end;	     /* first generation in which it is void; 0 while it is valid */
 	UT_hash_handle hh;
-	struct given_name *prev, *next;		  /* of its process, the oldest first */
-	struct given_name *prev_live, *next_live; /* of its module, while it lives */
+	struct given_name *prev, *next;		  /* within its process, oldest first */
+	struct given_name *prev_live, *next_live; /* within its module, while valid */
 	char *name;
 };
 
-/* The names that live of a module: there is one. */
+/* The valid names of a module; there is at least one. */
 struct live_module {
 	uint64_t module;
 	struct given_name *names;
 	UT_hash_handle hh;
 };
 
-/* What is known of a process, so that an unload and its end cost what it has, not what all have. */
+/*
+ * Names of one process, so that its unloads and its end cost time only in proportion to its own
+ * names.
+ */
 struct process_names {
 	uint32_t slot;
-	uint32_t unloads; /* that the store was told of */
+	uint32_t unloads; /* unloads that the store has been notified of */
 	size_t bytes;
 	struct read_name *read;
 	struct given_name *given;
@@ -63,7 +72,7 @@ struct kernel_names {
 	struct read_name *read;
 	struct given_name *given;
 	struct process_names *processes;
-	size_t bytes; /* theirs */
+	size_t bytes; /* of all processes */
 	bool distrust;
 };
 
@@ -130,7 +139,7 @@ static struct live_module *find_module(const struct process_names *process, uint
 	return live;
 }
 
-/* It is void from here on, or about to be something else. */
+/* The name is void from here on, or is about to be replaced. */
 static void end_life(struct process_names *process, struct given_name *given)
 {
 	struct live_module *live = given->end ? NULL : find_module(process, given->module);
@@ -265,7 +274,7 @@ static int add_read(struct kernel_names *store, struct process_names *process, c
 	return 0;
 }
 
-/* One that was there before is as old as a new one. */
+/* A name that existed before becomes as recent as a new one. */
 static int add_given(struct kernel_names *store, struct process_names *process, const struct record_name *record,
 		     const char *name)
 {
@@ -298,7 +307,7 @@ static int add_given(struct kernel_names *store, struct process_names *process, 
 	return 0;
 }
 
-/* Both ways have told a name for one handle in one generation, and not the same. */
+/* Both sources have named one handle in one generation, differently. */
 static bool contradicts(const struct kernel_names *store, const struct kernel_key *key)
 {
 	const struct given_name *given = find_given(store, key->slot, key->handle);
@@ -346,7 +355,7 @@ static void end_module(struct process_names *process, struct live_module *live, 
 	free(live);
 }
 
-/* Without memory the count stays behind, and names given in earlier generations are not used. */
+/* Without memory the unload count lags behind, so names from earlier generations are not used. */
 void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t module, uint32_t generation)
 {
 	struct process_names *process = take_process(store, slot);
@@ -355,7 +364,7 @@ void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t mo
 	if (!process)
 		return;
 	process->unloads++;
-	/* 0 stands for a name that lives: there is no such generation after an unload. */
+	/* 0 marks a valid name, and no generation after an unload is 0. */
 	if (!generation)
 		return;
 	live = module ? find_module(process, module) : NULL;
@@ -369,9 +378,8 @@ void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t mo
 }
 
 /*
- * Whether all unloads before the key's generation have been told: a launch is
- * seen in the maps at once, the unload that came before it may still be on its
- * way, or lost.
+ * Whether all unloads before the key's generation have been received. A launch is visible in the
+ * maps at once; the notice of an earlier unload may still be on its way, or lost.
  */
 static bool is_reported(const struct kernel_names *store, const struct kernel_key *key)
 {

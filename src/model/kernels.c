@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Launch counts by handle, see kernels.h; by name they are summed up in kernels_by_name.c.
+// Launch counts by handle, see kernels.h; kernels_by_name.c sums them by name.
 #include "model/kernels.h"
 
 #include <errno.h>
@@ -14,43 +14,43 @@ struct kernel_handle {
 	struct kernel_key key;
 	struct shown_kernel *shown;
 	struct shape_record shape;
-	size_t counts;	 /* that it has in the table */
-	size_t going_on; /* of these, those whose generation is not over */
+	size_t counts;	 /* counters in the table */
+	size_t going_on; /* of these, those of the current generation */
 	UT_hash_handle hh;
 	UT_hash_handle by_address;
 };
 
-/* A handle's launches of one sort. */
+/* A handle's launches on one device, executed or captured. */
 struct launch_count {
 	struct launch_key key;
 	struct kernel_handle *handle;
 	uint64_t launches;
-	uint64_t weighed; /* of these, those that are in `weight` */
-	double weight;	  /* by which missed launches are shared out, see model/missed.h */
-	uint64_t missed;  /* beside them: estimated */
+	uint64_t weighed; /* launches already included in `weight` */
+	double weight;	  /* weight for distributing missed launches, see model/missed.h */
+	uint64_t missed;  /* estimated launches in addition */
 	int retired;
-	bool leaves; /* once it has been estimated by */
+	bool leaves; /* it is removed once estimates have been distributed */
 	UT_hash_handle hh;
 };
 
-/* What a handle that is gone stood for. */
+/* The kernel that a handle stood for before it was gone. */
 struct past_handle {
 	uint64_t handle;
 	struct shown_kernel *shown;
-	UT_hash_handle hh; /* the latest last */
+	UT_hash_handle hh; /* most recent last */
 };
 
 #define PAST_HANDLES 4096
 
 struct kernel_table {
 	struct kernel_handle *handles;
-	struct kernel_handle *latest; /* of each address */
+	struct kernel_handle *latest; /* the latest handle of each address */
 	struct past_handle *past;
 	struct launch_count *counts;
 	struct kernels_by_name shown;
-	struct device_totals *folded; /* launches by device, of handles that are gone */
+	struct device_totals *folded; /* launches by device, from handles that are gone */
 	size_t folded_count;
-	char *names; /* once settled: of the list */
+	char *names; /* after settling: the names of the list */
 	size_t name_bytes;
 };
 
@@ -64,7 +64,7 @@ void kernel_table__share(struct kernel_table *table, size_t *name_bytes)
 	table->shown.all_name_bytes = name_bytes;
 }
 
-/* All but the names of a settled one. */
+/* Frees everything but the names of a settled table. */
 static void clear(struct kernel_table *table)
 {
 	struct kernel_handle *handle, *next_handle;
@@ -113,7 +113,7 @@ static size_t size_of(const char *text)
 	return text ? strlen(text) + 1 : 0;
 }
 
-/* Puts the text at *end, which it moves on. */
+/* Copies the text to *end and advances it. */
 static char *move_text(const char *text, char **end)
 {
 	char *copy = *end;
@@ -169,7 +169,10 @@ static struct kernel_handle *find_latest(const struct kernel_table *table, uint6
 	return handle;
 }
 
-/* Without memory its address is not known: only its name in a sequence of launches is then missing. */
+/*
+ * Without memory the address is not recorded: only the kernel's name in a launch sequence is
+ * missing then.
+ */
 static void note_address(struct kernel_table *table, struct kernel_handle *handle)
 {
 	struct kernel_handle *before = find_latest(table, handle->key.handle);
@@ -294,7 +297,9 @@ int kernel_table__retire(struct kernel_table *table, const struct launch_key *ke
 	return before;
 }
 
-/* Without memory it is forgotten: only its name in a sequence of launches is then missing. */
+/*
+ * Without memory it is not recorded: only the kernel's name in a launch sequence is missing then.
+ */
 static void remember(struct kernel_table *table, const struct kernel_handle *handle)
 {
 	struct past_handle *past;
@@ -367,7 +372,7 @@ void kernel_table__leave(struct kernel_table *table, const struct launch_key *ke
 	retire(count);
 }
 
-/* A thread that moves its counts to the map may have them nowhere for a moment. */
+/* While a thread moves its counts to the map, they may be in neither place for a moment. */
 static uint64_t fresh_of(const struct launch_count *count)
 {
 	return count->launches > count->weighed ? count->launches - count->weighed : 0;
@@ -406,7 +411,7 @@ int kernel_table__fold_left(struct kernel_table *table)
 	int ret = 0;
 
 	HASH_ITER (hh, table->counts, count, next) {
-		/* The key goes with the count. */
+		/* A copy, because folding frees the count that holds the key. */
 		const struct launch_key key = count->key;
 
 		if (count->leaves && !ret)
@@ -437,7 +442,7 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 	return 0;
 }
 
-/* What handles that are gone counted, and what those that are there do. */
+/* Sums the counts of handles that are gone and of those that exist. */
 static void sum_up(struct kernel_table *table)
 {
 	struct kernel_handle *handle;

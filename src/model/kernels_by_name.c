@@ -11,12 +11,18 @@
 #include "base/clock.h"
 #include "symbol/kernel_name.h"
 
-/* A program that makes up names without end: kernels beyond these stay without one. Ten times what PyTorch needs. */
+/*
+ * For programs that invent names without end: kernels beyond this limit stay nameless. Ten times
+ * what PyTorch needs.
+ */
 #define NAME_BYTES_MAX (64u << 20)
-/* The same of all processes; one that has less than its own share gets names all the same. */
+/* The same for all processes together; a process below its own share still gets names. */
 #define ALL_NAME_BYTES_MAX (256u << 20)
 #define NAME_BYTES_SHARE (256u << 10)
-/* A program that makes up handles without end: nameless kernels beyond these are shown as one. */
+/*
+ * For programs that invent handles without end: nameless kernels beyond this limit are shown as
+ * one.
+ */
 #define UNNAMED_MAX 1024
 
 static void free_strings(struct shown_kernel *shown)
@@ -52,7 +58,7 @@ void kernels_by_name__clear(struct kernels_by_name *kernels)
 
 size_t kernels_by_name__bytes(const struct kernels_by_name *kernels)
 {
-	/* Those with names are in `name_bytes`. */
+	/* Named kernels are included in `name_bytes`. */
 	return kernels->name_bytes + kernels->unnamed_count * sizeof(*kernels->unnamed);
 }
 
@@ -103,7 +109,7 @@ struct shown_kernel *kernels_by_name__add(struct kernels_by_name *kernels, uint6
 {
 	if (kernels->unnamed_count < UNNAMED_MAX && handle != KERNEL_OTHER)
 		return add_unnamed(kernels, handle);
-	/* It stands for no one handle. */
+	/* It does not stand for a single handle. */
 	if (!kernels->rest)
 		kernels->rest = add_unnamed(kernels, 0);
 	return kernels->rest;
@@ -123,7 +129,7 @@ void kernels_by_name__drop(struct kernels_by_name *kernels, struct shown_kernel 
 	free_shown(shown);
 }
 
-/* What is kept of a readable name: a mangled one can be made to become sixty times as long. */
+/* Cuts a readable name: a mangled one can be made to expand to sixty times its length. */
 static char *cut(const char *name)
 {
 	char text[KERNEL_NAME_MAX + 1];
@@ -150,7 +156,10 @@ static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *sho
 	return -ENOMEM;
 }
 
-/* The kernel that has the name takes over what the other one has; of the rest that is its handle's alone, see `current`. */
+/*
+ * The kernel that already has the name takes over the other's counts. From the shared rest it only
+ * takes those of this handle, see `current`.
+ */
 static void join(struct kernels_by_name *kernels, struct shown_kernel *known, struct shown_kernel *shown)
 {
 	if (shown == kernels->rest)
@@ -185,7 +194,7 @@ int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel *
 	}
 	if (!has_room(kernels))
 		return 0;
-	/* One that was shown with others is a kernel of its own from now on. */
+	/* A kernel that was shown in the shared entry is listed by itself from now on. */
 	if (shown == kernels->rest)
 		shown = add_unnamed(kernels, handle);
 	if (!shown)
@@ -234,7 +243,7 @@ static int by_launches(const void *a, const void *b)
 
 	if (x->launches != y->launches)
 		return x->launches < y->launches ? 1 : -1;
-	/* How they come out of the map is chance: one run's report compares with another's. */
+	/* Hash order is arbitrary; a fixed order lets reports of two runs be compared. */
 	if (x->name && y->name && strcmp(x->name, y->name))
 		return strcmp(x->name, y->name);
 	if (!x->name != !y->name)
@@ -244,7 +253,7 @@ static int by_launches(const void *a, const void *b)
 
 static void append(struct process *process, const struct shown_kernel *shown, bool is_rest)
 {
-	/* Its shape may be known before its launches are. */
+	/* The shape may arrive before the launches. */
 	if (!shown->mangled && !shown->current[0] && !shown->current[1])
 		return;
 	process->kernels[process->kernel_count++] = (struct kernel){

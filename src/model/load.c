@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process has given its GPUs to do, see load.h.
+// The work that a process has given its GPUs, see load.h.
 #include "model/load.h"
 
 #include <string.h>
@@ -10,16 +10,24 @@
 #define HELD_RATIO 4
 #define LAUNCH_HELD_NS 20000
 #define FASTEST 0.1
-#define UNHELD_NS 10000 /* a launch that finds room takes less, but on a busy machine; attached late, none may have found room */
-/* The slowest link that a copy to the host has, and what one costs besides: beyond that it waited for other work. */
+/*
+ * a launch that finds room takes less, but on a busy machine the fastest may not, and a process
+ * attached late may have had none that did
+ */
+#define UNHELD_NS 10000
+/*
+ * The slowest plausible link for copies to the host, and the fixed cost of a copy: anything longer
+ * was waiting for other work.
+ */
 #define COPY_BYTES_PER_US 4000
 #define COPY_NS 20000
 
-/* --- being held up --- */
+/* --- delayed by the GPU --- */
 
 /*
- * How long launches took beyond what one takes that finds room, as the fastest tenth do, or 10 us: those of more than four
- * times as long, and of more than LAUNCH_HELD_NS. By the histogram of one function.
+ * Time of launches beyond that of an undelayed launch, from one function's histogram. An undelayed
+ * launch takes as long as the fastest tenth, or 10 us if that is less. A launch was delayed if it
+ * took more than four times as long and more than LAUNCH_HELD_NS.
  */
 static uint64_t held_in_calls(const struct duration_record *time)
 {
@@ -42,7 +50,7 @@ static bool is_launch(size_t row)
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
-/* Those that were not watched were held up as the others were. */
+/* Missed calls are assumed to have been delayed like the others. */
 static uint64_t held_in(const struct profile_function *function)
 {
 	uint64_t held = held_in_calls(&function->time);
@@ -62,7 +70,10 @@ static uint64_t held_in_launches(const struct profile *profile)
 	return held;
 }
 
-/* Copies to the host come after what was queued before, and return with it: all but those to pinned memory that are asynchronous. */
+/*
+ * Copies to the host wait for work queued before them and return when they are done, except
+ * asynchronous ones to pinned memory.
+ */
 static uint64_t held_in_copies(const struct profile *profile)
 {
 	uint64_t held = 0;
@@ -85,7 +96,7 @@ static uint64_t held_in_copies(const struct profile *profile)
 
 /* --- queues --- */
 
-/* Nobody is in a call that may have ended the idle time by now. */
+/* Whether no thread is in a call that may already have ended the idle time. */
 static bool nobody_submits(const struct profile *profile)
 {
 	for (size_t i = profile->ended_count; i < profile->thread_count; i++)
@@ -111,7 +122,7 @@ static void take_queues(const struct profile *profile, uint64_t now_ns, struct l
 	}
 }
 
-/* --- all --- */
+/* --- totals --- */
 
 static bool submits(const struct thread_profile *thread)
 {
@@ -149,7 +160,7 @@ static void take_profile(const struct profile *profile, struct load *load)
 	load->held_ns = load->time[TIME_WAIT].ns + load->held_launch_ns + load->held_copy_ns;
 }
 
-/* What there is without one. */
+/* Totals that are known without a profile. */
 static void take_totals(const struct process *process, struct load *load)
 {
 	load->launches = process->launches + process->graph_launches;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process has given its GPUs to do and how long it was held up by them, summed up to a moment; the difference of two
- * moments is what a verdict (finding/verdict.h) is made of.
+ * The work that a process has given its GPUs, and how long they delayed it, summed up to a moment.
+ * A verdict (finding/verdict.h) is computed from the difference of two moments.
  */
 #ifndef MODEL_LOAD_H
 #define MODEL_LOAD_H
@@ -12,48 +12,59 @@
 #include "gpuprobe/profile.h"
 #include "model/model.h"
 
-/* Of a device by its number in the process; the last has what is of no known device. */
+/* Per device, by its number in the process; the last one is for unknown devices. */
 struct load_queue {
-	bool used;	  /* something was ever queued there */
-	uint64_t idle_ns; /* proved to have had nothing to do, gpuprobe/profile.h */
+	bool used;	  /* something was queued there at some time */
+	uint64_t idle_ns; /* proven idle time, see gpuprobe/profile.h */
 	uint64_t idle_times;
 };
 
 struct load {
-	uint64_t ns; /* the moment, CLOCK_BOOTTIME: the process's end at the latest */
+	uint64_t ns; /* the moment, CLOCK_BOOTTIME: at most the process's end */
 	struct load_queue queues[ACCOUNT_DEVICES];
-	bool proves; /* the queues of the process are followed: idle_ns means something */
+	bool proves; /* the process's queues are tracked: idle_ns is valid */
 	uint64_t launches, copies;
-	struct time_totals time[TIME_CLASSES]; /* of all threads, with what is estimated */
+	struct time_totals time[TIME_CLASSES]; /* of all threads, including estimates */
 	/*
-	 * How long calls were held up by the GPU: waits, launches that found the queue full, copies to the host that
-	 * waited for what was before them. All of these are in `time` as well. Without a profile: waits alone.
+	 * How long the GPU delayed calls: waits, launches that found the queue full, copies to the
+	 * host that waited for earlier work. All of these are in `time` as well. Without an
+	 * profile: only waits.
 	 */
 	uint64_t held_ns;
-	uint64_t held_launch_ns, held_copy_ns; /* of it */
-	/* The lives of the threads that submit work, each from its first call on, and of those that are only summed up */
+	uint64_t held_launch_ns, held_copy_ns; /* parts of it */
+	/*
+	 * Lifetimes of submitting threads, each from its first call on, and of threads that are
+	 * only in the sums
+	 */
 	uint64_t thread_ns;
 	/*
-	 * Without a profile: synchronous copies and frees, which may have been held up or not. The queues, `time` and
-	 * thread_ns are not known then.
+	 * blocked_ns: without a profile, time in synchronous copies and frees, which may or may
+	 * not have been delayed. The queues, `time` and thread_ns are unknown then.
 	 */
 	bool profile;
 	uint64_t blocked_ns;
-	bool estimated; /* some calls were not seen, or their ends: the sums of calls and times are about right at most */
-	/* NVML's use of the GPUs of the process: the sum of percents over readings, and how many there were */
+	/* some calls or their ends were missed: sums of calls and times are only approximate */
+	bool estimated;
+	/*
+	 * GPU utilization from NVML: the sum of percentages over readings, and the number of
+	 * readings
+	 */
 	uint64_t busy_percent, busy_readings;
 };
 
-/* As of `now_ns`, or the process's end, which is earlier; without NVML's use. */
+/* At `now_ns`, or at the process's end if that is earlier; without NVML's utilization. */
 void load__of(const struct process *process, uint64_t now_ns, struct load *load);
 
 /*
- * Adds NVML's latest reading of the process's GPU that is busiest, where there is one: it is the one that the process waits for.
- * Nothing for a process that has ended.
+ * Adds NVML's latest reading of the process's busiest GPU, if there is one: the process waits for
+ * that GPU. Adds nothing for an ended process.
  */
 void load__add_use(const struct model *model, const struct process *process, struct load *load);
 
-/* What `load` has more than `before`, an earlier one of the same process; `ns` is the time between. */
+/*
+ * The increase from `before`, an earlier load of the same process, to `load`; `ns` is the time
+ * between them.
+ */
 void load__since(const struct load *load, const struct load *before, struct load *difference);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that were not seen, shared out among counters of calls that were (govern/estimate.h): in
- * proportion to what each has told lately, the latest reading in which any did counting most.
+ * Distributes missed calls among counters of observed calls (govern/estimate.h), in proportion to
+ * the recent increase of each; the latest reading with an increase counts most.
  */
 #ifndef MODEL_MISSED_H
 #define MODEL_MISSED_H
@@ -9,24 +9,24 @@
 #include <stdint.h>
 
 struct missed_share {
-	double ratio; /* missed calls for a weight of 1; 0: none were missed */
-	double fade;  /* what is left of the weight that a counter had before */
+	double ratio; /* missed calls per weight of 1; 0: none were missed */
+	double fade;  /* factor that a counter's previous weight is multiplied by */
 };
 
-/* The weight of a counter that had `weight` and has told of `fresh` more. */
+/* The weight of a counter that had `weight` and has increased by `fresh`. */
 static inline double missed_share__weigh(const struct missed_share *share, double weight, uint64_t fresh)
 {
 	return weight * share->fade + (double)fresh;
 }
 
 /*
- * How many calls come to a counter of that weight. What rounding leaves over goes to the next by
- * `rest`, which begins as 0: so the sum is exact, and a share by itself within one.
+ * How many missed calls a counter of that weight gets. The rounding remainder carries over to the
+ * next counter in `rest`, initially 0, so the sum is exact and each share is within one.
  */
 static inline uint64_t missed_share__of(const struct missed_share *share, double weight, double *rest)
 {
 	double exact = share->ratio * weight + *rest;
-	/* A sum that should be whole may lack what rounding took. */
+	/* Tolerance, so that rounding errors do not lose a whole call. */
 	uint64_t whole = exact + 1e-6 >= 1 ? (uint64_t)(exact + 1e-6) : 0;
 
 	*rest = exact - (double)whole;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* With a copy of what it is sought by: processes are large. */
+/* Holds a copy of the key, because processes are large. */
 struct entry {
 	uint64_t start_ns;
 	int32_t pid;
@@ -13,7 +13,7 @@ struct entry {
 
 struct process_index {
 	size_t count;
-	struct entry entries[]; /* by start and pid */
+	struct entry entries[]; /* ordered by start and pid */
 };
 
 static int compare_keys(const struct entry *x, const struct entry *y)
@@ -23,7 +23,7 @@ static int compare_keys(const struct entry *x, const struct entry *y)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Those with one key in the order of the model, where all lie in one array. */
+/* Entries with equal keys keep the model's order, since its processes are in one array. */
 static int compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

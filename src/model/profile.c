@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The profile of a process: its life and what is reckoned from it, see profile.h.
+// The profile of a process: its lifetime and the values computed from it, see profile.h.
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -42,7 +42,10 @@ size_t profile__bytes(const struct profile *profile)
 	       a->stack_count * sizeof(*a->stacks) + steady__bytes(a->steady);
 }
 
-/* The nearest rank: of two times the median is the less. 0.99 of 100 must stay 99, though 0.99 is none of a double's numbers. */
+/*
+ * Nearest rank: the median of two values is the lower one. The tolerance is needed because 0.99 has
+ * no exact double: 0.99 of 100 must stay rank 99.
+ */
 static uint64_t rank_of(double share, uint64_t total)
 {
 	double exact = share * (double)total;
@@ -98,7 +101,7 @@ static void finish_time(struct profile_time *time)
 {
 	for (int i = 0; i < TIME_CLASSES; i++)
 		time->inside_ns += time->time[i].ns;
-	/* A call that a reading falls into may be in the one and not yet in the other. */
+	/* A call in progress during the reading may be in one sum and not yet in the other. */
 	time->outside_ns = time->wall_ns > time->inside_ns ? time->wall_ns - time->inside_ns : 0;
 }
 
@@ -110,7 +113,7 @@ static void add_thread(struct profile_time *time, const struct thread_profile *t
 	add_times(time, thread->time);
 }
 
-/* NULL: nothing is known of it. */
+/* NULL: nothing is estimated for it. */
 static const struct thread_missed *missed_of(const struct profile *profile, const struct thread_profile *thread)
 {
 	size_t place = (size_t)(thread - profile->threads);
@@ -159,7 +162,7 @@ uint64_t profile__missed_launches(const struct profile *profile, const struct th
 	return missed ? missed->launches : 0;
 }
 
-/* Queries and event records are among TIME_OTHER, which stays what was counted. */
+/* Queries and event records belong to TIME_OTHER, which gets no estimates. */
 static enum rate_family family_of(enum time_class class)
 {
 	switch (class) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The profile of a process (gpuprobe/profile.h), as `stat` and `diagnose` show
- * it: plain data beside struct process, from the maps by collect/profile_maps.c.
+ * The profile of a process (gpuprobe/profile.h), as `stat` and `diagnose` show it: plain data
+ * beside struct process, which collect/profile_maps.c fills from the maps.
  */
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
@@ -13,7 +13,7 @@
 #include "gpuprobe/profile.h"
 #include "model/start.h"
 
-/* Threads that have ended stay in the list up to this many; the rest are summed up. */
+/* Most ended threads kept in the list; the rest are added to sums. */
 #define ACCOUNT_ENDED_KEPT 256
 
 struct process;
@@ -23,11 +23,12 @@ struct steady;
 struct profile_function {
 	uint16_t row; /* in api_functions */
 	struct duration_record time;
-	uint64_t missed, missed_ns; /* calls beside them that are estimated, and the time in them */
-	uint64_t open, open_ns;	    /* calls in progress, and the time in calls that have not been seen to return */
+	uint64_t missed, missed_ns; /* estimated number of missed calls, and the time in them */
+	/* calls in progress, and the time in calls that were not seen to return */
+	uint64_t open, open_ns;
 };
 
-/* What is estimated of a thread beside what was counted. */
+/* Estimates for a thread, in addition to its counters. */
 struct thread_missed {
 	struct time_totals time[TIME_CLASSES];
 	uint64_t launches;
@@ -53,13 +54,13 @@ struct profile_ignored {
 	struct ignored_record record;
 };
 
-/* The key's slot says nothing. */
+/* The key's slot is not used. */
 struct profile_mapped {
 	struct mapped_copy_key key;
 	struct mapped_copy_record record;
 };
 
-/* What an id of a stack in the profile stands for. */
+/* The stack that an id in the profile stands for. */
 struct profile_stack {
 	uint64_t id;
 	const struct stack *stack;
@@ -68,15 +69,15 @@ struct profile_stack {
 struct profile {
 	struct profile_function *functions; /* most time first */
 	size_t function_count;
-	struct thread_profile *threads; /* those that have ended first, otherwise in no order */
+	struct thread_profile *threads; /* ended ones first, otherwise unordered */
 	size_t thread_count;
 	size_t ended_count;
-	uint64_t unlisted_threads; /* ended, and only summed up */
+	uint64_t unlisted_threads; /* ended threads that are only in the sums */
 	struct time_totals unlisted_time[TIME_CLASSES];
-	uint64_t unlisted_wall_ns; /* their lives, as far as watched */
+	uint64_t unlisted_wall_ns; /* their lifetimes, as far as watched */
 	/*
-	 * Of what the first so many of `threads` have (none: nothing is estimated, or a reading failed before it
-	 * was), and of all, those included that are only summed up
+	 * Estimates for the first `missed_count` of `threads`, and for all threads including the
+	 * unlisted ones. None if nothing is estimated, or if a reading failed before the estimate
 	 */
 	struct thread_missed *missed, all_missed;
 	size_t missed_count;
@@ -84,43 +85,54 @@ struct profile {
 	size_t size_count;
 	struct profile_copies *copies;
 	size_t copy_count;
-	struct profile_repeat *repeats; /* most time first; those copied again for nothing */
+	struct profile_repeat *repeats; /* most time first; only ranges with redundant copies */
 	size_t repeat_count;
 	struct profile_mapped *mapped; /* most bytes first */
 	size_t mapped_count;
-	struct profile_ignored *ignored; /* most first; what is pending in threads that went on with launches included */
+	/* most first; includes pending errors of threads that went on launching */
+	struct profile_ignored *ignored;
 	size_t ignored_count;
 	struct process_profile totals;
 	struct start_record start;
-	struct steady *steady;	      /* NULL: it has had no work */
-	uint64_t inflight_at_exit[2]; /* once ended: copies to the host that no wait had covered, calls and bytes */
+	struct steady *steady; /* NULL: it has had no work */
+	/* set at its end: copies to the host that no wait had covered, calls and bytes */
+	uint64_t inflight_at_exit[2];
 
-	struct profile_stack *stacks; /* of the ids above that are known; rewritten by each reading */
+	/* stacks of the ids above, as far as known; rewritten by each reading */
+	struct profile_stack *stacks;
 	size_t stack_count;
 
-	uint64_t peak_bytes; /* of device memory live at a reading, or of one size at any time: not less was live at some time */
+	/*
+	 * highest live device memory at a reading, or of one size at any time: a lower bound of the
+	 * real peak
+	 */
+	uint64_t peak_bytes;
 };
 
-/* Everything zero; release with profile__free. NULL without memory. */
+/* All zero; release with profile__free. NULL without memory. */
 struct profile *profile__new(void);
 void profile__free(struct profile *profile);
 
-/* What it takes in memory, about; 0 for NULL. */
+/* Approximate size in memory; 0 for NULL. */
 size_t profile__bytes(const struct profile *profile);
 
 /*
- * The least time that `share` (0 to 1) of the counts of a histogram do not exceed (the nearest rank): the
- * middle of its bucket, but never above `max_ns` (pass UINT64_MAX where it is not known). 0 for an empty one.
+ * The smallest time that at least `share` (0 to 1) of the histogram's entries do not exceed
+ * (nearest rank): the middle of its bucket, but never above `max_ns` (pass UINT64_MAX if unknown).
+ * 0 for an empty histogram.
  */
 uint64_t profile__percentile(const __u64 buckets[TIME_BUCKETS], double share, uint64_t max_ns);
 
-/* The time of the thread's life that was watched, from `began_ns` or its start to `now_ns` or its end. */
+/* The watched part of the thread's life, from `began_ns` or its start to `now_ns` or its end. */
 uint64_t profile__wall_ns(const struct thread_profile *thread, uint64_t began_ns, uint64_t now_ns);
 
 /* Time inside outermost CUDA calls. */
 uint64_t profile__inside_ns(const struct thread_profile *thread);
 
-/* Where time goes, of a thread or of several: watched lives, and what of them was inside outermost CUDA calls. */
+/*
+ * Where time goes, for one or several threads: watched lifetimes, and the part inside outermost
+ * CUDA calls.
+ */
 struct profile_time {
 	uint64_t threads;
 	uint64_t wall_ns, inside_ns, outside_ns;
@@ -128,33 +140,37 @@ struct profile_time {
 };
 
 /*
- * Of a thread that is listed, and of all of the process, those included that are only summed up. As
- * profile__wall_ns. With what is estimated of calls that were not seen; it was outside before.
+ * For a listed thread, and for all threads of the process including those only in the sums. Times
+ * as in profile__wall_ns. Estimates for missed calls are included; that time is taken from
+ * `outside_ns`.
  */
 void profile__thread_time(const struct profile *profile, const struct thread_profile *thread, uint64_t began_ns,
 			  uint64_t now_ns, struct profile_time *time);
 void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_t now_ns, struct profile_time *time);
 
-/* Of those that are only summed up, by class. */
+/* Time of threads that are only in the sums, by class. */
 void profile__unlisted_time(const struct profile *profile, struct time_totals time[TIME_CLASSES]);
 
-/* What is estimated of the listed thread's launches. */
+/* The estimated number of the listed thread's missed launches. */
 uint64_t profile__missed_launches(const struct profile *profile, const struct thread_profile *thread);
 
-/* Whether times of any class are estimated, or those of this one. */
+/* Whether times of any class, or of this one, include estimates. */
 bool profile__is_estimated(const struct process *process);
 bool time_class__is_estimated(enum time_class class, const struct process *process);
 
-/* The listed threads, most time inside calls first: an array of thread_count (malloc), NULL without memory. */
+/*
+ * The listed threads, most time inside calls first: an array of thread_count entries (malloc), NULL
+ * without memory.
+ */
 const struct thread_profile **profile__threads_by_time(const struct profile *profile);
 
-/* All time inside calls of the function: with what is estimated, and of calls that have not returned. */
+/* All time inside calls of the function, including estimates and calls that have not returned. */
 uint64_t profile_function__ns(const struct profile_function *function);
 
-/* Failed calls of the function in `row`, of the process's tallies. */
+/* Failed calls of the function in `row`, from the process's tallies. */
 uint64_t profile__errors(const struct process *process, uint16_t row);
 
-/* The stack with an id that the profile has, which is the model's; NULL: not taken, or not known any more. */
+/* The stack with an id from the profile; the model owns it. NULL: not taken, or no longer known. */
 const struct stack *profile__stack(const struct profile *profile, uint64_t id);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which of the processes that were asked for have not called CUDA, see asked.h.
+// Which of the requested processes have not called CUDA, see asked.h.
 #include "model/silent_targets.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ size_t silent_targets__count(const struct target_processes *asked)
 	return count;
 }
 
-/* Of the first eight; with several it is said whose it is. */
+/* For the first eight; if there are several, each text names its process. */
 static void report_doings(const struct target_processes *asked, size_t silent, char *text, size_t size)
 {
 	size_t seen = 0;

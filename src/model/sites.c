@@ -16,9 +16,9 @@ struct site_sum {
 
 struct site_count {
 	struct call_site_key key;
-	uint64_t calls, amount;		      /* as the map tells */
-	uint64_t folded_calls, folded_amount; /* what is in the maps no more */
-	uint64_t waiting;		      /* launches without a stack of their own */
+	uint64_t calls, amount;		      /* as read from the map */
+	uint64_t folded_calls, folded_amount; /* counts that are no longer in the maps */
+	uint64_t waiting;		      /* launches without their own stack */
 	struct site_sum marks[SITE_MARKS];
 	int retired;
 	UT_hash_handle hh;
@@ -40,7 +40,7 @@ struct site_table {
 	struct site_count *counts;
 	struct site_kernel *kernels;
 	struct live_count *live;
-	struct call_site *waits; /* that were not seen to begin */
+	struct call_site *waits; /* waits that were in progress at attach */
 	size_t wait_count;
 };
 
@@ -281,7 +281,7 @@ static struct call_site site_of(const struct site_table *table, const struct sit
 		.kind = count->key.kind,
 		.calls = sum.calls,
 		.amount = sum.amount,
-		/* Launches that wait for a stack may be another site's by now. */
+		/* Launches without a stack may belong to another site by now. */
 		.early_calls = early.calls < sum.calls ? early.calls : sum.calls,
 		.early_amount = early.amount < sum.amount ? early.amount : sum.amount,
 	};
@@ -305,7 +305,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* What was done there, the same for what is one site. A kernel's name is one string for all of its handles. */
+/* Orders equal sites next to each other. A kernel's name is one string for all of its handles. */
 static int by_identity(const void *a, const void *b)
 {
 	const struct call_site *x = a, *y = b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums calls with slow probes up, see slow_calls.h.
+// Sums calls with slow probes, see slow_calls.h.
 #include "model/slow_calls.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The start of a process, see start.h.
+// The startup of a process, see start.h.
 #include "model/start.h"
 
 #include "model/profile.h"
 #include "model/model.h"
 #include "model/steps.h"
 
-#define OVER_NS 5000000000ull /* so long after the first steady step no other one will be the first */
+#define OVER_NS 5000000000ull /* after this time the first steady step is final */
 
 static const struct thread_profile *find_thread(const struct profile *profile, int32_t tid)
 {
@@ -62,14 +62,14 @@ void start__follow(struct process *process, uint64_t now_ns)
 	read_thread(thread, &reading->sums);
 }
 
-/* --- what follows --- */
+/* --- summary --- */
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* The parts up to `read_ns`, when the sums were read, and the rest up to `end_ns`. */
+/* Divides the time up to `read_ns`, when the sums were read, and the rest up to `end_ns`. */
 static void divide(const struct process_start *start, const struct start_sums *sums, uint64_t read_ns, uint64_t end_ns,
 		   uint64_t parts[START_PARTS])
 {
@@ -95,7 +95,7 @@ static void divide(const struct process_start *start, const struct start_sums *s
 	parts[START_REST] = less(end_ns, read_ns);
 }
 
-/* The latest before the first steady step; NULL: there was none after the first launch. */
+/* The latest reading before the first steady step; NULL: none after the first launch. */
 static const struct start_reading *reading_before(const struct process *process, const struct process_start *start)
 {
 	const struct start_record *record = &process->profile->start;

@@ -12,28 +12,31 @@
 
 #define UNPROVEN_NS 1000000000ull
 
-/* A list as it was, in the order of its keys. */
+/* A list at that time, ordered by key. */
 struct kept_list {
 	void *items;
 	size_t count;
 };
 
-/* What was counted by a reading. */
+/* Everything counted up to a reading. */
 struct steady_base {
 	uint64_t ns;
-	int mark;	  /* of call sites */
-	struct load load; /* NVML's of all readings until then */
+	int mark;	  /* mark of the call sites */
+	struct load load; /* NVML's part covers all readings up to then */
 	struct kept_list threads, functions, sizes, copies, repeats, totals;
 	struct process_profile shared;
 	struct covered_totals covered[COPY_KINDS];
 };
 
-/* The first is of the process's first work. The others are the latest, each after half as long again as the one before. */
+/*
+ * bases[0] is from the process's first work. The others are the latest ones; each covers half as
+ * much time again as the one before.
+ */
 struct steady {
 	struct steady_base *bases[STEADY_BASES];
 	size_t count;
 	uint64_t worked_ns; /* the first reading with work */
-	struct load use;    /* NVML's of all readings; else nothing */
+	struct load use;    /* only NVML's utilization, over all readings */
 };
 
 /* --- keys --- */
@@ -166,9 +169,9 @@ static struct steady_base *new_base(const struct process *process, const struct 
 	return NULL;
 }
 
-/* --- which are kept --- */
+/* --- which readings are kept --- */
 
-/* Since when it would be steady, were each reading kept. */
+/* The start of the steady time, if every reading were kept. */
 static uint64_t moment_of(const struct process *process, uint64_t end_ns)
 {
 	uint64_t first_ns = process->profile->steady->bases[0]->ns, start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
@@ -190,7 +193,10 @@ static const struct steady_base *base_from(const struct steady *steady, uint64_t
 	return NULL;
 }
 
-/* Whether there is a reading from the first steps of each phase on: any of them may turn out to be the main one. */
+/*
+ * Whether there is a reading after the first steps of each phase: any phase may turn out to be the
+ * main one.
+ */
 static bool has_all_phases(const struct steady *steady, const struct step_thread *thread)
 {
 	for (size_t i = 0; i < thread->phase_count; i++)
@@ -199,7 +205,7 @@ static bool has_all_phases(const struct steady *steady, const struct step_thread
 	return true;
 }
 
-/* Where the steps are known one reading after the first of them will do. */
+/* If the steps are known, one reading after the first of them is enough. */
 static bool is_worth_keeping(const struct process *process, const struct steady *steady, uint64_t now_ns)
 {
 	struct step_summary steps;
@@ -215,7 +221,7 @@ static bool is_worth_keeping(const struct process *process, const struct steady 
 	return latest_ns < START_MOST_NS && now_ns > first_ns && 2 * (now_ns - first_ns) >= 3 * latest_ns;
 }
 
-/* The first one stays. Returns the mark that is free now. */
+/* Makes room for a reading; the first one is kept. Returns the mark that is free now. */
 static int make_room(struct steady *steady)
 {
 	int mark = (int)steady->count;
@@ -231,8 +237,9 @@ static int make_room(struct steady *steady)
 }
 
 /*
- * A process that ran before gpuprobe came has unknown work in its queues: for two seconds no idle time is proved (EARLIER_WORK_NS of
- * bpf/profile/queue.bpf.h). One of them has gone by at the first reading with work, as a rule.
+ * A process that was running before gpuprobe has unknown work in its queues: no idle time is proven
+ * for two seconds (EARLIER_WORK_NS of bpf/profile/queue.bpf.h). One of these has usually passed by
+ * the first reading with work.
  */
 static bool proves_nothing(const struct process *process, uint64_t now_ns)
 {
@@ -277,9 +284,9 @@ int steady__follow(const struct model *model, struct process *process)
 	return is_worth_keeping(process, profile->steady, load.ns) ? keep_reading(process, &load) : 0;
 }
 
-/* --- which is meant --- */
+/* --- which reading the steady time begins with --- */
 
-/* NULL: it is not known to be steady. */
+/* NULL: not known to be steady. */
 static const struct steady_base *base_of(const struct process *process, uint64_t now_ns)
 {
 	uint64_t end_ns = process->ended ? process->ended_ns : now_ns;
@@ -328,7 +335,7 @@ void steady__marks(const struct process *process, uint64_t now_ns, struct steady
 		marks->ns[steady->bases[i]->mark] = steady->bases[i]->ns;
 }
 
-/* --- what came after --- */
+/* --- differences since then --- */
 
 static void subtract(uint64_t *from, uint64_t less)
 {
@@ -387,7 +394,7 @@ static void take_thread(struct thread_profile *thread, const struct steady_base 
 	SUBTRACT_TIMES(thread, before, time, TIME_CLASSES);
 	subtract_launches(thread, before);
 	subtract_waits(thread, before);
-	/* The longest may have been before. */
+	/* The longest gap may have been earlier. */
 	if (!thread->idle_gaps)
 		thread->idle_max_ns = thread->idle_stack = 0;
 	thread->first_ns = base->ns;
@@ -418,7 +425,7 @@ static void take_size(struct profile_size *size, const struct steady_base *base)
 	SUBTRACT(record, &before->record, allocation_ns);
 	SUBTRACT(record, &before->record, frees);
 	SUBTRACT(record, &before->record, free_ns);
-	/* The first one of the process is not among them: none stands out. */
+	/* The process's first allocation is not included, so none stands out: use the mean. */
 	record->first_took_ns = record->allocations ? record->allocation_ns / record->allocations : 0;
 }
 
@@ -505,7 +512,7 @@ static bool copy(void *items, size_t count, size_t size, void **out)
 	return *out;
 }
 
-/* What is not changed in the view stays the process's. */
+/* Copies the lists that the view changes; it shares the rest with the process. */
 static bool copy_lists(const struct process *process, struct process *view)
 {
 	const struct profile *from = process->profile;

@@ -8,10 +8,12 @@
 #include "model/profile.h"
 #include "model/model.h"
 
-#define OF_ALL_LAUNCHES 0.1 /* a thread that launches less of its process's does not make its steps */
-#define STEADY_TIMES 2	    /* the median, at most */
-#define UNEVEN 2	    /* times the median: a mean that is longer says more */
-#define AS_MANY 1.2	    /* steps that differ by less are the same ones, of several threads */
+/* a thread with a smaller share of its process's launches does not determine its steps */
+#define OF_ALL_LAUNCHES 0.1
+#define STEADY_TIMES 2 /* at most this many times the median */
+#define UNEVEN 2       /* times the median: if the mean is longer than this, it says more */
+/* step counts that differ by less belong to the same steps, of several threads */
+#define AS_MANY 1.2
 
 struct process_steps *process_steps__new(void)
 {
@@ -152,7 +154,10 @@ static uint64_t acts_of(const struct step_thread *thread)
 	return totals->waits + totals->copies[STEP_TO_DEVICE] + totals->copies[STEP_TO_HOST];
 }
 
-/* The one with fewer steps; of two with as many, the one that copies and waits: the other works for it. */
+/*
+ * Prefers the thread with fewer steps. If the counts are about equal, prefers the thread that
+ * copies and waits: the other one works for it.
+ */
 static bool is_rather_main(const struct process *process, const struct step_thread *thread,
 			   const struct step_thread *other)
 {
@@ -199,7 +204,7 @@ static void divide(struct step_summary *summary, const struct step_sums *sums, d
 		summary->inside_ns[i] = (double)sums->inside[i] / steps;
 }
 
-/* What the other threads submit in their own steps, at the same time. */
+/* Adds what the other threads submit in their own, concurrent steps. */
 static void add_listed(struct step_summary *summary, const struct process_steps *steps)
 {
 	double own = (double)summary->phase->steps;

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Whether what lies before `end` in the path ends with "/lib" or "/lib64". */
+/* Whether the path up to `end` ends with "/lib" or "/lib64". */
 static bool ends_with_lib(const char *path, const char *end)
 {
 	size_t length = (size_t)(end - path);
@@ -13,7 +13,10 @@ static bool ends_with_lib(const char *path, const char *end)
 	return (length >= 4 && !strncmp(end - 4, "/lib", 4)) || (length >= 6 && !strncmp(end - 6, "/lib64", 6));
 }
 
-/* ".../lib/python3.11/json/decoder.py", ".../lib64/python3/...": the version's directory below any lib. */
+/*
+ * ".../lib/python3.11/json/decoder.py", ".../lib64/python3/...": the version's directory below any
+ * lib directory.
+ */
 static bool is_of_python(const char *file)
 {
 	for (const char *at = strstr(file, "/python3"); at; at = strstr(at + 1, "/python3")) {
@@ -27,7 +30,7 @@ static bool is_of_python(const char *file)
 	return false;
 }
 
-/* Also "<frozen importlib._bootstrap>" and what was made from a text. */
+/* Also true for "<frozen importlib._bootstrap>" and code compiled from a string. */
 static bool is_installed(const char *file)
 {
 	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || is_of_python(file);
@@ -41,7 +44,10 @@ bool user_line__is_own(const struct stack_frame *frame)
 	       strncmp(frame->object, "python", 6) && frame->function;
 }
 
-/* Python's lines before others: what is native in a Python program is the interpreter's or a library's. */
+/*
+ * Python lines take precedence: native frames in a Python program belong to the interpreter or a
+ * library.
+ */
 const struct stack_frame *user_line__find(const struct stack *stack)
 {
 	const struct stack_frame *native = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user's own line in a stack: the innermost Python frame of a file that is neither installed (site-packages,
- * dist-packages) nor Python's own; without one, the innermost frame of the program itself, which is no shared library
- * nor the interpreter.
+ * The user's own line in a stack: the innermost Python frame of a file that is neither installed
+ * (site-packages, dist-packages) nor part of Python. Without one, it is the innermost frame of the
+ * program itself, not of a shared library or the interpreter.
  */
 #ifndef MODEL_USER_LINE_H
 #define MODEL_USER_LINE_H
