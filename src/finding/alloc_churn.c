@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory of the same size that is allocated and freed again and again. A size
- * churns where each of the places that it needed at a time was filled and
- * emptied many times: what is allocated once, or all at once, does not.
+ * Memory of one size that is allocated and freed repeatedly. A size churns if the buffers it needed
+ * at any one time were each allocated and freed many times; memory allocated once, or all at once,
+ * does not churn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,13 +22,16 @@ static const char assumption[] = "as many buffers as were live at a time are all
 /* The churning sizes of one function. */
 struct churn {
 	uint16_t row;
-	const struct profile_size *worst; /* most time */
+	const struct profile_size *worst; /* the size with the most time */
 	size_t sizes;
 	uint64_t allocations, frees, bytes;
 	uint64_t ns, saving_ns;
 };
 
-/* The first allocation had to be, and may have made the context: that took 220 ms of 245 on an H200. */
+/*
+ * The first allocation is necessary, and may have created the context: that took 220 of 245 ms on
+ * an H200.
+ */
 static uint64_t allocating_ns(const struct size_record *record)
 {
 	return record->allocation_ns > record->first_took_ns ? record->allocation_ns - record->first_took_ns : 0;
@@ -44,7 +47,7 @@ static bool is_churning(const struct size_record *record, double pairs)
 	return record->frees && (double)record->frees >= pairs * (double)record->peak;
 }
 
-/* The part of `ns` that `calls` would not have taken without all but `kept` of them. */
+/* The part of `ns` that would be saved if only `kept` of the `calls` were made. */
 static uint64_t without(uint64_t ns, uint64_t calls, uint64_t kept)
 {
 	return calls > kept ? (uint64_t)((double)ns * (double)(calls - kept) / (double)calls) : 0;
@@ -65,7 +68,7 @@ static void add_size(struct churn *churn, const struct profile_size *size)
 			    without(record->free_ns, record->frees, record->peak);
 }
 
-/* Of one function, whose first churning size is at `first`. */
+/* Sums the sizes of one function, whose first churning size is at `first`. */
 static void sum_up(const struct profile *profile, size_t first, double pairs, struct churn *churn)
 {
 	*churn = (struct churn){.row = profile->sizes[first].key.row};
@@ -81,7 +84,7 @@ static bool is_site(const struct call_site *site, const void *arg)
 	return site->row == churn->row && site->calls && site->amount == saturate__product(site->calls, churn->worst->key.size);
 }
 
-/* The place from where most of the worst size was allocated, and nothing else. */
+/* The call site that allocated most of the worst size, and nothing else. */
 static const struct call_site *site_of(const struct process *process, const struct churn *churn)
 {
 	return site_lookup__most(process, SITE_ALLOCATION, is_site, churn);
@@ -142,7 +145,7 @@ static int add(const struct finding_input *input, const struct process *process,
 	return report(finding, churn, watched_ns);
 }
 
-/* Of each function once: `seen` by row. */
+/* Draws each function once; `seen` is indexed by row. */
 static int detect_functions(const struct finding_input *input, const struct process *process, bool *seen,
 			  struct finding_list *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that asks the same things over and over: calls that change nothing, very many of them.
+// A program that makes very many queries: calls that change nothing.
 #include <errno.h>
 
 #include "base/quantity.h"
@@ -13,7 +13,7 @@ enum {
 
 struct asked {
 	uint64_t calls, ns;
-	const struct profile_function *most; /* calls */
+	const struct profile_function *most; /* the one with the most calls */
 	size_t functions;
 };
 

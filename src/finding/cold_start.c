@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A start that takes long: because of one part of it that is CUDA's or the program's use of it, or altogether,
- * where the program was watched for a while after that. Sound programs in PyTorch took 15 to 20 s to their
- * first launch, nearly all of it before their first CUDA call, and 1 to 2 s in each other part.
+ * A long startup: either one part of it that is CUDA's, or due to how the program uses CUDA, takes
+ * long; or all of it does, if the program was watched for a while afterwards. Healthy PyTorch
+ * programs took 15 to 20 s to their first launch, nearly all of it before their first CUDA call,
+ * and 1 to 2 s in each other part.
  */
 #include <errno.h>
 
@@ -16,16 +17,20 @@ enum {
 	LEAST_START,
 };
 
-#define WATCHED_SINCE_NS 10000000000ull /* what is watched for less after its start is watched for that */
+/* a process watched for less than this after startup is probably watched for its startup */
+#define WATCHED_SINCE_NS 10000000000ull
 
 struct cold_start {
 	struct process_start times;
 	const uint64_t *parts;
-	uint64_t ns; /* all of it */
+	uint64_t ns; /* the whole startup */
 	int worst;   /* the part that stands out; START_PARTS: none */
 };
 
-/* What stands out is more than what a sound program needs: its imports and its own work are not compared with that. */
+/*
+ * Parts that can take longer than a healthy program needs. The program's imports and its own work
+ * are not compared.
+ */
 static bool may_stand_out(int part)
 {
 	return part != START_BEFORE && part != START_HOST && part != START_REST && part != START_WAITS;

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Others that a verdict depends on, see company.h.
+// Other processes that a verdict depends on, see company.h.
 #include "finding/company.h"
 
 #include <string.h>
 
 #include "finding/host_reasons.h"
 
-#define LEAST_COLLECTIVES 16 /* fewer say nothing of who runs with whom */
-#define AS_MANY 0.1	     /* numbers of collective operations of one job differ by no more: those under way, and of the start */
-#define OTHERS_MOST 64	     /* on a GPU: with more of them nothing is proved of it */
+#define LEAST_COLLECTIVES 16 /* fewer do not show which ranks belong together */
+/*
+ * largest relative difference between ranks of one job in their numbers of collective operations,
+ * because of startup and operations in flight
+ */
+#define AS_MANY 0.1
+#define OTHERS_MOST 64 /* processes on a GPU: beyond this nothing is proven about it */
 
 static double share_of(double ns, uint64_t window_ns)
 {
 	return ns > 0 ? ns / (double)window_ns : 0;
 }
 
-/* --- who uses the same GPU --- */
+/* --- processes that use the same GPU --- */
 
-/* The place in the model's list of a process's device; GPU_NONE: not known. */
+/* The index of a process's device in the model's list of GPUs; GPU_NONE: unknown. */
 static int place_of(const struct process *process, int device)
 {
 	if (process->gpu_count == 1)
@@ -28,7 +32,7 @@ static int place_of(const struct process *process, int device)
 	return GPU_NONE;
 }
 
-/* The queue of the process's device that is this GPU; NULL: it has given that no work. */
+/* The queue of the process's device that is this GPU; NULL: the process gave it no work. */
 static const struct load_queue *queue_on(const struct process *process, const struct load *window, int place)
 {
 	for (int device = 0; device < ACCOUNT_DEVICES; device++)
@@ -37,7 +41,10 @@ static const struct load_queue *queue_on(const struct process *process, const st
 	return NULL;
 }
 
-/* How long another may have kept the GPU busy since `from_ns`: before its judged time began, always. */
+/*
+ * An upper bound of how long another process may have kept the GPU busy since `from_ns`; it counts
+ * as busy throughout before its judged time began.
+ */
 static uint64_t most_busy_ns(const struct load *window, const struct load_queue *queue, uint64_t began_ns, uint64_t from_ns)
 {
 	uint64_t before = began_ns > from_ns ? began_ns - from_ns : 0;
@@ -45,7 +52,7 @@ static uint64_t most_busy_ns(const struct load *window, const struct load_queue 
 	return before + (queue->idle_ns < window->ns ? window->ns - queue->idle_ns : 0);
 }
 
-/* Whether it may use the GPU. */
+/* Whether the process may use the GPU. */
 static bool is_on(const struct process *process, int place)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
@@ -54,10 +61,10 @@ static bool is_on(const struct process *process, int place)
 	return false;
 }
 
-/* What others that are watched may have done on the GPU, and who does most there. */
+/* What other watched processes may have done on the GPU, and which one does most. */
 struct sharing {
 	double busy_ns;
-	bool unknown; /* of one of them nothing is proved */
+	bool unknown; /* nothing is proven about one of them */
 	const struct process *most;
 	uint64_t launches;
 };
@@ -91,7 +98,7 @@ static void look_at(const struct company_times *times, const struct process *oth
 	add(sharing, other, window.launches);
 }
 
-/* Those that are watched. */
+/* Examines the watched processes. */
 static void look_at_others(const struct company_times *times, const struct process *process, int place, uint64_t from_ns,
 			   struct sharing *sharing)
 {
@@ -138,7 +145,7 @@ void company__find_sharing(const struct company_times *times, const struct proce
 					  share_of(verdict->idle * (double)verdict->window_ns - sharing.busy_ns, verdict->window_ns);
 }
 
-/* --- whom it waits for --- */
+/* --- processes that this one waits for --- */
 
 static bool is_of_nccl(const struct kernel *kernel)
 {
@@ -162,7 +169,10 @@ static bool are_as_many(uint64_t a, uint64_t b)
 	return (double)(more - less) <= AS_MANY * (double)more;
 }
 
-/* What a rank that others wait for does instead of waiting for its GPU; 0 where it does wait. */
+/*
+ * The share of time that a rank does not wait for its GPU, while others wait for the rank; 0 if it
+ * does wait for its GPU.
+ */
 static double lateness_of(const struct company_times *times, const struct process *rank)
 {
 	struct verdict verdict;
@@ -171,7 +181,10 @@ static double lateness_of(const struct company_times *times, const struct proces
 	return verdict.kind == VERDICT_HOST_BOUND || verdict.kind == VERDICT_NO_WORK ? 1 - verdict.held : 0;
 }
 
-/* The rank of the process's job that its GPU holds up least; NULL: all ranks wait for their GPUs, or there are no others. */
+/*
+ * The rank of the process's job that its GPU delays least; NULL: all ranks wait for their GPUs, or
+ * there are no others.
+ */
 static const struct process *late_rank(const struct company_times *times, const struct process *process, uint64_t middle_ns)
 {
 	const struct model *model = times->model;
@@ -194,7 +207,10 @@ static const struct process *late_rank(const struct company_times *times, const 
 	return latest;
 }
 
-/* Another process with work for a GPU that this one waits for by a queue, a socket or a lock; NULL: there is none. */
+/*
+ * Another process with GPU work that this one waits for through a queue, a socket or a lock; NULL:
+ * none.
+ */
 static const struct process *who_hands_over(const struct model *model, const struct process *process,
 					    const struct host_reasons *reasons, uint64_t middle_ns)
 {
@@ -216,7 +232,7 @@ static void await(const struct process *other, bool collectives, struct verdict 
 	name(&verdict->awaited, other);
 }
 
-/* The program is slower than its GPU: maybe since others are. */
+/* The program is slower than its GPU, maybe because another process is. */
 static void look_at_waits(const struct model *model, const struct process *process, uint64_t middle_ns, struct verdict *verdict)
 {
 	struct host_reasons reasons;

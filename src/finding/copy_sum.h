@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of some sort, summed up. */
+/* Sums over copies of one sort. */
 #ifndef FINDING_COPY_SUM_H
 #define FINDING_COPY_SUM_H
 
@@ -7,7 +7,7 @@
 
 struct copy_sum {
 	uint64_t calls, bytes;
-	uint64_t ns; /* inside the calls */
+	uint64_t ns; /* time inside the calls */
 };
 
 static inline void copy_sum__add(struct copy_sum *sum, uint64_t calls, uint64_t bytes, uint64_t ns)
@@ -17,7 +17,7 @@ static inline void copy_sum__add(struct copy_sum *sum, uint64_t calls, uint64_t 
 	sum->ns += ns;
 }
 
-/* Bytes a second; 0: not known. */
+/* Bytes per second; 0: unknown. */
 static inline double copy_sum__rate(const struct copy_sum *sum)
 {
 	return sum->ns ? (double)sum->bytes * 1e9 / (double)sum->ns : 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Threads or streams that meet on the legacy default stream, which waits for
- * all the others and lets them wait for it: what could run side by side runs
- * one after the other.
+ * Threads or streams that meet on the legacy default stream. It waits for all the others, and they
+ * wait for it, so work that could run concurrently is serialized.
  */
 #include <errno.h>
 
@@ -18,7 +17,7 @@ enum {
 static const char assumption[] = "the threads or streams that meet have as much to do each, and the GPU has room "
 				 "for all of it side by side";
 
-/* What the threads that meet there did, together. */
+/* Sums over the threads that meet there. */
 struct meeting {
 	uint64_t threads, at_once, launches, legacy_launches;
 	uint64_t behind, crossings;
@@ -30,7 +29,7 @@ static bool meets(const struct thread_profile *thread)
 	return thread->legacy_behind || thread->legacy_crossings;
 }
 
-/* Threads that meet there and make calls at the time when this one begins to, itself among them. */
+/* Threads that meet there and were active when this one began, including itself. */
 static uint64_t count_beside(const struct profile *profile, const struct thread_profile *thread)
 {
 	uint64_t count = 0;
@@ -61,7 +60,7 @@ static void add(struct meeting *meeting, const struct profile *profile, const st
 	meeting->waits.ns += thread->legacy_waits.ns;
 }
 
-/* Two streams where one thread alone crosses from one to the other. */
+/* Two streams, if only one thread crosses between them. */
 static uint64_t side_by_side(const struct meeting *meeting)
 {
 	return meeting->at_once > 1 ? meeting->at_once : 2;

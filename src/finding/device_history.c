@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of devices over time, see device_history.h.
+// The memory use of devices over time, see device_history.h.
 #include "finding/device_history.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 #include "model/growth_history.h"
 #include "model/process_index.h"
 
-/* Devices of all processes that are followed at a time. */
+/* Devices followed at a time, over all processes. */
 #define COURSES_MAX 1024
-/* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
+/* Samples per device: a window including both ends, see GROWTH_SAMPLE_NS. */
 #define SAMPLES 61
-/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+/* One sample in this many looks for processes that are gone: there may be thousands. */
 #define FORGET_ROUNDS 16
-/* Between so many of them at least more is taken, by and by. */
+/* The fewest rises that count as gradual growth. */
 #define RISES_LEAST 10
-/* Of the time in which it grew evenly, what it may have held still since. */
+/* The share of its growth time for which it may have stood still since. */
 #define STILL_TIME (1.0 / 6)
 
 struct gpu_trend {
@@ -29,30 +29,31 @@ struct gpu_trend {
 };
 
 struct trend_key {
-	uint64_t start_ns; /* with the pid tells which process it is */
+	uint64_t start_ns; /* identifies the process together with the pid */
 	int32_t pid;
-	uint32_t device; /* its number in the process; of a full_trend the GPU's place in the model */
+	/* its number in the process; in a full_trend the GPU's index in the model */
+	uint32_t device;
 };
 
 struct device_sample {
 	uint64_t time_ns, bytes, launches;
 };
 
-/* What a process has live on one device. */
+/* A process's live memory on one device. */
 struct device_trend {
 	struct trend_key key;
 	struct growth_history live;
 	struct device_sample samples[SAMPLES]; /* a ring */
 	size_t next, count;
-	uint64_t seen; /* the latest sample */
+	uint64_t seen; /* the latest sample that included it */
 	UT_hash_handle hh;
 };
 
-/* Of a process: a GPU's fullest moment. */
+/* For a process: the moment when a GPU was fullest. */
 struct full_trend {
 	struct trend_key key;
 	struct memory_holding fullest;
-	uint64_t seen; /* the latest sample */
+	uint64_t seen; /* the latest sample that included it */
 	UT_hash_handle hh;
 };
 
@@ -62,7 +63,7 @@ struct device_history {
 	struct gpu_trend *gpus; /* uthash tables */
 	struct device_trend *devices;
 	struct full_trend *full;
-	uint32_t places; /* of GPUs in the model, the most there were */
+	uint32_t places; /* largest number of GPUs seen in the model */
 };
 
 struct device_history *device_history__new(uint64_t window_ns)
@@ -102,7 +103,7 @@ static struct trend_key key_of(const struct process *process, uint32_t device)
 	return (struct trend_key){.start_ns = process->start_ns, .pid = process->pid, .device = device};
 }
 
-/* --- who has the memory --- */
+/* --- memory holders --- */
 
 const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device)
 {
@@ -120,7 +121,10 @@ static uint64_t used_by(const struct model *model, const struct process *process
 	return GPU_UNKNOWN_BYTES;
 }
 
-/* The two processes that have most of a GPU: one of them is another than who asks. */
+/*
+ * The two processes with the most memory of a GPU: at least one of them is not the process in
+ * question.
+ */
 struct holders {
 	const struct process *process[2];
 	uint64_t bytes[2];
@@ -177,9 +181,9 @@ bool memory_holding__of(const struct model *model, const struct gpu *gpu, const 
 	return true;
 }
 
-/* --- taking in --- */
+/* --- sampling --- */
 
-/* GPUs do not go, so none is forgotten. */
+/* GPUs do not disappear, so none is dropped. */
 static int sample_gpu(struct device_history *history, const struct gpu *gpu, uint64_t now_ns)
 {
 	struct gpu_trend *trend;
@@ -271,7 +275,7 @@ static int sample_full(struct device_history *history, const struct process *pro
 	return 0;
 }
 
-/* `holders` are those of the model's GPUs, in their order. */
+/* `holders` are those of the model's GPUs, in the same order. */
 static int sample_process(struct device_history *history, const struct model *model, const struct process *process,
 			  const struct holders *holders)
 {
@@ -292,7 +296,10 @@ static int sample_process(struct device_history *history, const struct model *mo
 	return ret;
 }
 
-/* Of all GPUs at once: there may be thousands of processes. Release with free; NULL without memory. */
+/*
+ * For all GPUs at once, since there may be thousands of processes. Release with free; NULL without
+ * memory.
+ */
 static struct holders *find_holders(const struct model *model)
 {
 	struct holders *holders = calloc(model->gpu_count + 1, sizeof(*holders));
@@ -315,14 +322,14 @@ static bool has_process(const struct process_index *index, const struct trend_ke
 	return process_index__find(index, key->pid, key->start_ns);
 }
 
-/* Of ended processes it stays as it was while the model has them. */
+/* Histories of ended processes stay unchanged while the model has the processes. */
 static void forget_old(struct device_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
 	struct device_trend *device, *next_device;
 	struct full_trend *full, *next_full;
 
-	/* Without memory after a later sample. */
+	/* Without memory this is retried after a later sample. */
 	if (!index)
 		return;
 	HASH_ITER (hh, history->devices, device, next_device) {
@@ -360,7 +367,7 @@ int device_history__sample(struct device_history *history, const struct model *m
 
 /* --- judging --- */
 
-/* Evenly, and it has not come to an end. */
+/* Grows evenly, and is still growing. */
 static void judge_trend(const struct growth_history *trend, struct device_growth *growth)
 {
 	struct growth_evidence evidence;
@@ -392,7 +399,7 @@ static const struct device_sample *sample_at(const struct device_trend *trend, s
 	return &trend->samples[(trend->next + SAMPLES - trend->count + i) % SAMPLES];
 }
 
-/* New heights in the latest samples that were reached while kernels were launched. */
+/* Counts new maxima in the latest samples that were reached while kernels were launched. */
 static void judge_rises(const struct device_trend *trend, struct device_growth *growth)
 {
 	const struct device_sample *before = sample_at(trend, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory of devices over time: whether it grows, by NVML or by what a
- * process allocates there, and who had it when it was used up most.
+ * The memory use of devices over time: whether it grows, according to NVML or to a process's
+ * allocations, and which processes held it at the peak.
  */
 #ifndef FINDING_DEVICE_HISTORY_H
 #define FINDING_DEVICE_HISTORY_H
@@ -21,49 +21,53 @@ void device_history__free(struct device_history *history);
 /* 0 or -ENOMEM. */
 int device_history__sample(struct device_history *history, const struct model *model);
 
-/* What a process took of a device in the latest window, by what it has live there. */
+/* What a process took of a device in the latest window, from its live memory there. */
 struct device_growth {
-	bool known;	    /* it was followed for long enough */
-	bool grows;	    /* more and more: it goes on, or came by and by while the process launched kernels */
-	uint64_t bytes;	    /* so much more */
+	bool known; /* it was followed for long enough */
+	/* it keeps growing, or grew gradually while the process launched kernels */
+	bool grows;
+	uint64_t bytes;	    /* the increase */
 	uint64_t span_ns;   /* within this time */
-	uint64_t first_ns;  /* since when it was followed; 0: not yet */
-	uint64_t needed_ns; /* for so long it has to be */
+	uint64_t first_ns;  /* when following began; 0: not yet */
+	uint64_t needed_ns; /* how long it must be followed */
 };
 
 /*
- * Of a device by its number in the process. What is taken before kernels are
- * launched, or in a few steps, is the process's start, and no growth. Of a
- * process that has ended as it was then.
+ * For a device, by its number in the process. Memory taken before kernels are launched, or in a few
+ * large steps, is startup, not growth. For an ended process, the state at its end.
  */
 void device_history__judge_process(const struct device_history *history, const struct process *process,
 				   uint8_t device, struct device_growth *growth);
 
-/* The same of all that is used of a GPU, by NVML; whoever has it. */
+/* The same for the total use of a GPU according to NVML, by any process. */
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
 			       struct device_growth *growth);
 
-/* The machine's GPU that a process knows as this device; NULL when not known. */
+/* The machine's GPU behind a process's device number; NULL if unknown. */
 const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device);
 
-/* Who has the memory of a GPU. */
+/* The memory of a GPU by holder. */
 struct memory_holding {
 	char label[GPU_LABEL_SIZE]; /* of the GPU */
-	uint64_t total, used;	    /* bytes, by all; known */
-	uint64_t own;		    /* by the process it is asked for; GPU_UNKNOWN_BYTES */
-	int32_t largest_pid;	    /* another watched process, that has most; 0: none */
+	uint64_t total, used;	    /* bytes, used by all processes together; both known */
+	/* used by the process in question; GPU_UNKNOWN_BYTES: unknown */
+	uint64_t own;
+	/* the watched process with the most, other than the one in question; 0: none */
+	int32_t largest_pid;
 	char largest_comm[16];
 	uint64_t largest;
-	uint64_t others; /* neither of these two */
+	uint64_t others; /* all except these two */
 };
 
-/* As of now, `process` being NULL or the one it is asked for. False where total or used are not known. */
+/*
+ * The current state; `process` is the one in question, or NULL. False if total or used are unknown.
+ */
 bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
 			struct memory_holding *holding);
 
 /*
- * The same at the sample in which this GPU, or any of the process's (NULL), was
- * used up most while the process was there. False: in none.
+ * The same at the sample at which this GPU, or any GPU of the process (NULL), was fullest while the
+ * process existed. False: there is no such sample.
  */
 bool device_history__fullest(const struct device_history *history, const struct process *process,
 			     const struct gpu *gpu, struct memory_holding *holding);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Devices of one process, or ranks of one job, that do unequal work: launches
- * or bytes copied in a second. What does a tenth of the most or less is not
- * there to do the same, and is left out.
+ * Devices of one process, or ranks of one job, whose work is unequal, measured in launches or
+ * copied bytes per second. A device or rank with a tenth of the highest rate or less does a
+ * different job and is left out.
  *
- * Processes are ranks of one job where they have the same name and parent, or
- * container, launch the same kernels, and each has one device, of its own.
+ * Processes are ranks of one job if they have the same name and parent, or container, launch the
+ * same kernels, and each has a device of its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,31 +23,37 @@
 #define LEAST_LAUNCHES 1
 #define LEAST_BYTES 2
 
-/* Of one that has the most, what others do at least to be there for the same. */
+/* Smallest share of the highest rate that counts as the same work. */
 #define SAME_WORK 0.1
-/* Of the time of each, what they have in common at least. */
+/* Smallest share of each one's time that they must have in common. */
 #define COMMON_TIME 0.5
-/* Of the launches of one, what is of kernels that the other launches too, by its most launched ones. */
+/*
+ * Smallest share of one's launches that must be of kernels that the other launches too, among its
+ * most launched ones.
+ */
 #define SAME_KERNELS 0.5
 #define KERNELS_COMPARED 64
-/* Of two processes; among thousands of one name that are not of one job, some are left out. */
+/*
+ * Comparisons of two processes: among thousands of unrelated processes with one name, some are left
+ * out.
+ */
 #define COMPARISONS 65536
 
-/* One that is compared: a rank, or a device of a process. */
+/* An item to compare: a rank, or a device of a process. */
 struct worker {
 	const struct process *process;
-	const struct gpu *gpu; /* NULL: not known */
-	uint8_t device;	       /* its number in the process */
+	const struct gpu *gpu; /* NULL: unknown */
+	uint8_t device;	       /* device number in the process */
 	uint64_t from_ns, to_ns;
 	double launches, bytes; /* totals */
-	bool done;		/* has been in a group */
+	bool done;		/* already in a group */
 };
 
-/* What the rates of a group differ by. */
+/* The spread of the rates in a group. */
 struct difference {
 	const struct worker *most, *least;
 	double high, low, ratio; /* per second */
-	size_t count;		 /* that do the same work */
+	size_t count;		 /* items that do the same work */
 };
 
 static double seconds_of(const struct worker *worker)
@@ -60,7 +66,7 @@ static double rate_of(const struct worker *worker, bool of_bytes)
 	return (of_bytes ? worker->bytes : worker->launches) / seconds_of(worker);
 }
 
-/* `least`: in total, of each. */
+/* `least`: total that each must have. */
 static void compare(const struct worker *const *workers, size_t count, bool of_bytes, double least,
 		    struct difference *difference)
 {
@@ -88,7 +94,7 @@ static void compare(const struct worker *const *workers, size_t count, bool of_b
 	difference->ratio = difference->count > 1 ? difference->high / difference->low : 1;
 }
 
-/* --- what is told --- */
+/* --- texts --- */
 
 static struct quantity name_of(const struct worker *worker, bool of_ranks)
 {
@@ -137,7 +143,7 @@ static int report(struct finding *finding, const struct difference *difference, 
 				 of_bytes ? "much" : "many", difference->count);
 }
 
-/* A finding of the launches, or else of the bytes, of one group. */
+/* Adds a finding for the launches, or otherwise for the bytes, of one group. */
 static int judge(const struct finding_input *input, const struct worker *const *workers, size_t count, bool of_ranks,
 		 struct finding_list *out)
 {
@@ -197,7 +203,7 @@ static int detect_devices(const struct finding_input *input, const struct proces
 
 /* --- ranks of one job --- */
 
-/* A process that has all its launches on one device. */
+/* A rank is a process with all its launches on one device. */
 static bool fill_rank(const struct finding_input *input, const struct process *process, struct worker *rank)
 {
 	const struct device_totals *only = NULL;
@@ -219,7 +225,7 @@ static bool is_on_other_device(const struct worker *a, const struct worker *b)
 {
 	if (a->gpu && b->gpu)
 		return a->gpu != b->gpu;
-	/* Each may see its own device as number 0. */
+	/* Each process may number its own device 0. */
 	return !a->gpu && !b->gpu && a->device != b->device;
 }
 
@@ -227,7 +233,7 @@ static bool is_of_same_job(const struct process *a, const struct process *b)
 {
 	if (strncmp(a->comm, b->comm, sizeof(a->comm)) || !a->identified || !b->identified)
 		return false;
-	/* The parent of many that have nothing to do with each other is init. */
+	/* Unrelated processes may all have init as their parent. */
 	if (a->parent > 1 && a->parent == b->parent)
 		return true;
 	return a->container[0] && !strcmp(a->container, b->container);
@@ -272,7 +278,7 @@ static bool are_ranks(const struct worker *a, const struct worker *b, size_t *le
 	       launches_same(a->process, b->process);
 }
 
-/* Processes of one name together, and among them those of one parent. */
+/* Groups processes by name, and within that by parent. */
 static int by_job(const void *a, const void *b)
 {
 	const struct worker *x = a, *y = b;

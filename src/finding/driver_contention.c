@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches and copies that last since another thread is inside the driver: bpf/profile/contention.bpf.h tells which ended when
- * the other's call did. Where more of such calls ended at another time, something else made them last, a full queue for one.
+ * Launches and copies that take long because another thread is inside the driver:
+ * bpf/profile/contention.bpf.h records which of them ended together with the other thread's call.
+ * If more of them ended at another time, something else delayed them, such as a full queue.
  */
 #include <errno.h>
 
@@ -14,7 +15,10 @@ enum {
 	LEAST_CALLS,
 };
 
-/* Two places, with all that the profile has of them: a stack has several ids if more code was mapped meanwhile. */
+/*
+ * A pair of call sites with the sums over all of the profile's entries for it: one stack has
+ * several ids if more code was mapped meanwhile.
+ */
 struct place_pair {
 	const struct stack *stack, *holder_stack;
 	struct contention sum;
@@ -40,7 +44,7 @@ static void add_up(struct contention *sum, const struct contention *more)
 	}
 }
 
-/* Returns how many there are. */
+/* Returns the number of pairs. */
 static size_t list_pairs(const struct profile *profile, struct place_pair pairs[CONTENTIONS])
 {
 	size_t count = 0;

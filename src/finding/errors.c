@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls that fail: ones that the program took no notice of, as far as its
- * calls tell; an error after which a process can only end; failures without
- * end.
+ * Failing calls: errors that the program ignored, as far as its calls show; an error after which a
+ * process must end; a storm of failures.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "finding/site_lookup.h"
 #include "api/api.h"
 
-/* Of all three. */
+/* Threshold indexes of all three kinds. */
 enum {
 	STORM_RATE,
 	STORM_CALLS,
@@ -26,7 +25,7 @@ struct error_text {
 	char text[96];
 };
 
-/* "CUDA_ERROR_OUT_OF_MEMORY", "error 12345" of one that the table does not have. */
+/* "CUDA_ERROR_OUT_OF_MEMORY", or "error 12345" for a code that the table lacks. */
 static struct error_text error_text(const char *name, int code)
 {
 	struct error_text text;
@@ -96,7 +95,7 @@ int unchecked_errors__detect(const struct finding_input *input, const struct pro
 
 /* --- sticky-error --- */
 
-/* The failure with this code that was seen first; NULL: of no function that is listed. */
+/* The earliest failure with this code; NULL: no listed function has it. */
 static const struct failure *first_with(const struct process *process, int code)
 {
 	const struct failure *first = NULL;
@@ -110,7 +109,10 @@ static const struct failure *first_with(const struct process *process, int code)
 	return first;
 }
 
-/* Where a call failed; NULL where it did at several places: the first of them is not known. */
+/*
+ * The stack of a failing call; NULL if it failed at several call sites: which came first is
+ * unknown.
+ */
 static const struct stack *only_place(const struct process *process, const char *function, int code)
 {
 	const struct stack *found = NULL;
@@ -174,10 +176,11 @@ int sticky_error__detect(const struct finding_input *input, const struct process
 struct storm {
 	const struct failure *worst;
 	uint64_t failures, first_ns, last_ns;
-	uint64_t calls; /* of the function that failed most, failed ones included; 0: not known */
+	/* all calls of the function that failed most, including failures; 0: unknown */
+	uint64_t calls;
 };
 
-/* The profile has every call. */
+/* The profile counts every call. */
 static void add_accounted(struct storm *storm, const struct profile *profile, const char *function)
 {
 	for (size_t i = 0; i < profile->function_count; i++)
@@ -193,20 +196,20 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 		add_accounted(storm, process->profile, function);
 		return;
 	}
-	/* Frees of no address are in none of the counts. */
+	/* Frees without an address are not counted anywhere. */
 	if (row >= 0 && api_functions[row].desc.operation == OP_FREE)
 		return;
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *totals = &process->functions[i];
 
-		/* What is counted beside calls. */
+		/* These counters do not count calls. */
 		if (!(totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED)) &&
 		    !strcmp(site_lookup__function(totals->row), function))
 			storm->calls += totals->calls + totals->failures;
 	}
 }
 
-/* A sticky error makes everything fail, and is a finding of its own. */
+/* A sticky error makes all calls fail, and is a finding of its own. */
 static bool is_storm(const struct process *process, const struct failure *failure)
 {
 	return failure->count && (failure->is_rest || !process->sticky.code || failure->code != process->sticky.code);

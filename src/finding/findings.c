@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The findings of a run: thresholds, history, and asking each rule, see finding.h.
+// The findings of a run: thresholds, history, and running each rule, see finding.h.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 struct findings {
 	struct findings_options options;
 	uint64_t began_ns;
-	double (*thresholds)[FINDING_THRESHOLDS]; /* in use, by kind */
+	double (*thresholds)[FINDING_THRESHOLDS]; /* values in use, by kind */
 	struct finding_history *history;
 };
 
@@ -92,7 +92,7 @@ int findings__sample(struct findings *findings, const struct model *model)
 
 /* --- drawing --- */
 
-/* What the command has; a process without a profile is asked for nothing that needs one. */
+/* What the command provides; rules that need a profile are not run for a process without one. */
 static bool has_needs(const struct findings *findings, const struct finding_kind *kind)
 {
 	const struct findings_options *options = &findings->options;
@@ -118,7 +118,7 @@ static bool knows_every_of_all(const struct finding_kind *kind, const struct mod
 	return true;
 }
 
-/* Whether another kind is found of the process that leaves nothing for this one. */
+/* Whether the process has a finding of another kind that suppresses this one. */
 static bool is_taken(const struct findings *findings, const struct finding_kind *kind, const struct process *process)
 {
 	for (size_t i = 0; i < finding_kind_count; i++)
@@ -133,7 +133,7 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
 }
 
-/* Of its steady time, as if it had been watched from there on. */
+/* Draws findings from the steady time, as if the process had been watched only from its start. */
 static int detect_steady(const struct finding_input *input, const struct process *process, uint64_t since_ns,
 		       struct finding_list *list)
 {
@@ -149,7 +149,7 @@ static int detect_steady(const struct finding_input *input, const struct process
 	return ret;
 }
 
-/* What those behind the first `before` cost in a step. */
+/* Sets the cost per step of findings from index `before` on. */
 static void report_steps(const struct finding_input *input, const struct process *process, struct finding_list *list,
 		       size_t before)
 {
@@ -166,7 +166,7 @@ static void report_steps(const struct finding_input *input, const struct process
 	}
 }
 
-/* An estimate is of all the time: of a part of it too little was watched. */
+/* Estimates cover the whole time: too little of the steady time alone was watched. */
 static bool is_of_steady_time(const struct finding_kind *kind, const struct process *process)
 {
 	for (enum rate_family family = 0; family < RATE_FAMILIES; family++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that a process has reserved and does not use, all the time: in pools,
- * and physical memory that is mapped nowhere. What a step frees and the next
- * one takes again comes and goes, and is none.
+ * Memory that a process keeps reserved but unused all the time: in pools, and physical memory that
+ * is mapped nowhere. Memory that one step frees and the next takes again does not count.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +53,7 @@ static int detect(const struct finding_input *input, const struct process *proce
 	unused_history__judge(findings__history(input->state)->unused, process, pool, &unused);
 	if (!unused.samples)
 		return 0;
-	/* What was used at any reading is no matter, however short the time. */
+	/* Memory used at any reading is ruled out at once, however short the time. */
 	if (!unused.bytes || unused.share < input->thresholds[LEAST_SHARE] ||
 	    (double)unused.bytes < input->thresholds[LEAST_BYTES]) {
 		finding_list__follow(out, input, true, unused.span_ns, unused.needed_ns);

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "model/process_index.h"
 
-/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+/* One sample in this many looks for processes that are gone: there may be thousands. */
 #define FORGET_ROUNDS 16
 
 struct process_key {
@@ -19,7 +19,7 @@ struct process_key {
 struct graph_trend {
 	struct process_key key;
 	uint64_t made, launches; /* as of the latest sample */
-	uint64_t between;	 /* made up to then, while graphs were launched */
+	uint64_t between;	 /* created up to then, while graphs were being launched */
 	UT_hash_handle hh;
 };
 
@@ -92,7 +92,7 @@ static void forget_old(struct graph_history *history, const struct model *model)
 	struct process_index *index = process_index__new(model, NULL);
 	struct graph_trend *trend, *next;
 
-	/* Without memory in a later round. */
+	/* Without memory this is retried in a later round. */
 	if (!index)
 		return;
 	HASH_ITER (hh, history->trends, trend, next)

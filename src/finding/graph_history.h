@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many executable graphs processes made while they launched graphs. Graphs
- * that are made at the start, to be launched from then on, are not among them.
+ * How many executable graphs processes created while they launched graphs. Graphs created at
+ * startup and launched from then on do not count.
  */
 #ifndef FINDING_GRAPH_HISTORY_H
 #define FINDING_GRAPH_HISTORY_H
@@ -19,7 +19,7 @@ void graph_history__free(struct graph_history *history);
 /* 0 or -ENOMEM. */
 int graph_history__sample(struct graph_history *history, const struct model *model);
 
-/* Instantiations by now, in those times between samples in which graphs were launched as well. */
+/* Instantiations so far, in intervals between samples in which graphs were launched too. */
 uint64_t graph_history__made_between(const struct graph_history *history, const struct process *process);
 
 #endif

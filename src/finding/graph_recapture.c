@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Graphs that are captured or built, instantiated, launched a few times and
- * made anew. Those that are all made before they are launched are no matter, so
- * only times count in which graphs are both made and launched.
+ * Graphs that are captured or built, instantiated, launched a few times and created anew. Graphs
+ * all created before they are launched are fine, so only times count in which graphs are both
+ * created and launched.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The course of what findings judge over time, see history.h.
+// History of what findings judge over time, see history.h.
 #include "finding/history.h"
 
 #include <stdlib.h>
@@ -43,7 +43,10 @@ int finding_history__sample(struct finding_history *history, const struct model 
 {
 	int failed;
 
-	/* A timer may be a little early; what comes much closer would fill the windows too soon. */
+	/*
+	 * Half an interval, because a timer may fire a little early; more frequent samples would
+	 * fill the windows too soon.
+	 */
 	if (history->sampled_ns && model->now_ns - history->sampled_ns < GROWTH_SAMPLE_NS(history->window_ns) / 2)
 		return 0;
 	history->sampled_ns = model->now_ns;

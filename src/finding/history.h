@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rules judge by its course over time: live memory by call site or size
- * (model/growth.h), the memory of devices, what is reserved and not used, graphs,
- * and what GPUs were given to do in the latest minute.
+ * The history that rules need: live memory by call site or size (model/growth.h), the memory of
+ * devices, reserved but unused memory, graphs, and the load of GPUs in the latest minute.
  */
 #ifndef FINDING_HISTORY_H
 #define FINDING_HISTORY_H
@@ -20,14 +19,14 @@ struct finding_history {
 	struct device_history *devices;
 	struct unused_history *unused;
 	struct graph_history *graphs;
-	struct load_history *loads; /* NULL: nobody asks for the latest minute */
+	struct load_history *loads; /* NULL: the latest minute is not needed */
 };
 
-/* `latest`: with `loads`. NULL without memory. */
+/* `latest`: keep `loads`. NULL without memory. */
 struct finding_history *finding_history__new(uint64_t window_ns, bool latest);
 void finding_history__free(struct finding_history *history);
 
-/* Takes a sample of all, as of model->now_ns. 0 or -ENOMEM: some is not followed then. */
+/* Samples all of them at model->now_ns. 0 or -ENOMEM: some are not followed then. */
 int finding_history__sample(struct finding_history *history, const struct model *model);
 
 /* The history behind a rule's `state`. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The GPU waits for the program, by the verdict (verdict.h). It costs the idle time that is proved; where waits prove none, what
- * the GPU was not busy for by NVML. The reason that comes first is where it is.
+ * The GPU waits for the program, according to the verdict (verdict.h). The cost is the proven idle
+ * time or, if waits prove none, the time for which NVML does not show the GPU busy. The main reason
+ * supplies the call site.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,19 +20,22 @@ enum {
 #define CRITICAL_SHARE 0.5
 #define REASONS_SIZE 160
 
-/* The share of the window in which the GPU waited: proved, or about; SHARE_UNKNOWN: neither is known. */
+/*
+ * The share of the window in which the GPU waited, proven or approximate; SHARE_UNKNOWN: neither is
+ * known.
+ */
 static double waiting_share(const struct verdict *verdict)
 {
 	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN, waiting;
 
 	if (verdict->busy == SHARE_UNKNOWN)
 		return share;
-	/* NVML's use is coarse: while the GPU holds a thread up it is not idle. */
+	/* NVML's utilization is coarse: while the GPU delays a thread, it is not idle. */
 	waiting = 1 - verdict->busy < 1 - verdict->thread_held ? 1 - verdict->busy : 1 - verdict->thread_held;
 	return waiting > share ? waiting : share;
 }
 
-/* The first of another kind; NULL: there is none. */
+/* The first reason of another kind; NULL: none. */
 static const struct host_reason *second_of(const struct host_reasons *reasons)
 {
 	for (size_t i = 1; i < reasons->count; i++)
@@ -88,13 +92,13 @@ static bool runs_python(const struct stack *stack)
 	return false;
 }
 
-/* As its program calls it: the kernel has the names of few of Python's threads. */
+/* The thread's name in the program: the kernel knows the names of few Python threads. */
 static const char *name_of(const struct host_thread *thread, const struct stack *stack)
 {
 	return thread->tid == thread->pid && runs_python(stack) ? "MainThread" : thread->comm;
 }
 
-/* The thread whose reason comes first. */
+/* Names the thread of the main reason. */
 static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
 {
 	const struct host_thread *thread = reasons->count ? reasons->items[0].thread : NULL;

@@ -55,7 +55,7 @@ const char *host_kind__advice(enum host_kind kind)
 	return kind < HOST_KINDS ? advice[kind] : NULL;
 }
 
-/* --- by the stack --- */
+/* --- from the stack --- */
 
 static bool is_queue_of_python(const struct stack_frame *frame)
 {
@@ -64,7 +64,7 @@ static bool is_queue_of_python(const struct stack_frame *frame)
 	return base && (!strcmp(base, "/queue.py") || !strcmp(base, "/queues.py"));
 }
 
-/* The C library's, by which C++'s std::condition_variable waits, too. */
+/* A function of the C library, which C++'s std::condition_variable also uses. */
 static bool is_condition(const struct stack_frame *frame)
 {
 	const char *name = frame->kind == FRAME_NATIVE && frame->function ? frame->function : "";
@@ -73,8 +73,9 @@ static bool is_condition(const struct stack_frame *frame)
 }
 
 /*
- * The kernel sees a lock where a thread waits in one of Python's queues or for a condition. There it waits for another thread to
- * fill or empty the queue, or to do its part. Python's own locks are conditions on some systems; they stay locks.
+ * The kernel reports a lock when a thread waits in a Python queue or on a condition variable. There
+ * it waits for another thread to fill or empty the queue, or to do its part. On some systems
+ * Python's own locks are condition variables; those still count as locks.
  */
 static bool is_in_queue(const struct stack *stack)
 {
@@ -89,7 +90,7 @@ static bool is_in_queue(const struct stack *stack)
 	return condition && !python;
 }
 
-/* By the C library's names for it: __libc_recv, __GI___select. */
+/* Also matches the C library's names: __libc_recv, __GI___select. */
 static bool is_in_one_of(const struct stack *stack, const char *const functions[])
 {
 	for (uint32_t i = 0; stack && i < stack->count; i++) {
@@ -106,7 +107,7 @@ static bool is_in_one_of(const struct stack *stack, const char *const functions[
 	return false;
 }
 
-/* The kernel's view is the same for who waits for input and who has no room for output. */
+/* To the kernel, waiting for input and waiting for room to write look the same. */
 static bool is_writing(const struct stack *stack)
 {
 	static const char *const functions[] = {"write", "writev", "send", "sendto", "sendmsg", NULL};
@@ -155,7 +156,7 @@ enum host_kind host_kind__of(const struct host_place *place, bool limited)
 	return place->activity == ACTIVITY_LOCK && is_in_queue(place->stack) ? HOST_QUEUE : kinds[place->activity];
 }
 
-/* The C library's functions at which servers wait; pipes and files are read by others. */
+/* C library functions in which servers wait for clients; reads from pipes and files use others. */
 bool host_kind__is_at_a_socket(const struct stack *stack)
 {
 	static const char *const functions[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "accept", "accept4",

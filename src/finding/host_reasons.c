@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads that submit work did besides, see host_reasons.h.
+// What submitting threads did otherwise, see host_reasons.h.
 #include "finding/host_reasons.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 
 #include "model/user_line.h"
 
-#define MOSTLY 0.5 /* of the time of a process's threads: what it waits for so long it waits for */
+/* share of the threads' time: a process waits for whatever takes at least this much */
+#define MOSTLY 0.5
 
 /* --- merging --- */
 
@@ -33,7 +34,7 @@ static int compare_lines(const struct stack_frame *a, const struct stack_frame *
 	return order;
 }
 
-/* A limit of the control group strikes anywhere: it is one reason. */
+/* A cgroup limit or a busy CPU affects any place: it is one reason. */
 static bool is_anywhere(uint8_t kind)
 {
 	return kind == HOST_THROTTLED || kind == HOST_READY;
@@ -48,7 +49,7 @@ static int by_place(const void *a, const void *b)
 	return is_anywhere(x->kind) ? 0 : compare_lines(x->line, y->line);
 }
 
-/* A thread of a library that waits for work says less than a line of the program. */
+/* An idle library thread says less than a line of the program. */
 static int by_time(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
@@ -63,7 +64,10 @@ static int by_time(const void *a, const void *b)
 	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_place(a, b);
 }
 
-/* Waits for a lock at several lines are one matter, and so are all allocations; what runs on the CPU is told by its line. */
+/*
+ * Waits for locks at several lines are one problem, and so are allocations; time on the CPU is kept
+ * by line.
+ */
 static void sum_kinds(struct host_reasons *reasons)
 {
 	uint64_t sums[HOST_KINDS] = {0};
@@ -77,7 +81,7 @@ static void sum_kinds(struct host_reasons *reasons)
 	}
 }
 
-/* What the program does on the CPU at a line, and the launches there. The reasons are in the order of places. */
+/* Time on the CPU at a line, plus the launches there. The reasons are ordered by place. */
 static uint64_t launching_ns(const struct host_reasons *reasons, const struct host_reason *cpu)
 {
 	const struct host_reason key = {.kind = HOST_IN_LAUNCH, .line = cpu->line}, *launches;
@@ -87,9 +91,10 @@ static uint64_t launching_ns(const struct host_reasons *reasons, const struct ho
 }
 
 /*
- * Kinds are ranked by their time. Waits for the GPU come last, since the GPU works meanwhile. The first line on the CPU is the one
- * that takes most together with its launches, since the framework's work for a launch belongs to it. That line has the rank of the
- * line that takes most without launches.
+ * Kinds are ranked by their time. Waits for the GPU come last, because the GPU works meanwhile. The
+ * first line on the CPU is the one that takes most together with its launches, because the
+ * framework's work for a launch belongs to it. That line gets the rank of the line that takes most
+ * without launches.
  */
 static void rank(struct host_reasons *reasons)
 {
@@ -111,7 +116,7 @@ static void rank(struct host_reasons *reasons)
 		first->rank_ns = most_ns;
 }
 
-/* Whether the other's place is the one to be told; one without a line says nothing. */
+/* Whether the other place is the better one to show; a place without a line has no information. */
 static bool reports_more(const struct host_reason *other, const struct host_reason *reason)
 {
 	if (!other->line != !reason->line)
@@ -150,11 +155,11 @@ static void merge_all(struct host_reasons *reasons)
 	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
 }
 
-/* --- from places to reasons --- */
+/* --- reasons from places --- */
 
 /*
- * A thread that is woken while its control group has no share left is ready, too: most of these times are the group's
- * doing where it was kept from running for half of them or more.
+ * A thread woken while its cgroup has no quota left is also runnable. If the cgroup was throttled
+ * for half of the runnable time or more, most of that time is due to the limit.
  */
 static bool is_limited(const struct host_process *process)
 {
@@ -167,7 +172,10 @@ static bool is_limited(const struct host_process *process)
 	return process->limit_known && process->limited_ns > ready_ns / 2;
 }
 
-/* Off the CPU each time is one block. Samples and preemptions say nothing of how often something is done. */
+/*
+ * Off the CPU each time is one block. Samples and preemptions do not show how often something is
+ * done.
+ */
 static bool counts_blocks(enum host_kind kind)
 {
 	return kind >= HOST_LOCK && kind != HOST_READY && kind != HOST_THROTTLED;
@@ -205,7 +213,7 @@ static size_t count_places(const struct host_process *process)
 	return count;
 }
 
-/* A wait for another thread that submits is no time of its own: what that one did counts. */
+/* A wait for another submitting thread is not counted: that thread's activity counts instead. */
 static void add_thread(struct host_reasons *reasons, const struct host_thread *thread, bool limited)
 {
 	for (size_t i = 0; thread->submits && i < thread->place_count; i++)
@@ -213,7 +221,10 @@ static void add_thread(struct host_reasons *reasons, const struct host_thread *t
 			add(reasons, thread, &thread->places[i], limited);
 }
 
-/* Threads are followed for a part of the steady time where that begins with the program: costs in a step are of that part. */
+/*
+ * If the steady time begins with the program, threads are followed for only part of it: costs per
+ * step refer to that part.
+ */
 static double take_followed_part(const struct host_process *host, struct step_cost *cost)
 {
 	uint64_t longest_ns = 0;
@@ -231,8 +242,8 @@ static double take_followed_part(const struct host_process *host, struct step_co
 }
 
 /*
- * Of waits and copies the calls are counted by themselves, where their stacks are taken: in all the steady time, of which the
- * threads were followed for `part`.
+ * Waits and copies have call counts of their own if their stacks are taken. These cover the whole
+ * steady time, of which the threads were followed for `part`.
  */
 static void count_calls(struct host_reason *reason, const struct process *process, double part)
 {
@@ -288,9 +299,11 @@ const struct host_reason *host_reasons__main_wait(const struct host_reasons *rea
 	return NULL;
 }
 
-/* --- whom a thread waits for --- */
+/* --- what a thread waits for --- */
 
-/* Who has the GIL runs, and lets go of it when it waits: where it runs says the most. */
+/*
+ * The holder of the GIL runs, and releases it when it waits, so the place where it runs says most.
+ */
 static const struct host_place *main_place(const struct host_thread *thread, bool has_gil)
 {
 	for (size_t i = 0; has_gil && i < thread->place_count; i++)
@@ -304,7 +317,7 @@ static const char *file_of(const struct host_thread *thread)
 	return *thread->files[0].name ? thread->files[0].name : NULL;
 }
 
-/* Fills *out. Returns the place that it was taken from; NULL: what it does is not known. */
+/* Fills *out. Returns the place it was taken from; NULL: the thread's activity is unknown. */
 static const struct host_place *look_at_other(const struct host_process *process, const struct host_partner *who, bool has_gil,
 					      struct host_other *out)
 {

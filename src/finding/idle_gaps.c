@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Times in which the GPU is known to have had nothing to do: a wait had emptied
- * its queue, and the next launch came long after. What the thread did
- * meanwhile outside of CUDA is its own: reading and preparing data, most often.
+ * Times in which the GPU is known to have been idle: a wait had emptied its queue, and the next
+ * launch came much later. Meanwhile the thread was outside CUDA: mostly reading and preparing data.
  */
 #include "base/quantity.h"
 #include "finding/rules.h"

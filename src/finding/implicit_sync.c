@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls that make a thread wait for the GPU though no wait was asked for, with
- * launches before and after them: synchronous copies and sets, frees, loads of
- * modules, slow first launches.
+ * Calls that make a thread wait for the GPU without being waits, with launches before and after
+ * them: synchronous copies and sets, frees, module loads, slow first launches.
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -40,7 +39,7 @@ static enum implicit_wait worst_of(const struct thread_profile *thread)
 	return (enum implicit_wait)worst;
 }
 
-/* --- which function it was --- */
+/* --- the function --- */
 
 static bool causes(size_t row, enum implicit_wait cause)
 {
@@ -66,10 +65,13 @@ static bool causes(size_t row, enum implicit_wait cause)
 	}
 }
 
-/* That took the process most time; -1: none, as of first launches, which are slow for what they launch. */
+/*
+ * The one that took the process most time; -1: none, as for first launches, which are slow because
+ * of what they launch.
+ */
 static int function_of(const struct profile *profile, enum implicit_wait cause)
 {
-	/* The profile has those with the most time first. */
+	/* The profile lists functions with the most time first. */
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (causes(profile->functions[i].row, cause))
 			return profile->functions[i].row;
@@ -102,7 +104,10 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 
 /* --- the finding --- */
 
-/* In which the GPU does not hold the thread up: launches that found its queue full did not go by beside it. */
+/*
+ * The part of the thread's time in which the GPU does not delay it: launches that found the queue
+ * full left no time to overlap.
+ */
 static uint64_t free_ns(const struct watched_thread *watched)
 {
 	struct load load;
@@ -115,7 +120,10 @@ static uint64_t free_ns(const struct watched_thread *watched)
 		       0;
 }
 
-/* What has to wait for the GPU anyhow is saved nothing: a program that is as slow as its GPU has little else to do meanwhile. */
+/*
+ * Waits for the GPU that are needed anyway save nothing: a program as slow as its GPU has little
+ * else to do meanwhile.
+ */
 static uint64_t saving_of(const struct watched_thread *watched, const struct time_totals *all)
 {
 	const struct time_totals *loads = &watched->thread->implicit[IMPLICIT_LOAD];
@@ -128,7 +136,7 @@ static uint64_t saving_of(const struct watched_thread *watched, const struct tim
 	return overlap_ns < free_ns(watched) ? overlap_ns : free_ns(watched);
 }
 
-/* Loads and first launches are no shorter before the loop, but in it they hold it up. */
+/* Loads and first launches would take as long before the loop, but inside it they delay it. */
 static uint64_t loads_of(const struct thread_profile *thread)
 {
 	return thread->implicit[IMPLICIT_LOAD].ns + thread->implicit[IMPLICIT_FIRST_LAUNCH].ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What was meant by an id that no finding has.
+// Suggests a finding for an unknown id.
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -14,7 +14,10 @@ static bool has_within(const char *known, const char *id, size_t length)
 	return false;
 }
 
-/* How like an id is, in capitals or not: the same, one begins with the other, it is within; 0: not. */
+/*
+ * Similarity of two ids, ignoring case: 3 equal, 2 one is a prefix of the other, 1 contained, 0
+ * none.
+ */
 static int likeness(const char *known, const char *id, size_t length)
 {
 	size_t own = strlen(known);
@@ -26,7 +29,7 @@ static int likeness(const char *known, const char *id, size_t length)
 	return has_within(known, id, length);
 }
 
-/* NULL: nothing is like it. */
+/* NULL: nothing is similar. */
 static const char *meant_by(const char *id, size_t length)
 {
 	const char *meant = NULL;

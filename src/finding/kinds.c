@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one table of findings: what each is called, how bad it is, above which thresholds it is one, and what helps.
+// The only table of findings: name, severity, thresholds and remedy of each.
 #include <string.h>
 
 #include "finding/rules.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A thread that spends its time launching, one short launch after the other,
- * and hardly ever waits: the GPU is done with each before the next one comes.
+ * A thread that spends its time launching, one short launch after another, and hardly ever waits:
+ * the GPU finishes each one before the next arrives.
  *
- * It is not so where the GPU's queue is full. Then a launch blocks until
- * there is room, that is about as long as a kernel runs, and the GPU has work
- * enough. Such launches take long (LAUNCH_BLOCKED_NS), or many times as long as
- * the fastest, among which are those that found the queue empty at first.
+ * This does not apply if the GPU's queue is full. Then a launch blocks until there is room, about
+ * as long as a kernel runs, and the GPU has enough work. Such launches take long
+ * (LAUNCH_BLOCKED_NS), or many times as long as the fastest, which include the first ones that
+ * found the queue empty.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,14 +26,15 @@ enum {
 	MOST_WAITS,
 };
 
-#define LAUNCH_BLOCKED_NS 50000 /* launches that find room take a few microseconds, tens on a busy machine */
+/* launches that find room take a few microseconds, tens of them on a busy machine */
+#define LAUNCH_BLOCKED_NS 50000
 #define BLOCKED_RATIO 4
-#define FIRST_LAUNCHES 512 /* half of what a queue holds: so many launches have found it with room */
+#define FIRST_LAUNCHES 512 /* half of a queue's capacity: at least this many launches found room */
 
 /*
- * What a CUDA graph in place of the launches costs, microseconds: twice what it
- * did on an H200 (0.97 a kernel, 2.3 to 5.0 a launch, docs/case-studies.md), so
- * that no more is promised than is saved.
+ * Cost of a CUDA graph in place of the launches, in microseconds: twice the measured cost on an
+ * H200 (0.97 per kernel, 2.3 to 5.0 per launch, docs/case-studies.md), so that the estimated saving
+ * is not too high.
  */
 #define GRAPH_KERNEL_US 2.0
 #define GRAPH_LAUNCH_US 10
@@ -48,7 +49,7 @@ static const char assumption[] =
 	TEXT(GRAPH_LAUNCH_US) " us";
 /* clang-format on */
 
-/* --- whether launches find the queue full --- */
+/* --- full queues --- */
 
 static bool is_launch(size_t row)
 {
@@ -72,7 +73,10 @@ static bool queue_is_full(const struct watched_thread *watched)
 	const struct time_totals *chained = &watched->thread->chained;
 	uint64_t blocked_ns = 0, all_ns = 0;
 
-	/* This thread's, where others of the process launch faster. A mean has what is out of the common in it. */
+	/*
+	 * Checks this thread, in case others of the process launch faster. The factor of 2 allows
+	 * for outliers in the mean.
+	 */
 	if (chained->ns > 2 * chained->calls * LAUNCH_BLOCKED_NS)
 		return true;
 	for (size_t i = 0; i < profile->function_count; i++) {
@@ -94,7 +98,7 @@ static double rate_of(const struct watched_thread *watched)
 	return (double)thread_sums__launches(watched) * 1e9 / (double)watched->ns;
 }
 
-/* Of all kinds: asked for, and by calls that block. */
+/* Explicit waits, and calls that block. */
 static uint64_t waited_ns(const struct thread_profile *thread)
 {
 	uint64_t ns = thread->time[TIME_WAIT].ns;
@@ -104,12 +108,15 @@ static uint64_t waited_ns(const struct thread_profile *thread)
 	return ns;
 }
 
-/* Launches back to back, those that were not watched as the others. */
+/* Launches back to back, extrapolated to the unwatched ones. */
 struct chain {
 	double launches, ns, gap_ns;
 };
 
-/* Those that were watched took longer, for their probes: all of them together take the thread's time at most. */
+/*
+ * Watched launches took longer because of their probes, so the extrapolated time is limited to the
+ * thread's time.
+ */
 static struct chain chain_of(const struct watched_thread *watched)
 {
 	const struct thread_profile *thread = watched->thread;
@@ -136,7 +143,10 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	return (uint64_t)chain.ns;
 }
 
-/* The names of the kernels of a sequence, in their order: a process may have ten thousands of call sites to look for. */
+/*
+ * The names of a sequence's kernels, sorted: a process may have tens of thousands of call sites to
+ * look up.
+ */
 struct names {
 	const char **list;
 	size_t count;
@@ -163,7 +173,7 @@ static int gather_names(const struct process *process, const struct sequence *se
 	return 0;
 }
 
-/* The thread's own, since other threads launch other kernels. */
+/* Restricts to the thread's own kernels, since other threads launch others. */
 static bool is_in_sequence(const struct call_site *site, const void *arg)
 {
 	const struct names *names = arg;
@@ -172,7 +182,7 @@ static bool is_in_sequence(const struct call_site *site, const void *arg)
 	       bsearch(&site->kernel_short, names->list, names->count, sizeof(*names->list), compare_names);
 }
 
-/* Nothing where graphs are what is launched already. */
+/* No estimate if the launches are graphs already. */
 static void estimate(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
 {
 	const struct chain chain = chain_of(watched);
@@ -216,7 +226,7 @@ static int report(const struct watched_thread *watched, const struct sequence *s
 				 sequence->period ? "" : "; no sequence of them repeats");
 }
 
-/* Where the kernels of the sequence are launched most. 0 or -ENOMEM. */
+/* The call site that launches most of the sequence's kernels. 0 or -ENOMEM. */
 static int find_place(const struct process *process, const struct sequence *sequence, struct finding *finding)
 {
 	const struct call_site *site;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that is never freed: what only grows; and of processes that have ended
- * what was live at their end, where it grew to the end or where most was freed.
- * Live at exit alone is no leak. By call site where stacks are taken, else by
- * function and size where there is a profile.
+ * Memory that is never freed: memory that only grows; and, in ended processes, memory live at the
+ * end if it grew until then or if most of its kind was freed. Being live at exit alone is not a
+ * leak. Judged by call site if stacks are taken, otherwise by function and size if there is an
+ * profile.
  *
- * What a process had in hand at its end, as the results of its last step, is no
- * leak either: it is young, and as much was there at any time before. Of sizes
- * no ages are known, and several places in the program may share one, so more
- * is asked of them.
+ * Memory in use at the end, such as the results of the last step, is not a leak either: it is
+ * young, and there was as much at any time before. Ages of sizes are unknown, and several places in
+ * the program may share a size, so the criteria for sizes are stricter.
  */
 #include <errno.h>
 
@@ -26,41 +25,41 @@
 #define LEAST_BYTES 0
 #define LEAST_FREED 1
 
-/* Of the time in which a site allocated, what the last step may have taken. */
+/* Share of a site's allocation time that the last step may have taken. */
 #define STEP_TIME 0.1
-/* Of all allocations of a size so many are kept at least, more than are in hand. */
+/* Smallest share of a size's allocations that must be kept: more than may be in use. */
 #define KEPT_LEAST 0.02
-/* What is kept, and the only one, may be in use. */
+/* A single kept allocation may be in use. */
 #define KEPT_COUNT 2
-/* Live at exit is so much of the most there was at a time, where more and more was kept. */
+/* Share of the peak that must be live at exit if memory grew. */
 #define KEPT_OF_PEAK 0.9
 
-/* What places of a process are looked up in: each may be one of ten thousands. */
+/* Lookup tables for the call sites of a process, which may be tens of thousands. */
 struct code_locations {
 	const struct process *process;
 	struct allocated_sites allocated;
 	struct size_spans spans;
 };
 
-/* What is live of one site or size. */
+/* Live memory of one site or size. */
 struct kept {
 	const struct process *process;
 	const struct size_spans *spans;
 	const struct stack *stack;
 	const struct size_key *size; /* NULL: it is a site */
-	size_t row;		     /* of the function; SIZE_MAX: not known */
-	const char *function;	     /* NULL: not known */
-	uint8_t device;		     /* DEVICE_UNKNOWN */
+	size_t row;		     /* of the function; SIZE_MAX: unknown */
+	const char *function;	     /* NULL: unknown */
+	uint8_t device;		     /* or DEVICE_UNKNOWN */
 	uint64_t bytes, count;
-	uint64_t allocations, frees; /* 0: not known */
-	uint64_t amount;	     /* bytes of these allocations; of a site */
-	bool once;		     /* one allocation at most: set up, and nothing that could grow */
+	uint64_t allocations, frees; /* 0: unknown */
+	uint64_t amount;	     /* bytes of these allocations; sites only */
+	bool once;		     /* at most one allocation: setup, which cannot grow */
 	struct growth_evidence growth;
 };
 
-/* --- what there is --- */
+/* --- live memory --- */
 
-/* The process's only device that has memory, as far as is known. */
+/* The only device of the process with memory, as far as known. */
 static uint8_t only_device(const struct process *process)
 {
 	uint8_t device = DEVICE_UNKNOWN;
@@ -75,7 +74,7 @@ static uint8_t only_device(const struct process *process)
 	return device;
 }
 
-/* Where allocations had no room in a table, neither frees nor what is live can be known. */
+/* If allocations were lost for lack of room in a table, neither frees nor live memory are known. */
 static bool knows_all(const struct model *model)
 {
 	return !model->lost[LOSS_ALLOCATION_MAP_FULL] && !model->lost[LOSS_NO_MEMORY];
@@ -108,7 +107,7 @@ static void know_site(const struct finding_input *input, const struct code_locat
 		.count = live->count,
 	};
 	growth__judge(findings__history(input->state)->growth, process, live->stack, &kept->growth);
-	/* Of what has no stack nothing says that it is one place. */
+	/* Without a stack, allocations cannot be attributed to one call site. */
 	if (live->stack)
 		count_calls(&places->allocated, kept);
 	if (!knows_all(input->model) || kept->allocations < kept->count)
@@ -140,7 +139,7 @@ static void know_size(const struct finding_input *input, const struct process *p
 	growth__judge_size(findings__history(input->state)->growth, process, &size->key, &kept->growth);
 }
 
-/* --- what is told --- */
+/* --- texts --- */
 
 static int report_subject(struct finding *finding, const struct kept *kept)
 {
@@ -189,7 +188,7 @@ static struct finding *add(const struct finding_input *input, const struct kept 
 	return finding;
 }
 
-/* What holds enough to be a finding has a verdict, or it is told that there is none. */
+/* Notes whether an item large enough for a finding has a verdict. */
 static void follow(const struct finding_input *input, const struct kept *kept, bool judged, struct finding_list *out)
 {
 	if (kept->once || (double)kept->bytes < input->thresholds[LEAST_BYTES])
@@ -199,7 +198,7 @@ static void follow(const struct finding_input *input, const struct kept *kept, b
 			     GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
 }
 
-/* Each site, or each size. */
+/* Called for each site, or each size. */
 typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
 		       struct finding_list *out);
 
@@ -253,7 +252,7 @@ static int detect_each(const struct finding_input *input, const struct process *
 
 /* --- leak-growing --- */
 
-/* When the device is full; 0: not known. */
+/* Time until the device is full; 0: unknown. */
 static double seconds_left(const struct finding_input *input, const struct kept *kept)
 {
 	const struct gpu *gpu = kept->device == DEVICE_UNKNOWN ?
@@ -290,13 +289,15 @@ static int detect_growing(const struct finding_input *input, const struct kept *
 
 int leak_growing__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
 {
-	/* Then it is one at exit. */
+	/* For an ended process leak-at-exit applies. */
 	return process->ended ? 0 : detect_each(input, process, detect_growing, out);
 }
 
 /* --- leak-at-exit --- */
 
-/* The first and the last time that the site's function allocated, of this size or of any (0); false: not known. */
+/*
+ * The first and last time that the site's function allocated this size, or any (0); false: unknown.
+ */
 static bool find_span(const struct kept *kept, uint64_t size, uint64_t *first_ns, uint64_t *last_ns)
 {
 	const struct size_span *span = size_spans__find(kept->spans, kept->row, size);
@@ -306,7 +307,7 @@ static bool find_span(const struct kept *kept, uint64_t size, uint64_t *first_ns
 	return *last_ns > *first_ns;
 }
 
-/* All that the site allocated was of one size. */
+/* Whether all allocations of the site have one size. */
 static bool is_uniform(const struct kept *kept)
 {
 	uint64_t size = kept->amount / kept->allocations;
@@ -315,13 +316,19 @@ static bool is_uniform(const struct kept *kept)
 	       saturate__product(size, kept->count) == kept->bytes;
 }
 
-/* The oldest was made before the process's last step, and before the latest allocations that are as many as are live. */
+/*
+ * Whether the oldest live allocation is older than the last step, and older than the latest
+ * allocations equal in number to the live ones.
+ */
 static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
 {
 	uint64_t first_ns, last_ns;
 	double span, latest, age;
 
-	/* A buffer that has been replaced by a larger one, several times, is no leak: the last one is in use. */
+	/*
+	 * A buffer that was replaced by larger ones several times is not a leak: the last one is in
+	 * use.
+	 */
 	if (!is_uniform(kept) && kept->count < KEPT_COUNT)
 		return false;
 	if (!(is_uniform(kept) && find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns)) &&

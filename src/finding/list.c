@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A list of findings, and how a rule fills one in, see finding.h.
+// The list of findings, and functions with which a rule fills in a finding, see finding.h.
 #include "finding/finding.h"
 
 #include <errno.h>
@@ -126,7 +126,9 @@ static uint64_t cost_of(const struct finding *finding)
 	return finding->has_cost ? finding->cost_ns : 0;
 }
 
-/* Each finding once more, with its place, so that equal ones stay in the order they were drawn in. */
+/*
+ * A copy of each finding with its index, to keep equal ones in the order in which they were added.
+ */
 struct ranked {
 	struct finding finding;
 	size_t place;

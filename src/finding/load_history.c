@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The load of processes in the latest minute, see load_history.h. Of each there are so many samples, in a ring.
+ * The load of processes in the latest minute, see load_history.h. Each process has a ring of
+ * samples.
  */
 #include "finding/load_history.h"
 
@@ -10,24 +11,24 @@
 #include "base/table.h"
 #include "model/process_index.h"
 
-/* The latest minute has so many, this far apart at least. */
+/* Enough samples for a minute, at least this far apart. */
 #define SAMPLES 16 /* a power of two */
 #define SAMPLE_NS 4000000000ull
-/* What is gone is looked for in one of so many samples. */
+/* One sample in this many looks for processes that are gone. */
 #define FORGET_ROUNDS 16
 
 struct load_key {
-	uint64_t start_ns; /* with the pid tells which process it is */
+	uint64_t start_ns; /* identifies the process together with the pid */
 	int32_t pid;
 	uint32_t pad;
 };
 
 struct load_trend {
 	struct load_key key;
-	struct load samples[SAMPLES]; /* the latest at (count - 1) % SAMPLES */
+	struct load samples[SAMPLES]; /* the latest is at (count - 1) % SAMPLES */
 	size_t count;
-	uint64_t first_ns;		      /* of the first */
-	uint64_t busy_percent, busy_readings; /* of all, those that were not kept too */
+	uint64_t first_ns;		      /* time of the first sample */
+	uint64_t busy_percent, busy_readings; /* over all samples, including those not kept */
 	UT_hash_handle hh;
 };
 
@@ -115,7 +116,7 @@ static void forget_gone(struct load_history *history, const struct model *model)
 	process_index__free(index);
 }
 
-/* A process that has ended has had its last. */
+/* An ended process gets no more samples. */
 static int sample_process(struct load_history *history, const struct model *model, const struct process *process)
 {
 	struct load_trend *trend = find(history, process);
@@ -148,7 +149,7 @@ int load_history__sample(struct load_history *history, const struct model *model
 	return ret;
 }
 
-/* The latest that is not after, or the first that is kept; NULL: there is none. */
+/* The latest sample not after `from_ns`, or else the oldest one kept. */
 static const struct load *sample_at(const struct load_trend *trend, uint64_t from_ns)
 {
 	size_t first = trend->count > SAMPLES ? trend->count - SAMPLES : 0, at = trend->count - 1;

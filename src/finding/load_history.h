@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The load of processes (model/load.h) in the latest minute: what a window of it is taken from. */
+/* The load of processes (model/load.h) in the latest minute, from which windows are taken. */
 #ifndef FINDING_LOAD_HISTORY_H
 #define FINDING_LOAD_HISTORY_H
 
@@ -20,13 +20,14 @@ int load_history__sample(struct load_history *history, const struct model *model
 #define LOAD_PROCESSES 256
 
 /*
- * The load of the process from the latest sample that is not after `from_ns` to now, or from the first that is kept: its sums, and in `ns`
- * how long that is. NVML's are of all readings in between. False where there is no sample, or no time since.
+ * The load of the process from the latest sample not after `from_ns`, or else from the oldest one
+ * kept, until now: its sums, and the length in `ns`. NVML's part covers all readings in between.
+ * False if there is no sample, or no time has passed since.
  */
 bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
 			  uint64_t from_ns, struct load *window);
 
-/* When the process was sampled first; 0: it was not. */
+/* When the process was first sampled; 0: never. */
 uint64_t load_history__first_ns(const struct load_history *history, const struct process *process);
 
 #endif

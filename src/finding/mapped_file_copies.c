@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies to the GPU straight from mapped files that are slow: each page of the file is fetched when the
- * copy gets to it, mostly from a disk. Files that are in memory already are copied about as fast as other pageable memory.
+ * Slow copies to the GPU directly from mapped files: each page is fetched when the copy reaches it,
+ * mostly from a disk. Cached files are copied about as fast as other pageable memory.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Work that nothing was seen to wait for, though what it was for has gone or is
- * relied on. Each of the counts is what calls show; whether a result was used
- * is not. NCCL takes its streams and memory down with work on them that it has waited for in ways of its own: what is called from
- * inside of it is its affair, not the program's.
+ * Work that was apparently never waited for, although its purpose is gone or its result is relied
+ * on. The counts only show what calls reveal; whether a result was used is unknown. NCCL destroys
+ * its streams and memory while they have work, after waiting in ways of its own: calls from inside
+ * NCCL are not the program's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum {
 	LEAST_CALLS,
 };
 
-/* What is the program's, beside what NCCL has done. */
+/* The program's counts, without NCCL's. */
 struct missing {
 	uint64_t unrecorded_waits, unrecorded_queries, destroyed_busy;
 	uint64_t freed_busy, freed_busy_bytes;
@@ -38,7 +38,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return text && !strncmp(text, beginning, strlen(beginning));
 }
 
-/* NCCL is a library of its own, or is linked into the framework's. */
+/* NCCL is a library of its own, or linked into the framework's. */
 static bool is_of_nccl(const struct stack *stack)
 {
 	for (uint32_t i = 0; stack && i < stack->count; i++) {
@@ -57,7 +57,7 @@ static void take_away(uint64_t *count, uint64_t less)
 	*count -= less < *count ? less : *count;
 }
 
-/* Waits and queries stay: an event that nobody records is a mistake wherever it is made. */
+/* Waits and queries stay: waiting for an event that is never recorded is always a mistake. */
 static void leave_out(struct missing *missing, const struct missing_site *site)
 {
 	enum operation operation = site->row < api_function_count ? api_functions[site->row].desc.operation : OP_NONE;
@@ -70,7 +70,7 @@ static void leave_out(struct missing *missing, const struct missing_site *site)
 	}
 }
 
-/* Without stacks nobody can tell whose a call is. */
+/* Without stacks, calls cannot be attributed to NCCL. */
 static void find_missing(const struct profile *profile, struct missing *missing)
 {
 	const struct process_profile *totals = &profile->totals;
@@ -87,7 +87,7 @@ static void find_missing(const struct profile *profile, struct missing *missing)
 		.row = totals->missing_row,
 		.stack = profile__stack(profile, totals->missing_stack),
 	};
-	/* Where the latest call is NCCL's, the latest of the others is looked for. */
+	/* If the latest call is NCCL's, use the latest of the others. */
 	if (is_of_nccl(missing->stack)) {
 		missing->row = SIZE_MAX;
 		missing->stack = NULL;
@@ -110,7 +110,7 @@ static void find_missing(const struct profile *profile, struct missing *missing)
 
 /* --- the finding --- */
 
-/* "3 waits for events …", after what was said before; nothing of none. */
+/* "3 waits for events …", after a separator if there is earlier text; nothing if the count is 0. */
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count)
@@ -193,7 +193,10 @@ int missing_sync__detect(const struct finding_input *input, const struct process
 		return -ENOMEM;
 	finding->weight = (double)(calls + missing.exit_copies);
 	ret = fill_in(finding, &missing);
-	/* The latest of the calls, where there was one beside the end of the process. */
+	/*
+	 * Names the latest of the calls, if there were any besides copies at the end of the
+	 * process.
+	 */
 	if (!ret && calls)
 		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several sorts, the latest call " : "",
 				       site_lookup__function(missing.row));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that does not suffice, and who has it: calls that failed for want of
- * it, and devices of which little is left while more and more is taken. A
- * process that takes nearly all at its start and then holds still, as servers
- * do, is no matter.
+ * Lack of memory, and who holds it: calls that failed for lack of memory, and devices that are
+ * nearly full while more and more is taken. A process that takes nearly everything at startup and
+ * then stays constant, as servers do, is fine.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,9 +15,9 @@
 #include "api/api.h"
 #include "model/devices.h"
 
-#define OUT_OF_MEMORY 2 /* in both layers */
+#define OUT_OF_MEMORY 2 /* same code in both layers */
 
-/* --- who has the memory --- */
+/* --- memory holders --- */
 
 struct holders {
 	char text[256];
@@ -45,7 +44,7 @@ static struct holders describe(const struct memory_holding *holding)
 				       holding->largest_comm);
 		before = ", ";
 	}
-	/* Without anybody's share known it says nothing. */
+	/* "others" alone would say nothing. */
 	if (before[0] == ',' && holding->others && at < size)
 		snprintf(holders.text + at, size - at, ", %s by others", quantity__bytes((double)holding->others).text);
 	return holders;
@@ -66,9 +65,9 @@ static void add_holding(struct finding *finding, const struct memory_holding *ho
 /* --- oom --- */
 
 struct shortage {
-	const struct failure *most; /* that failed most often */
+	const struct failure *most; /* the function that failed most often */
 	uint64_t calls;
-	bool of_device; /* not of the host's memory alone */
+	bool of_device; /* not only of host memory */
 };
 
 static bool is_of_host(const struct failure *failure)
@@ -107,8 +106,8 @@ static uint64_t live_on_devices(const struct process *process)
 }
 
 /*
- * How full the device was, by the reading in which it was fullest: where that is
- * not half, NVML was asked too early or too late, or the call asked for too much at once.
+ * How full the device was at the reading at which it was fullest. If that was less than half, NVML
+ * was read too early or too late, or the call requested too much at once.
  */
 static int report_oom(const struct finding_input *input, const struct process *process,
 		    const struct shortage *shortage, struct finding *finding)
@@ -162,7 +161,7 @@ int oom__detect(const struct finding_input *input, const struct process *process
 #define MOST_FREE 0
 #define LEAST_GROWTH 1
 
-/* `growth` is the process's; without one, somebody's. */
+/* `growth` is that of the process; without a process, that of all users of the GPU. */
 static int add_near(const struct finding_input *input, const struct process *process,
 		    const struct memory_holding *holding, const struct device_growth *growth, struct finding_list *out)
 {
@@ -192,7 +191,7 @@ static bool is_full(const struct finding_input *input, uint64_t total, uint64_t 
 	return (double)total - (double)used < input->thresholds[MOST_FREE] * (double)total;
 }
 
-/* Not enough is left, and enough was taken. */
+/* Too little is left, and enough was taken. */
 static bool is_near(const struct finding_input *input, const struct memory_holding *holding,
 		    const struct device_growth *growth)
 {
@@ -200,7 +199,7 @@ static bool is_near(const struct finding_input *input, const struct memory_holdi
 	       is_full(input, holding->total, holding->used);
 }
 
-/* Once it has ended, a process has no memory: what counts is when the device was fullest. */
+/* An ended process holds no memory, so the time at which the device was fullest counts. */
 static bool find_holding(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
 			 struct memory_holding *holding)
 {
@@ -209,7 +208,7 @@ static bool find_holding(const struct finding_input *input, const struct gpu *gp
 	return memory_holding__of(input->model, gpu, process, holding);
 }
 
-/* What a process takes of the GPU. 1: a finding has been added. */
+/* Judges what one process takes of the GPU. 1: a finding was added. */
 static int detect_process(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
 			struct finding_list *out)
 {
@@ -217,7 +216,7 @@ static int detect_process(const struct finding_input *input, const struct gpu *g
 	struct device_growth growth;
 	int ret;
 
-	/* There may be thousands of processes: what can be seen at once comes first. */
+	/* The cheap test comes first, since there may be thousands of processes. */
 	if (!process->ended && !is_full(input, gpu->total_bytes, gpu->used_bytes))
 		return 0;
 	for (size_t i = 0; i < process->device_count; i++) {
@@ -253,7 +252,7 @@ static int detect_gpu(const struct finding_input *input, const struct gpu *gpu, 
 	if (is_full(input, holding.total, holding.used))
 		finding_list__follow(out, input, reported || growth.known, site_lookup__followed_ns(input, NULL, growth.first_ns),
 				     growth.needed_ns);
-	/* Nobody that is watched. */
+	/* Otherwise a process that is not watched takes it. */
 	if (reported)
 		return 0;
 	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
@@ -263,7 +262,7 @@ int oom_near__detect(const struct finding_input *input, struct finding_list *out
 {
 	int ret = 0;
 
-	/* Of a divided one, its instances are looked at. */
+	/* For a divided GPU its instances are judged instead. */
 	for (size_t i = 0; i < input->model->gpu_count && !ret; i++)
 		if (!input->model->gpus[i].divided)
 			ret = detect_gpu(input, &input->model->gpus[i], out);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of host memory that is not pinned: the driver copies it through a
- * buffer of its own, and the thread waits, also in asynchronous copies. From what
- * is counted of each function, so that it needs no profile.
+ * Copies of pageable host memory: the driver copies through a buffer of its own, and the thread
+ * waits, even in asynchronous copies. Uses the counters by function, so it needs no profile.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,15 +21,16 @@ enum {
 	LEAST_BYTES,
 };
 
-/* Fewer bytes, or smaller copies, tell nothing of a rate. */
+/* Fewer bytes, or smaller copies, are not enough to determine a rate. */
 #define RATE_BYTES 16777216
 #define RATE_BYTES_A_CALL 262144
 
-/* What a rate was taken from. */
+/* Where a reference rate comes from. */
 enum reference {
 	REFERENCE_NONE = 0,
-	REFERENCE_PINNED,  /* synchronous copies of pinned memory in the same process and direction */
-	REFERENCE_COVERED, /* asynchronous ones: at least so fast */
+	/* synchronous copies of pinned memory in the same process and direction */
+	REFERENCE_PINNED,
+	REFERENCE_COVERED, /* asynchronous copies: a lower bound */
 	REFERENCE_LINK,
 	REFERENCES,
 };
@@ -38,9 +38,11 @@ enum reference {
 /* One direction. */
 struct way {
 	struct copy_sum pageable[2]; /* [0 sync, 1 async] */
-	struct copy_sum pinned;	     /* sync */
-	bool others;		     /* asynchronous ones that are not pageable, or not known to be */
-	double least_rate;	     /* of asynchronous ones, by the waits that covered them; 0: not known */
+	struct copy_sum pinned;	     /* synchronous */
+	/* there are asynchronous copies that are not pageable, or not known to be */
+	bool others;
+	/* lower bound for asynchronous copies, from the waits that covered them; 0: unknown */
+	double least_rate;
 	enum reference reference;
 	double reference_rate; /* bytes per second */
 };
@@ -65,7 +67,7 @@ static struct copy_sum pageable(const struct way *way)
 	return (struct copy_sum){sync->calls + async->calls, saturate__sum(sync->bytes, async->bytes), sync->ns + async->ns};
 }
 
-/* --- what there is --- */
+/* --- rates --- */
 
 static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind)
 {
@@ -73,7 +75,7 @@ static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind
 	       totals->kind == kind && !(totals->flags & TALLY_CAPTURED);
 }
 
-/* A least that is less than what the pageable copies do tells nothing. */
+/* A lower bound below the rate of the pageable copies gives no information. */
 static bool reports_more(const struct covered_totals *covered, const struct way *way)
 {
 	struct copy_sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
@@ -134,7 +136,10 @@ static double saved_ns(const struct way *way)
 	return per_second && (double)sum.ns > then ? (double)sum.ns - then : 0;
 }
 
-/* The other direction counts where its rate was found in the same way, so that one sentence holds for both. */
+/*
+ * The other direction is included if its rate has the same source, so that one sentence covers
+ * both.
+ */
 static void estimate(struct finding *finding, const struct way *worse, const struct way *other)
 {
 	double saved = saved_ns(worse);
@@ -146,11 +151,11 @@ static void estimate(struct finding *finding, const struct way *worse, const str
 	finding__saving(finding, (uint64_t)saved, assumptions[worse->reference]);
 }
 
-/* --- what is told --- */
+/* --- texts --- */
 
 static const char *const directions[2] = {"host to device", "device to host"};
 
-/* What was copied so by one function: the one that took most time; NULL: none. */
+/* The function whose pageable copies took most time; NULL: none. */
 static const struct function_totals *worst_function(const struct process *process, size_t *functions)
 {
 	const struct function_totals *worst = NULL;
@@ -169,7 +174,7 @@ static const struct function_totals *worst_function(const struct process *proces
 	return worst;
 }
 
-/* "cuMemcpyHtoD_v2, host to device": of all that it is about, or of most of the time. */
+/* "cuMemcpyHtoD_v2, host to device": the only such function, or the one with most of the time. */
 static int name_function(struct finding *finding, const struct process *process, bool both)
 {
 	size_t functions;
@@ -214,8 +219,8 @@ static void add_numbers(struct finding *finding, const struct copy_sum *all, con
 }
 
 /*
- * "host to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies". The
- * time in asynchronous calls tells no rate.
+ * "host to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s, beside 16.0 GiB/s of its pinned
+ * copies". The time in asynchronous calls gives no rate.
  */
 static void say_way(FILE *out, const struct way *way, const char *direction)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies for nothing: of what nobody has used or changed since it was copied last.
+// Redundant copies: of data that nothing has used or changed since it was last copied.
 #include <errno.h>
 
 #include "base/quantity.h"
@@ -12,13 +12,13 @@ enum {
 	LEAST_CALLS,
 };
 
-/* The repeats that took most time; NULL where none are listed. */
+/* The repeats that took most time; NULL if none are listed. */
 static const struct profile_repeat *worst_repeat(const struct profile *profile)
 {
 	return profile->repeat_count && profile->repeats[0].record.repeats ? &profile->repeats[0] : NULL;
 }
 
-/* The subject is the worst of them; others are told of. */
+/* The subject is the worst of them; the text mentions others. */
 static int name_repeat(struct finding *finding, const struct process *process, const struct profile_repeat *worst)
 {
 	const struct time_totals *all = process->profile->totals.repeats;

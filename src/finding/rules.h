@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules: a function for each kind of finding, see struct finding_kind. What
- * each looks for is told in its file, thresholds are in kinds.c.
+ * The rules: a function for each kind of finding, see struct finding_kind. Each rule's file says
+ * what it looks for; kinds.c has the thresholds.
  */
 #ifndef FINDING_RULES_H
 #define FINDING_RULES_H
@@ -10,7 +10,10 @@
 
 /* unavailable.c */
 int cuda_unavailable__detect(const struct finding_input *input, const struct process *process, struct finding_list *out);
-/* Whether it is, by these thresholds: what else would be found of the process is of failed calls alone. */
+/*
+ * Whether the finding applies by these thresholds: then all other findings would only be about
+ * failed calls.
+ */
 bool cuda_unavailable__holds(const struct process *process, const double *thresholds);
 
 /* alloc_churn.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What repeats in a thread's launches, see sequence.h.
+// The repeating sequence in a thread's launches, see sequence.h.
 #include "finding/sequence.h"
 
 #include <stdio.h>
@@ -24,7 +24,10 @@ static const struct step_thread *find_steps(const struct process *process, const
 	return NULL;
 }
 
-/* Where launches are sampled a part of the steps is seen: their launches are set against those that were seen then. */
+/*
+ * If launches are sampled, only part of the steps was seen: their launches are compared with the
+ * launches seen.
+ */
 static double share_of(const struct process *process, const struct thread_profile *thread, const struct step_phase *phase,
 		       size_t period)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sequence of launches that a thread repeats, by the handles of one of its steps (model/steps.h). */
+/*
+ * The sequence of launches that a thread repeats, as the handles of one of its steps
+ * (model/steps.h).
+ */
 #ifndef FINDING_SEQUENCE_H
 #define FINDING_SEQUENCE_H
 
@@ -10,20 +13,27 @@
 #include "model/model.h"
 
 struct sequence {
-	size_t period;		 /* launches of one round; 0: nothing repeats, as far as is known */
-	double share;		 /* of the time since its first step: in its steps; of the launches that were seen, where they are sampled */
-	const uint64_t *handles; /* of one round, in its order; where a round begins is a matter of choice. The process's */
+	size_t period; /* launches per step; 0: no repetition known */
+	/*
+	 * share of the time since its first step spent in its steps; if launches are sampled, share
+	 * of the launches seen
+	 */
+	double share;
+	/* of one step, in order; the starting point is arbitrary. Owned by the process */
+	const uint64_t *handles;
 };
 
-/* Of a thread of the process. */
+/* For a thread of the process. */
 void sequence__find(const struct process *process, const struct thread_profile *thread, struct sequence *out);
 
-/* The short name of the kernel behind a handle, "(unnamed)" while it has none; NULL where it is a graph's. */
+/*
+ * The short name of the kernel with this handle, "(unnamed)" if it has none; NULL if it is a graph.
+ */
 const char *sequence__kernel(const struct process *process, uint64_t handle);
 
 /*
- * "12 launches: gemm, bias, relu x2, ...", at most eight names, each of at most 48 bytes.
- * malloc; NULL without memory. Names come from the process: to be escaped.
+ * "12 launches: gemm, bias, relu x2, ...": at most eight names of at most 48 bytes. malloc; NULL
+ * without memory. Names come from the process: escape them.
  */
 char *sequence__text(const struct sequence *sequence, const struct process *process);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A thread that waits often, and never for long: each time the GPU runs empty
- * and the thread begins to feed it again. Waits that are long show a GPU that
- * is busy; they are no finding, nor are those that come once in many launches,
- * which hardly let it run empty.
+ * A thread that waits often but never long: each time the GPU runs empty and the thread must feed
+ * it again. Long waits mean a busy GPU and are not a finding; nor are waits that come once in many
+ * launches, which hardly let it run empty.
  */
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -15,14 +14,15 @@ enum {
 	LEAST_SHARE,
 	LEAST_CALLS,
 	MOST_MEAN,
-	MOST_LAUNCHES, /* of sync-stall alone */
+	MOST_LAUNCHES, /* sync-stall only */
 };
 
-#define WAITS_NEEDED 10 /* one in so many would do; the assumption's text has it, too */
+/* one in this many would be enough; the text of the assumption repeats this number */
+#define WAITS_NEEDED 10
 static const char assumption[] = "one wait in 10 would do; what the thread does besides then goes on while the GPU "
 				 "works";
 
-/* --- what both have in common --- */
+/* --- common part --- */
 
 static double mean(const struct time_totals *waits)
 {
@@ -39,7 +39,7 @@ static uint64_t cost_of(const struct watched_thread *watched, const struct time_
 	return waits->ns;
 }
 
-/* Waits asked for that are short: the long ones of other threads stand before them. */
+/* Short explicit waits: the sites of other threads' long waits come before them in the list. */
 static bool is_short_wait(const struct call_site *site, const void *arg)
 {
 	const double *most = arg;
@@ -111,7 +111,7 @@ static struct time_totals other_waits(const struct watched_thread *watched)
 	return thread_sums__waits(watched, &waits);
 }
 
-/* Launches to a wait, on average; those that were waited for one by one are not the others'. */
+/* Average launches per wait, without the launches that were waited for one by one. */
 static double launches_each(const struct watched_thread *watched, const struct time_totals *waits)
 {
 	uint64_t single = thread_sums__waits(watched, &watched->thread->single_waits).calls;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Places and times of findings, see where.h.
+// Call sites and times of findings, see where.h.
 #include "finding/site_lookup.h"
 
 #include "api/api.h"
@@ -42,7 +42,7 @@ const char *site_lookup__function(size_t row)
 const struct call_site *site_lookup__most(const struct process *process, enum site_kind kind, site_lookup_fn counts,
 				    const void *arg)
 {
-	/* The model has the sites of a kind with the most first. */
+	/* The model lists the sites of a kind with the most first. */
 	for (size_t i = 0; i < process->site_count; i++)
 		if (process->sites[i].kind == kind && counts(&process->sites[i], arg))
 			return &process->sites[i];

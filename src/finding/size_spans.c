@@ -25,7 +25,7 @@ static struct size_span span_of(const struct profile_size *size, bool any)
 	};
 }
 
-/* Those of one function and size, on several devices, are next to one another. */
+/* Merges entries of one function and size on several devices, which are adjacent after sorting. */
 static size_t merge_spans(struct size_span *list, size_t count)
 {
 	size_t used = 0;

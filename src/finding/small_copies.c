@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies that are small, and what the same bytes would cost in large ones.
+// Small copies, and what the same bytes would cost in large ones.
 #include <errno.h>
 #include <stdio.h>
 
@@ -15,14 +15,15 @@ enum {
 	LEAST_CALLS,
 };
 
-#define SMALL_SIZES 16	    /* those below 64 KiB */
-#define SMALL_OWN_NS 200000 /* a copy of less than 64 KiB takes microseconds, tens of them where it is pageable */
+#define SMALL_SIZES 16 /* size classes below 64 KiB */
+/* a copy of less than 64 KiB takes microseconds, tens of them if it is pageable */
+#define SMALL_OWN_NS 200000
 #define BATCH_BYTES 1048576.0
 
-/* Where the rate of a batch's bytes is from. */
+/* Where the rate for a batch's bytes comes from. */
 enum rate_source {
 	RATE_UNKNOWN = 0,
-	RATE_LARGEST, /* the process's largest synchronous copies of that direction */
+	RATE_LARGEST, /* the process's largest synchronous copies in that direction */
 	RATE_LINK,
 	RATE_SOURCES,
 };
@@ -36,7 +37,7 @@ enum rate_source {
 		   "nothing up"
 #define OF_LINK "80 % of the nominal rate of the GPU's link"
 
-/* By the sources that were used. */
+/* Indexed by the sources that were used. */
 static const char *const assumptions[1u << RATE_SOURCES] = {
 	[USED(RATE_LARGEST)] = BATCHED OF_LARGEST,
 	[USED(RATE_LINK)] = BATCHED OF_LINK,
@@ -49,13 +50,13 @@ static const char *const assumptions[1u << RATE_SOURCES] = {
 	[USED(RATE_UNKNOWN) | USED(RATE_LARGEST) | USED(RATE_LINK)] = BATCHED MIXED,
 };
 
-/* What one copy of 1 MiB would take. */
+/* The cost of one copy of 1 MiB. */
 struct batch {
 	double call_ns, bytes_ns;
 	enum rate_source source;
 };
 
-/* Small copies of one kind, mode and sort of host memory, over all devices. */
+/* Small copies of one kind, mode and host memory type, over all devices. */
 struct small_kind {
 	struct copy_size_key key;
 	struct copy_sum small;
@@ -64,14 +65,14 @@ struct small_kind {
 
 struct small_copies {
 	struct copy_sum small, all;
-	struct small_kind worst; /* that took most time */
+	struct small_kind worst; /* the one with the most time */
 	size_t kinds;
-	unsigned int sources; /* USED() of what was saved by */
+	unsigned int sources; /* USED() bits of the sources behind the saving */
 	bool has_saving;
 	double saving_ns;
 };
 
-/* --- what there is --- */
+/* --- current cost --- */
 
 static const char *direction(uint8_t kind)
 {
@@ -88,7 +89,10 @@ static const char *direction(uint8_t kind)
 	return kind < COPY_KINDS ? words[kind] : "of any direction";
 }
 
-/* A copy of a result, or one in the order of a stream, that takes longer has waited for the work before it: that is no cost of copying. */
+/*
+ * A copy of a result, or a stream-ordered one, that takes longer has waited for earlier work: that
+ * is not a cost of copying.
+ */
 static uint64_t own_ns(const struct profile_copies *copies, int size)
 {
 	const struct copy_size_record *record = &copies->record;
@@ -114,7 +118,7 @@ static bool is_same_kind(const struct copy_size_key *a, const struct copy_size_k
 	return a->kind == b->kind && !a->async == !b->async && a->host == b->host;
 }
 
-/* What the shortest of a kind cost on average, in nanoseconds. */
+/* The average cost of the kind's shortest copies, in nanoseconds. */
 static double cost_of_call(const struct profile *profile, const struct copy_size_key *key)
 {
 	double least = 0;
@@ -134,9 +138,12 @@ static double cost_of_call(const struct profile *profile, const struct copy_size
 	return least;
 }
 
-/* --- what it would be --- */
+/* --- cost as batches --- */
 
-/* The rate of the largest synchronous copies of a kind that are not small, bytes a second; 0: there are none. */
+/*
+ * The rate of the kind's largest synchronous copies that are not small, in bytes per second; 0:
+ * there are none.
+ */
 static double rate_of_largest(const struct profile *profile, uint8_t kind)
 {
 	for (int size = COPY_SIZES - 1; size >= SMALL_SIZES; size--) {
@@ -155,7 +162,7 @@ static double rate_of_largest(const struct profile *profile, uint8_t kind)
 	return 0;
 }
 
-/* Nothing goes faster over a link than its nominal rate, whatever the time in calls says. */
+/* A link's nominal rate is an upper bound, whatever the time in calls suggests. */
 static struct batch batch_of(const struct finding_input *input, const struct process *process,
 			     const struct copy_size_key *key)
 {
@@ -175,7 +182,7 @@ static struct batch batch_of(const struct finding_input *input, const struct pro
 	return batch;
 }
 
-/* Without a rate only where moving the bytes is no part of the call. */
+/* Without a rate, only if moving the bytes is not part of the call. */
 static bool can_save(const struct small_kind *kind)
 {
 	return kind->batch.source != RATE_UNKNOWN || (kind->key.async && kind->key.host != COPY_HOST_PAGEABLE);
@@ -217,7 +224,7 @@ static void add_kind(struct small_copies *sums, const struct finding_input *inpu
 		sums->worst = kind;
 }
 
-/* Whether it is the first of its kind: others are of further devices. */
+/* Whether it is the first of its kind: later ones are for further devices. */
 static bool is_first(const struct profile *profile, size_t place)
 {
 	for (size_t i = 0; i < place; i++)
@@ -241,7 +248,7 @@ static void sum_up(struct small_copies *sums, const struct finding_input *input,
 	}
 }
 
-/* --- what is told --- */
+/* --- texts --- */
 
 static bool is_copy_site(const struct call_site *site, const void *arg)
 {
@@ -297,7 +304,7 @@ static int report(struct finding *finding, const struct process *process, const 
 	finding__number(finding, "kinds", (double)sums->kinds, UNIT_COUNT);
 	if (sums->has_saving)
 		finding__saving(finding, (uint64_t)sums->saving_ns, assumptions[sums->sources]);
-	/* Sites know no sizes: it is theirs where copies are mostly small. */
+	/* Call sites do not know sizes: use the main one only if the copies are mostly small. */
 	site = site_lookup__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
 	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
 	if (ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a part of the steady time costs in a step, see step_cost.h.
+// The cost per step of a part of the steady time, see step_cost.h.
 #include "finding/step_cost.h"
 
 #include "model/steady.h"

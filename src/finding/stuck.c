@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A call that has been in progress for long, or was when its process ended. A long kernel looks the same as a hang, so it
- * is told as it is: which call, since when, and whether anything else of the process goes on.
+ * A call that has been in progress for long, or was when its process ended. A long kernel looks the
+ * same as a hang, so the finding only states facts: which call, since when, and whether the process
+ * makes other calls.
  */
 #include <errno.h>
 
@@ -26,7 +27,7 @@ static bool is_stuck(const struct finding_input *input, const struct open_call *
 	return (double)lasted_ns(input, call) >= input->thresholds[LEAST_TIME];
 }
 
-/* The longest, and how many there are. */
+/* The longest one, and the number of such calls. */
 static const struct open_call *longest(const struct finding_input *input, const struct process *process, uint64_t *count)
 {
 	const struct open_call *found = NULL;
@@ -44,7 +45,7 @@ static const struct open_call *longest(const struct finding_input *input, const 
 	return found;
 }
 
-/* Calls that are not seen tell of no silence. */
+/* If calls are not all seen, silence cannot be claimed. */
 static bool is_silent(const struct process *process, const struct open_call *call)
 {
 	for (enum rate_family family = 0; family < RATE_FAMILIES; family++)
@@ -53,7 +54,7 @@ static bool is_silent(const struct process *process, const struct open_call *cal
 	return !call->others;
 }
 
-/* What the process does beside it. */
+/* What the rest of the process does. */
 static const char *rest_of(const struct process *process, const struct open_call *call)
 {
 	if (call->ended_ns)

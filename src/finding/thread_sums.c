@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of threads, see thread_sums.h.
+// Findings about threads, see thread_sums.h.
 #include "finding/thread_sums.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct candidate {
 	uint64_t cost_ns;
 };
 
-/* The costliest first. */
+/* Keeps the costliest first. */
 static void put_in(struct candidate *worst, size_t used, const struct candidate *candidate)
 {
 	size_t at = used < THREADS_SHOWN ? used : THREADS_SHOWN - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading thresholds, see threshold.h.
+// Parses thresholds, see threshold.h.
 #include "finding/threshold.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@ struct suffix {
 	double factor;
 };
 
-/* What a unit's numbers may be followed by. */
+/* The suffixes that a unit's numbers may have. */
 struct unit_form {
 	const char *example;
 	double most;
-	bool whole; /* from 1 up: of nothing there is no finding */
+	bool whole; /* at least 1: a finding needs at least one occurrence */
 	struct suffix suffixes[16];
 };
 
@@ -46,7 +46,7 @@ static const struct unit_form forms[] = {
 	[UNIT_RATIO] = {"a ratio such as 1.2", 1e18, false, {{"", 1}, {"x", 1}}},
 };
 
-/* Digits and at most one point between them; returns what is behind, or NULL. */
+/* Digits with at most one point among them; returns the rest of the text, or NULL. */
 static const char *parse_number(const char *text, double *value)
 {
 	size_t length = strspn(text, "0123456789.");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A process none of whose calls succeeds since there is no driver or device that can be used, and why by its first error.
+// A process in which no call succeeds because there is no usable driver or device, and the reason,
+// from its first error.
 #include <errno.h>
 #include <stddef.h>
 
@@ -12,9 +13,10 @@ enum {
 	LEAST_CALLS,
 };
 
-#define NOT_INITIALIZED 3 /* what follows where the start has failed, and a cause of its own where nothing did */
+/* a consequence if initialization failed; a cause of its own if nothing failed before */
+#define NOT_INITIALIZED 3
 
-/* What an error says of the machine. The runtime's codes are the driver's. */
+/* What an error says about the machine. The runtime's codes equal the driver's. */
 struct cause {
 	int code;
 	const char *why, *remedy;
@@ -55,7 +57,7 @@ static const struct cause *cause_of(int code)
 	return NULL;
 }
 
-/* Whether the function's successes were seen to be some: launches are not looked at without a profile. */
+/* Whether successes of the function are known: launches are not checked without a profile. */
 static bool knows_success(const struct process *process, const struct function_totals *totals)
 {
 	enum operation operation = totals->row < api_function_count ? api_functions[totals->row].desc.operation : OP_NONE;
@@ -73,7 +75,7 @@ static bool has_success(const struct process *process)
 	return false;
 }
 
-/* The failure that was seen first; NULL: none. */
+/* The earliest failure; NULL: none. */
 static const struct failure *first_of(const struct process *process)
 {
 	const struct failure *first = NULL;

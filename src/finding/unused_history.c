@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is reserved and not used over time, see unused_history.h.
+// Reserved but unused memory over time, see unused_history.h.
 #include "finding/unused_history.h"
 
 #include <errno.h>
@@ -8,23 +8,23 @@
 #include "base/table.h"
 #include "model/process_index.h"
 
-/* Pools of all processes that are followed at a time. */
+/* Pools followed at a time, over all processes. */
 #define COURSES_MAX 1024
-/* Samples of one: a window and its end, see GROWTH_SAMPLE_NS. */
+/* Samples per pool: a window including both ends, see GROWTH_SAMPLE_NS. */
 #define SAMPLES 61
-/* Samples that say how it was all the time; fewer come only where the machine is busy. */
+/* Samples needed to represent the whole time; there are fewer only on a busy machine. */
 #define SAMPLES_LEAST 10
 
-/* What is gone is looked for in one of so many samples: there may be thousands of processes. */
+/* One sample in this many looks for processes that are gone: there may be thousands. */
 #define FORGET_ROUNDS 16
 
 #define NO_POOL UINT32_MAX
 
 struct unused_key {
-	uint64_t start_ns; /* with the pid tells which process it is */
-	uint64_t pool;	   /* handle; 0: not known */
+	uint64_t start_ns; /* identifies the process together with the pid */
+	uint64_t pool;	   /* handle; 0: unknown */
 	int32_t pid;
-	uint32_t device; /* of the pool; NO_POOL: of physical memory */
+	uint32_t device; /* the pool's device; NO_POOL: physical memory */
 };
 
 struct unused_sample {
@@ -115,7 +115,10 @@ uint64_t unused_history__unmapped(const struct process *process, uint64_t *creat
 {
 	uint64_t mapped = process->memory[MEMORY_MAPPED].live_bytes;
 
-	/* Where memory of others is mapped too, or its own twice, more of its own is mapped nowhere. */
+	/*
+	 * A lower bound: if it also maps others' memory, or its own twice, more of its own is
+	 * unmapped.
+	 */
 	*created = process->memory[MEMORY_PHYSICAL].live_bytes;
 	return *created > mapped ? *created - mapped : 0;
 }
@@ -140,13 +143,13 @@ static int sample_process(struct unused_history *history, const struct process *
 	return ret;
 }
 
-/* Of an ended process it stays as it was while the model has it. */
+/* The history of an ended process stays unchanged while the model has the process. */
 static void forget_old(struct unused_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
 	struct unused_trend *trend, *next;
 
-	/* Without memory in a later round. */
+	/* Without memory this is retried in a later round. */
 	if (!index)
 		return;
 	HASH_ITER (hh, history->trends, trend, next)

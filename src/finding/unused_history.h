@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory that processes have reserved and do not use, over time: whether that lasts. */
+/* Memory that processes have reserved but do not use, over time: whether that lasts. */
 #ifndef FINDING_UNUSED_HISTORY_H
 #define FINDING_UNUSED_HISTORY_H
 
@@ -17,21 +17,24 @@ void unused_history__free(struct unused_history *history);
 /* 0 or -ENOMEM. */
 int unused_history__sample(struct unused_history *history, const struct model *model);
 
-/* The least that was reserved and not used in the latest window. */
+/* The least reserved but unused memory in the latest window. */
 struct unused_evidence {
-	bool known;	    /* it was looked at for long enough */
-	uint64_t bytes;	    /* in each sample at least so many */
-	double share;	    /* of what was reserved: in each sample at least */
-	uint64_t span_ns;   /* the time that was looked at */
-	uint64_t needed_ns; /* so long it has to be */
-	uint64_t samples;   /* in it */
+	bool known;	    /* it was followed for long enough */
+	uint64_t bytes;	    /* lowest amount over all samples */
+	double share;	    /* lowest share of the reserved memory over all samples */
+	uint64_t span_ns;   /* length of the examined time */
+	uint64_t needed_ns; /* required length */
+	uint64_t samples;   /* number of samples in it */
 };
 
-/* Of a pool of the process; of NULL: physical memory that is mapped nowhere. */
+/* For a pool of the process; NULL: physical memory that is mapped nowhere. */
 void unused_history__judge(const struct unused_history *history, const struct process *process,
 			   const struct pool_totals *pool, struct unused_evidence *evidence);
 
-/* Physical memory of the process that is mapped nowhere: so much at least. *created: all there is. */
+/*
+ * Lower bound of the process's physical memory that is mapped nowhere. *created: all its physical
+ * memory.
+ */
 uint64_t unused_history__unmapped(const struct process *process, uint64_t *created);
 
 #endif

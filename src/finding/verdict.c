@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom, see verdict.h. The figures behind the thresholds are in docs/diagnosis.md.
+// Whether the process or its GPU waits for the other, see verdict.h. docs/diagnosis.md has the
+// measurements behind the thresholds.
 #include "finding/verdict.h"
 
 #include "finding/company.h"
@@ -7,19 +8,28 @@
 #include "finding/host_reasons.h"
 #include "model/steady.h"
 
-#define LEAST_WINDOW_NS 1000000000ull /* less says nothing of how it goes on */
+#define LEAST_WINDOW_NS 1000000000ull /* a shorter time does not show how the process goes on */
 
-/* Idle for so much of the time, the GPU waits for the process, whatever the process waits for. */
+/*
+ * The GPU waits for the process if it is idle for this share of the time, whatever the process
+ * waits for.
+ */
 #define LEAST_IDLE 0.3
-/* Held up for so much of the time, the process waits for the GPU. */
+/* The process waits for the GPU if it is delayed for this share of the time. */
 #define LEAST_HELD 0.3
-/* Held up for no more, it does not. */
+/* The process does not wait for the GPU if it is delayed for at most this share. */
 #define MOST_HELD 0.15
-/* Stopped for so much of the time, it does nothing. */
+/* The process does nothing if it is stopped for this share of the time. */
 #define MOST_STOPPED 0.5
-/* A queue holds some 1,000 launches: with so many the GPU cannot have been behind all the time. */
+/*
+ * A queue holds some 1,000 launches: with this many, the GPU cannot have been behind the whole
+ * time.
+ */
 #define LEAST_LAUNCHES 4096
-/* NVML's use is too coarse to tell more than that most of the time was busy, or was not. It is the GPU's, whoever uses it. */
+/*
+ * NVML's utilization is coarse: it only shows whether the GPU was busy most of the time. It covers
+ * all users of the GPU.
+ */
 #define MOST_BUSY 0.5
 #define LEAST_BUSY 0.8
 
@@ -28,7 +38,7 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 	return ns < window_ns ? (double)ns / (double)window_ns : 1;
 }
 
-/* What was of no known device may have been on any. */
+/* Work on an unknown device may have been on any device. */
 static bool counts(const struct load *window, int device)
 {
 	if (!window->queues[device].used)
@@ -56,7 +66,10 @@ static void find_unfed(const struct load *window, struct verdict *verdict)
 	verdict->idle = verdict->unfed;
 }
 
-/* By waits and NVML alone: how long launches were held up is not known, nor whether synchronous copies were. */
+/*
+ * From waits and NVML only: how long launches were delayed is unknown, and whether synchronous
+ * copies were.
+ */
 static enum verdict_kind kind_without_profile(const struct load *window, const struct verdict *verdict)
 {
 	bool not_held = share_of(window->held_ns + window->blocked_ns, window->ns) <= MOST_HELD;
@@ -80,7 +93,10 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 		return VERDICT_HOST_BOUND;
 	if (verdict->held >= LEAST_HELD)
 		return VERDICT_GPU_BOUND;
-	/* Several streams have several queues: none of them need be full for the GPU to be busy all the time. */
+	/*
+	 * Several streams have several queues: the GPU can be busy the whole time although none is
+	 * full.
+	 */
 	if (verdict->busy >= LEAST_BUSY)
 		return VERDICT_GPU_BOUND;
 	if (verdict->held > MOST_HELD)
@@ -97,7 +113,7 @@ static uint64_t less(uint64_t ns, uint64_t part)
 	return ns > part ? ns - part : 0;
 }
 
-/* All calls are counted, those of threads that submit nothing too: these make few. */
+/* Includes calls of threads that submit nothing, which make few. */
 static void find_doings(const struct load *window, struct verdict *verdict)
 {
 	uint64_t ns[HOST_DOINGS] = {
@@ -116,7 +132,7 @@ static void find_doings(const struct load *window, struct verdict *verdict)
 		verdict->doing[doing] = all ? (double)ns[doing] / (double)all : 0;
 }
 
-/* By the load of a window that began at `from_ns`. */
+/* From the load of a window that began at `from_ns`. */
 static void judge_load(const struct load *window, uint64_t from_ns, struct verdict *verdict)
 {
 	verdict->window_ns = window->ns;
@@ -136,7 +152,7 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 
 static const struct verdict nothing_known = {.device = -1, .unfed = SHARE_UNKNOWN, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN, .stopped = SHARE_UNKNOWN};
 
-/* As if it were alone. */
+/* As if the process were alone. */
 static void judge(const struct company_times *times, const struct process *process, struct verdict *verdict)
 {
 	struct load window;
@@ -153,7 +169,10 @@ static bool find_steady(const struct company_times *times, const struct process 
 	return steady__load(process, times->model->now_ns, window);
 }
 
-/* NVML's use is the GPU's: that it is busy says nothing of a process that it does not hold up, where others use it. */
+/*
+ * NVML reports the GPU's utilization: if others use the GPU too, a busy GPU says nothing about a
+ * process that it does not delay.
+ */
 static void look_at_shared(struct verdict *verdict)
 {
 	if (verdict->kind != VERDICT_GPU_BOUND || verdict->held > MOST_HELD)
@@ -166,7 +185,10 @@ static double at_least_0(double share)
 	return share > 0 ? share : 0;
 }
 
-/* The GPU may be idle because the program was stopped, between two waits: that is not the program's doing. */
+/*
+ * The GPU may be idle because the program was stopped between two waits, which is not the program's
+ * fault.
+ */
 static enum verdict_kind kind_but_for_stops(const struct verdict *verdict, double outside_waits)
 {
 	if (verdict->kind != VERDICT_HOST_BOUND || verdict->unfed < LEAST_IDLE || verdict->unfed - outside_waits >= LEAST_IDLE)
@@ -229,7 +251,10 @@ void verdict__judge(const struct model *model, const struct process *process, st
 	judge_in_company(&times, process, verdict);
 }
 
-/* Without the start: of a process that was seen from there the second half of what it has had since its first work. */
+/*
+ * Skips startup: for a process that was seen from its start, takes the second half of the time
+ * since its first work.
+ */
 static uint64_t without_start(const struct load_history *history, const struct process *process, uint64_t end_ns)
 {
 	uint64_t first_ns = load_history__first_ns(history, process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When the probes of what asks for errors are in, see ask_probes.h.
+// When the probes of error queries are attached, see ask_probes.h.
 #include "govern/ask_probes.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@ static uint64_t latest_failure(const struct model *model)
 	return latest_ns;
 }
 
-/* 0: it has made none that is known. */
+/* 0: no call is known. */
 static uint64_t first_call(const struct process *process)
 {
 	uint64_t first_ns = 0;
@@ -33,7 +33,7 @@ static uint64_t first_call(const struct process *process)
 	return first_ns;
 }
 
-/* Whether a process that lives has just begun. */
+/* Whether a running process has only just started. */
 static bool is_any_new(const struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++) {
@@ -46,7 +46,7 @@ static bool is_any_new(const struct model *model)
 	return false;
 }
 
-/* Before any call nobody knows what is to come. */
+/* Before any call, nothing is known about what will come. */
 static bool has_any_called(const struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)
@@ -55,7 +55,7 @@ static bool has_any_called(const struct model *model)
 	return false;
 }
 
-/* Out, unless somebody may have an error to ask for soon. */
+/* Whether the probes may be detached: no process is likely to query an error soon. */
 static bool can_go(const struct ask_probes *probes, const struct model *model)
 {
 	return has_any_called(model) && !is_any_new(model) && (!probes->failed_ns || model->now_ns >= probes->failed_ns + ASK_START_NS);

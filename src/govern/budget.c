@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a thread may pay, and how families share that, see budget.h.
+// How much a thread may pay, and how families share that, see budget.h.
 #include "govern/budget.h"
 
-#define MOST_OF_WALL 0.9 /* costs beyond are not believed: a rate would grow without bound */
+#define MOST_OF_WALL 0.9 /* higher costs are not believed: a rate would grow without bound */
 /*
- * The same of what a probe takes of a loop that it counts, by which its rate is corrected: launches take 2 us and more, their probes
- * 3 us at most, and what was calibrated may be too much for a loop that does nothing else.
+ * The same limit for a probe's share of the loop that it counts, by which the rate is corrected.
+ * Launches take 2 us or more and their probes at most 3 us; the calibrated cost may be too high for
+ * a loop that does nothing else.
  */
 #define MOST_OF_LOOP 0.6
 
@@ -21,7 +22,7 @@ double budget__overhead(double of_wall)
 	return share / (1 - share);
 }
 
-/* The family that costs least of those not yet done; negative: none is left. */
+/* The cheapest family that is not done; negative: none is left. */
 static int cheapest(const double cost[RATE_FAMILIES], unsigned int done)
 {
 	int found = -1;

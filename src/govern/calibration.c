@@ -15,22 +15,25 @@
 #include "probe/multi_link.h"
 #include "target/proc_maps.h"
 
-#define CHUNK LAUNCH_SAMPLE  /* calls timed together: each has one launch that is looked at more closely */
-#define CHUNKS 40	     /* of which the median counts: what else the machine does meets programs too */
-#define WARM_UP 5	     /* chunks before the first that counts */
-#define COLD_CHUNKS 5	     /* the same where other work has the caches */
-#define WORK_BYTES (4 << 20) /* which that work goes about in */
-#define WORK_LINES 4096	     /* lines of it that come between two calls */
+#define CHUNK LAUNCH_SAMPLE /* calls timed together: each chunk contains one sampled launch */
+/* the median counts: other activity of the machine also affects programs */
+#define CHUNKS 40
+#define WARM_UP 5	     /* chunks before the first one that counts */
+#define COLD_CHUNKS 5	     /* chunks with caches filled by other work */
+#define WORK_BYTES (4 << 20) /* memory that the other work uses */
+#define WORK_LINES 4096	     /* cache lines of it that are touched between two calls */
 /*
- * A launch of PyTorch's cost 3.1 us more with `diagnose` on an H100, and 2.0 by what is timed here where other work has the caches
- * (docs/diagnosis.md): its own code and Python's leave less of them.
+ * With `diagnose` on an H100, a PyTorch launch cost 3.1 us more, but only 2.0 us as timed here with
+ * caches filled by other work (docs/diagnosis.md): PyTorch's and Python's own code leave less of
+ * the caches.
  */
 #define BEYOND_WORK 1.6
-#define PAUSE_NS 2000 /* before each call: one upon the other calls cost less than they do in a program */
+/* pause before each call: calls in immediate succession cost less than in a program */
+#define PAUSE_NS 2000
 
 /*
- * The functions that stand for CUDA's. They begin as compiled ones mostly do: the kernel emulates the instruction
- * under the probe, and need not single-step it.
+ * Functions that stand in for CUDA's. They begin like most compiled functions, so the kernel
+ * emulates the probed instruction and need not single-step it.
  */
 #define STAND_IN(name) \
 	__asm__(".pushsection .text\n" \
@@ -58,7 +61,7 @@ int calibration_wait(const void *stream);
 int calibration_allocate(uint64_t *address, size_t bytes);
 int calibration_free(uint64_t address);
 
-/* What a kernel's handle points to, as far as its name is looked for. */
+/* What a kernel's handle points to, as far as the name lookup reads it. */
 struct kernel {
 	uint64_t number;
 	const char *name;
@@ -93,12 +96,12 @@ static void allocate_and_free(void)
 /* In the order of enum rate_family. */
 static const struct stand_in {
 	void (*call)(void);
-	unsigned int calls; /* that `call` makes */
+	unsigned int calls; /* calls that `call` makes */
 } stand_ins[RATE_FAMILIES] = {{launch, 1}, {copy, 1}, {wait_for_stream, 1}, {allocate_and_free, 2}};
 
 static const struct site {
 	uintptr_t address;
-	const char *symbol; /* for which it stands */
+	const char *symbol; /* the symbol it stands in for */
 } sites[] = {
 	{(uintptr_t)calibration_launch, "cuLaunchKernel"},
 	{(uintptr_t)calibration_copy, "cuMemcpyHtoD_v2"},
@@ -126,9 +129,12 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What a program does between its calls: nothing, or, with memory, something that the caches have no room beside. */
+/*
+ * What a program does between its calls: nothing or, with memory, work that displaces the probes'
+ * data from the caches.
+ */
 struct work {
-	volatile char *memory; /* WORK_BYTES; NULL: it only takes time */
+	volatile char *memory; /* WORK_BYTES; NULL: only time passes */
 	uint32_t at;
 };
 
@@ -144,7 +150,7 @@ static void do_work(struct work *work)
 		;
 }
 
-/* Nanoseconds of one call, without the work. */
+/* Nanoseconds per call, excluding the work. */
 static double time_chunk(const struct stand_in *stand_in, struct work *work)
 {
 	double took = 0;
@@ -160,7 +166,7 @@ static double time_chunk(const struct stand_in *stand_in, struct work *work)
 	return took / CHUNK / stand_in->calls;
 }
 
-/* The median of `chunks`, CHUNKS at most. */
+/* The median of `chunks`, at most CHUNKS. */
 static double time_calls(const struct stand_in *stand_in, struct work *work, int chunks)
 {
 	double ns[CHUNKS] = {0};
@@ -206,7 +212,7 @@ static int find_own_sites(struct own_sites *own, struct error *err)
 }
 
 struct own_links {
-	int fds[2]; /* of sessions the first alone */
+	int fds[2]; /* sessions only use the first */
 };
 
 static void detach(const struct own_links *links)
@@ -239,7 +245,10 @@ static int attach(const struct probe_programs *programs, enum link_kind kind, bo
 	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s", strerror(-ret)) : 0;
 }
 
-/* What calls take: of each family in the caches, and of a launch where work has them, 0 where its memory is NULL. */
+/*
+ * Durations of calls: of each family with warm caches, and of a launch with caches filled by other
+ * work, 0 if its memory is NULL.
+ */
 struct timings {
 	double ns[RATE_FAMILIES], cold_launch;
 };
@@ -258,7 +267,7 @@ static double beyond(double probed, double plain)
 	return probed > plain ? probed - plain : 0;
 }
 
-/* By what calls take with the probes and without. */
+/* From the durations of calls with and without the probes. */
 static void find_costs(const struct timings *probed, const struct timings *plain, struct call_costs *costs)
 {
 	double cold = beyond(probed->cold_launch, plain->cold_launch);
@@ -270,7 +279,7 @@ static void find_costs(const struct timings *probed, const struct timings *plain
 		costs->cold *= BEYOND_WORK;
 }
 
-/* Only gpuprobe itself is watched by this object, and little room is enough. */
+/* This object only watches gpuprobe itself, so small maps are enough. */
 static struct object_options own_options(const struct object_options *options)
 {
 	struct object_options own = *options;

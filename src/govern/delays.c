@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Learns how long it takes the kernel to put probes in and to take them out, see private.h.
+// Learns how long the kernel takes to attach and detach probes, see private.h.
 #include "govern/private.h"
 
 #define LEARNING 0.25	 /* weight of the latest delay */
-#define ENOUGH_CALLS 100 /* in a window, to learn delays by */
+#define ENOUGH_CALLS 100 /* calls in a window needed to learn delays from it */
 
 static void learn(double *delay, double seen, double rate)
 {

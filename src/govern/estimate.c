@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shares calls that were not seen out among those that were, see estimate.h.
+// Distributes missed calls among those that were seen, see estimate.h.
 #include "govern/estimate.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "api/api.h"
 #include "model/kernels.h"
 
-#define RATIO_FADE (15.0 / 16) /* how fast how many calls are counted is forgotten, by reading */
+#define RATIO_FADE (15.0 / 16) /* how fast the ratio of counted calls is forgotten, per reading */
 
 struct estimates *estimates__new(const struct estimate_source *source, uint32_t max_processes)
 {
@@ -68,7 +68,7 @@ static struct counter *function_counter(struct process_estimates *own, const str
 
 /* --- how much was missed --- */
 
-/* By family: what counters weigh since readings before, and counted calls since the latest. */
+/* By family: the counters' weight from earlier readings, and calls counted since the latest. */
 struct counted {
 	double weight[RATE_FAMILIES];
 	uint64_t fresh[RATE_FAMILIES];
@@ -106,7 +106,7 @@ static int count(struct process_estimates *own, const struct process *process, s
 	return 0;
 }
 
-/* How many counted calls one that is entered comes to. */
+/* How many counted calls result from one call that is entered. */
 static double counted_per_call(const struct estimates *estimates, uint32_t slot, enum rate_family which,
 			       struct estimated_family *family, uint64_t fresh)
 {
@@ -125,7 +125,10 @@ static double counted_per_call(const struct estimates *estimates, uint32_t slot,
 	return family->entered > 0 ? family->counted / family->entered : 1;
 }
 
-/* Than the end of the latest stretch of time that the family's probes were out. */
+/*
+ * Whether the process is older than the end of the latest time for which the family's probes were
+ * detached.
+ */
 static bool is_older(const struct estimates *estimates, const struct process *process, enum rate_family which)
 {
 	const struct estimate_source *source = &estimates->source;
@@ -145,14 +148,14 @@ static void choose_share(const struct estimates *estimates, const struct process
 	family->calls.sampled = is_older(estimates, process, which);
 	family->share = (struct missed_share){.fade = fresh ? WEIGHT_FADE : 1};
 	weight = missed_share__weigh(&family->share, counted->weight[which], fresh);
-	/* Of which function or kernel it was is not known before one is seen. */
+	/* The function or kernel of missed calls is unknown until one call has been seen. */
 	if (weight <= 0)
 		return;
 	family->share.ratio = (double)(missed - family->taken) * each / weight;
 	family->taken = missed;
 }
 
-/* --- sharing it out --- */
+/* --- distribution --- */
 
 static int apply_functions(struct process_estimates *own, struct process *process)
 {
@@ -178,7 +181,10 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 	return 0;
 }
 
-/* The same launches once more, by size; so they are not counted again, and have a remainder of their own. */
+/*
+ * The same launches once more, by graph size; so they are not counted again, and have a remainder
+ * of their own.
+ */
 static int apply_runs(struct process_estimates *own, struct process *process)
 {
 	for (size_t i = 0; i < process->graph_run_count; i++) {

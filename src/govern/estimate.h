@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the maps would have counted, had the probes of each family been in all
- * the time: where a family was sampled (`--max-overhead`, govern/governor.h), the
- * calls that a process is estimated to have made unseen are shared out in proportion to
- * what was seen of it lately: launches by kernel, of graphs and of host functions, and
- * tallies of copies and waits (calls, bytes and time); and once more by function and by thread.
+ * What the maps would have counted if the probes of each family had been attached all the time. If
+ * a family was sampled (`--max-overhead`, govern/governor.h), the estimated number of missed calls
+ * of a process is distributed in proportion to its recent calls: launches by kernel, of graphs and
+ * of host functions, and tallies of copies and waits (calls, bytes and time); and once more by
+ * function and by thread.
  *
- * Failures by their code, histograms, gaps and call sites stay what was seen.
+ * Failures by code, histograms, gaps and call sites are not extrapolated.
  */
 #ifndef GOVERN_ESTIMATE_H
 #define GOVERN_ESTIMATE_H
@@ -19,29 +19,35 @@
 struct estimates;
 struct process;
 
-/* Where estimates come from: the governor. */
+/* The source of estimates: the governor. */
 struct estimate_source {
-	/* Calls of the process in the slot that were missed so far; never goes back. */
+	/* Missed calls so far of the process in the slot; never decreases. */
 	uint64_t (*missed)(void *arg, uint32_t slot, enum rate_family family);
 	/*
-	 * Calls that its threads were seen to enter so far (struct thread_rate, threads that ended included), as of
-	 * the latest refresh: tells how many of them are counted, since one that is nested in another is not by
-	 * itself. NULL: all are.
+	 * Calls that its threads were seen to enter so far (struct thread_rate, ended threads
+	 * included), at the latest refresh. It shows how many of these are counted, since a nested
+	 * call is not counted by itself. NULL: all are counted.
 	 */
 	uint64_t (*seen)(void *arg, uint32_t slot, enum rate_family family);
 	/*
-	 * Until when the family's probes were out the last time, CLOCK_BOOTTIME; UINT64_MAX: they are out; 0: they never
-	 * were. What began before that may have made calls that nothing is known of. NULL: only `missed` tells.
+	 * When the latest absence of the family's probes ended, CLOCK_BOOTTIME; UINT64_MAX: they
+	 * are detached now; 0: they never were. Processes that started before may have made unknown
+	 * calls. NULL: only `missed` is used.
 	 */
 	uint64_t (*unseen_until)(void *arg, enum rate_family family);
-	/* The maps are about to be read: `seen` and `missed` are to tell of this moment. NULL: nothing is to be done. */
+	/*
+	 * Called before the maps are read: `seen` and `missed` must reflect this moment. NULL:
+	 * nothing to do.
+	 */
 	void (*refresh)(void *arg);
-	/* The process in the slot has been read for the last time. NULL: nothing is to be done. */
+	/* The process in the slot has been read for the last time. NULL: nothing to do. */
 	void (*forget)(void *arg, uint32_t slot);
 	void *arg;
 };
 
-/* `source` is copied; slots are below `max_processes`. Free with estimates__free. NULL without memory. */
+/*
+ * Copies `source`; slots are below `max_processes`. Free with estimates__free. NULL without memory.
+ */
 struct estimates *estimates__new(const struct estimate_source *source, uint32_t max_processes);
 void estimates__free(struct estimates *estimates);
 
@@ -49,20 +55,24 @@ void estimates__free(struct estimates *estimates);
 void estimates__begin(struct estimates *estimates);
 
 /*
- * Adds to what a reading has taken in of the process what it is estimated to have missed: before
+ * Adds the estimated missed calls to the process's data from this reading; call it before
  * kernel_table__list and tally__finish. Sets process->family_calls. Returns 0 or -ENOMEM.
  */
 int estimates__apply(struct estimates *estimates, struct process *process);
 
-/* Since when threads are watched, until when the profile tells of them, and whether no more calls come. */
+/*
+ * Since when threads are watched, the time of the profile's data, and whether no more calls will
+ * come.
+ */
 struct profile_span {
 	uint64_t began_ns, now_ns;
 	bool over;
 };
 
 /*
- * Shares the same out among functions and threads of its profile, whose counts stay: sets profile_function.missed,
- * profile.missed and profile.all_missed. After kernel_table__list. Returns 0 or -ENOMEM.
+ * Distributes the same calls among functions and threads of the process's profile, without changing
+ * their counts: sets profile_function.missed, profile.missed and profile.all_missed. Call it after
+ * kernel_table__list. Returns 0 or -ENOMEM.
  */
 int estimates__apply_profile(struct estimates *estimates, struct process *process, const struct profile_span *span);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What counters have told and were given, see estimate_counters.h.
+// Recent increases of counters and their estimates, see estimate_counters.h.
 #include "govern/estimate_counters.h"
 
 #include <stdlib.h>

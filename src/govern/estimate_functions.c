@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What functions have missed, see estimate_functions.h.
+// Missed calls of functions, see estimate_functions.h.
 #include "govern/estimate_functions.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static uint64_t missed_of_tallies(const struct process_estimates *own, uint16_t 
 	return missed;
 }
 
-/* Functions that tallies are kept of. */
+/* Functions with tallies. */
 static void give_as_tallies(struct sharing *sharing)
 {
 	for (size_t i = 0; i < sharing->profile->function_count; i++) {
@@ -69,8 +69,9 @@ static void give_as_tallies(struct sharing *sharing)
 }
 
 /*
- * Launches whose entry was seen and whose return was not, since the probes were taken out meanwhile: kernels have
- * them, functions and threads not. Told once no more calls come: until then one may only not have returned yet.
+ * Launches whose entry was seen but whose return was missed, because the probes were detached in
+ * between: kernels count them, functions and threads do not. Computed only once no more calls will
+ * come: until then a call may simply not have returned yet.
  */
 static uint64_t cut_launches(const struct sharing *sharing, uint64_t missed)
 {
@@ -82,14 +83,14 @@ static uint64_t cut_launches(const struct sharing *sharing, uint64_t missed)
 	for (size_t i = 0; i < sharing->profile->function_count; i++) {
 		const struct profile_function *function = &sharing->profile->functions[i];
 
-		/* One call of these is several launches. */
+		/* One such call makes several launches. */
 		if (operation_of(function) == OP_LAUNCH_LIST)
 			return 0;
 		if (operation_of(function) == OP_LAUNCH)
 			returned += function->time.calls;
 	}
 	cut = above(process->launches + process->captured_launches, returned);
-	/* Calls are missed after each of them. */
+	/* Each such launch is followed by missed calls. */
 	return cut < missed ? cut : missed;
 }
 
@@ -122,7 +123,7 @@ uint64_t estimate_functions__missed(const struct sharing *sharing, enum time_cla
 	return calls;
 }
 
-/* As it is by the function's own times. */
+/* Based on the function's own durations. */
 static uint64_t usual_ns(const struct portion *portion)
 {
 	return portion->counter ? counter__ns(portion->counter, portion->calls) : 0;
@@ -138,7 +139,7 @@ uint64_t estimate_functions__usual_ns(const struct sharing *sharing, enum time_c
 	return ns;
 }
 
-/* Functions have what threads were given, in proportion to what they usually take. */
+/* Functions get the time that threads got, in proportion to their usual durations. */
 static void give_time(struct sharing *sharing, enum time_class class)
 {
 	uint64_t usual = estimate_functions__usual_ns(sharing, class), ns = sharing->ns[class];

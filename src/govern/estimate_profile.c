@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What the profile of a process has missed, by function and by thread: the same calls that
- * estimate.c has shared out among kernels and tallies, so that all sums are equal.
+ * estimate.c has distributed among kernels and tallies, so that all sums agree.
  *
- * Functions that tallies are kept of have what these have, launches what kernels have; threads what the
- * functions of a class of time have. A thread's estimated time lies within its life, and functions have the time of threads.
+ * Functions with tallies get what their tallies got, functions that launch get what kernels got,
+ * and threads get what the functions of a time class got. A thread's estimated time is limited by
+ * its lifetime, and functions get the time that threads got.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Portions of an amount of missed calls, see estimate_sharing.h.
+// Distributes an amount of missed calls in portions, see estimate_sharing.h.
 #include "govern/estimate_sharing.h"
 
 void portion__take_in(struct portion *portion)
@@ -10,7 +10,7 @@ void portion__take_in(struct portion *portion)
 	counter__weigh(portion->counter, &portion->now, &share);
 }
 
-/* Takes in what was told. Returns the weight of those that share. */
+/* Updates the weights. Returns the weight of the portions that share. */
 static double weigh(struct portion *portions, size_t count)
 {
 	struct missed_share share = {.fade = 1};
@@ -51,7 +51,7 @@ bool portions__share_out(struct portion *portions, size_t count, uint64_t amount
 		portion__give(last, calls);
 		amount -= calls;
 	}
-	/* What rounding has left. */
+	/* Gives the rounding remainder to the last one. */
 	if (last)
 		portion__give(last, amount);
 	return last;

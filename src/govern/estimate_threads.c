@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads have missed, see estimate_threads.h.
+// Missed calls of threads, see estimate_threads.h.
 #include "govern/estimate_threads.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "model/profile.h"
 #include "api/api.h"
 
-/* What threads are given, each shared out by itself. */
+/* Amounts given to threads, each distributed separately. */
 enum thread_amount {
-	AMOUNT_LAUNCH = 0, /* calls of classes of time */
+	AMOUNT_LAUNCH = 0, /* calls of a time class */
 	AMOUNT_COPY,
 	AMOUNT_WAIT,
 	AMOUNT_CLASSES,
@@ -24,7 +24,7 @@ _Static_assert(AMOUNTS == THREAD_AMOUNTS, "process_estimates has all of them");
 
 static const enum time_class class_of_amount[AMOUNTS] = {TIME_LAUNCH, TIME_COPY, TIME_WAIT, TIME_LAUNCH};
 
-/* What it has counted of the amount. */
+/* The thread's counter for the amount. */
 static struct tally reported_by(const struct thread_profile *thread, enum thread_amount amount)
 {
 	const struct time_totals *time = &thread->time[class_of_amount[amount]];
@@ -50,7 +50,10 @@ static struct counter *thread_counter(struct process_estimates *own, const struc
 	return counter;
 }
 
-/* A thread that is not listed any more takes along what it had told: what came since is told by the sum of all. */
+/*
+ * Threads that left the list keep their totals; calls since then appear only in the process-wide
+ * sum.
+ */
 static void report_unlisted(struct sharing *sharing, enum thread_amount amount, struct portion *unlisted)
 {
 	const struct profile *profile = sharing->profile;
@@ -91,7 +94,7 @@ static int begin_amount(struct sharing *sharing, enum thread_amount amount)
 	return 0;
 }
 
-/* All that threads are to have of it so far. */
+/* The total of this amount that threads should have so far. */
 static uint64_t amount_of(const struct sharing *sharing, enum thread_amount amount)
 {
 	const struct process_estimates *own = sharing->own;
@@ -107,7 +110,7 @@ static uint64_t amount_of(const struct sharing *sharing, enum thread_amount amou
 	return calls + own->missed_launches[0] + own->cut_launches;
 }
 
-/* The time of what was given in this reading lies within their lives. */
+/* Limits the time of the calls given in this reading to the threads' lifetimes. */
 static void take_time(struct sharing *sharing, enum thread_amount amount)
 {
 	for (size_t i = 0; i <= sharing->profile->thread_count; i++) {
@@ -136,12 +139,12 @@ static int share_amount(struct sharing *sharing, enum thread_amount amount)
 		return 0;
 	if (shared)
 		take_time(sharing, amount);
-	else /* Their threads are not known. */
+	else /* The threads of these calls are unknown. */
 		sharing->ns[class_of_amount[amount]] = estimate_functions__usual_ns(sharing, class_of_amount[amount]);
 	return 0;
 }
 
-/* Adds up what has been given of the amount in all readings, and in how much time. */
+/* Adds up what the thread has been given of the amount in all readings, and its time. */
 static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t i, struct thread_missed *missed)
 {
 	const struct counter *counter = thread_counter(sharing->own, &sharing->profile->threads[i], amount);
@@ -180,7 +183,7 @@ static uint64_t time_ns(const struct time_totals time[TIME_CLASSES])
 	return ns;
 }
 
-/* Of each thread and of those that are not listed. */
+/* For each thread, and for the unlisted ones together. */
 static void find_room(struct sharing *sharing)
 {
 	const struct profile *profile = sharing->profile;
@@ -197,7 +200,9 @@ static void find_room(struct sharing *sharing)
 	sharing->room_ns[profile->thread_count] = above(profile->unlisted_wall_ns, unlisted_ns);
 }
 
-/* Of threads that are not listed any more; what they were given is among all. */
+/*
+ * Drops counters of threads that left the list; what they were given is in the sum of all threads.
+ */
 static void drop_gone(struct process_estimates *own)
 {
 	struct counter *counter, *next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the threads of a profile have missed: what the functions of a class of time have, and launches of kernels.
- * A thread's estimated time lies within its life.
+ * Missed calls of the threads of a profile: what the functions of a time class got, and launches
+ * of kernels. A thread's estimated time is limited by its lifetime.
  */
 #ifndef GOVERN_ESTIMATE_THREADS_H
 #define GOVERN_ESTIMATE_THREADS_H
@@ -9,8 +9,9 @@
 #include "govern/estimate_sharing.h"
 
 /*
- * Shares out what functions and kernels were given, and tells the profile what threads have missed. The time that
- * these calls have taken, or would have where their threads are not known, is added to sharing->ns. Returns 0 or -ENOMEM.
+ * Distributes what functions and kernels got, and stores the threads' missed calls in the profile.
+ * Adds to sharing->ns the time of these calls, or the time they would have taken if their threads
+ * are unknown. Returns 0 or -ENOMEM.
  */
 int estimate_threads__share(struct sharing *sharing);
 

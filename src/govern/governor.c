@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Holds the cost of probes in each thread below the budget, see governor.h.
+ * Keeps the cost of probes in each thread below the budget, see governor.h.
  *
- * While all families are exact, costs are looked at in short slices; once a thread
- * has paid in a period more than the budget has for all of it, families are sampled. Then time
- * goes in cycles: all probes are put in, each sampled family is taken out after its window, and at the
- * end of the cycle the next is planned by what the windows have shown. Cycles differ in length by chance.
- * What a thread has paid too much or too little in one is set off in the next.
+ * While all families are exact, costs are checked in short slices. Once a thread has paid more in a
+ * period than the budget allows for a whole one, families are sampled. Time then passes in cycles:
+ * all probes are attached, each sampled family is detached after its window, and at the end of the
+ * cycle the next one is planned from what the windows have shown. The lengths of cycles vary
+ * randomly. If a thread has paid too much or too little in a cycle, the next one compensates.
  *
- * What was missed in a gap is taken to have come at the rate of the window before, and once there is one after it,
- * at the mean of both: a gap that begins because a thread is busy ends when it is as it mostly is.
+ * Missed calls in a gap are assumed to have come at the rate of the window before it and, once
+ * there is a window after it, at the mean of both rates: a gap that begins because a thread is busy
+ * ends when the thread behaves as usual.
  *
- * It takes the kernel some time to put probes in and more to take them out, which is
- * learned from calls that were seen before a window began or after it had ended.
+ * The kernel takes some time to attach probes and more to detach them. These delays are learned
+ * from calls that were seen before a window began or after it had ended.
  */
 #include "govern/governor.h"
 
@@ -24,9 +25,9 @@
 #include "govern/private.h"
 
 #define ALL_FAMILIES ((1u << RATE_FAMILIES) - 1)
-#define SLICE_NS (NS_PER_S / 10) /* between looks at costs, while all is exact */
+#define SLICE_NS (NS_PER_S / 10) /* interval between cost checks while all families are exact */
 
-/* All families are watched all the time. */
+/* Watches all families all the time. */
 static void be_exact(struct governor *governor)
 {
 	governor->sampled = 0;
@@ -99,7 +100,7 @@ struct plan_basis governor__basis(const struct governor *governor, uint64_t now_
 
 /* --- the probes --- */
 
-/* Tries to make what is watched what it should be. Returns whether it is. */
+/* Tries to attach exactly the given families. Returns whether that succeeded. */
 static bool watch(struct governor *governor, unsigned int families)
 {
 	int ret = governor->hooks.watch(governor->hooks.arg, families);
@@ -111,14 +112,14 @@ static bool watch(struct governor *governor, unsigned int families)
 	return false;
 }
 
-/* The windows of `families` end. Returns whether the probes are out. */
+/* Ends the windows of `families`. Returns whether the probes are detached. */
 static bool end_windows(struct governor *governor, unsigned int families, uint64_t now_ns)
 {
 	governor__end_windows(governor, families, now_ns);
 	return watch(governor, governor->watched & ~families);
 }
 
-/* Probes stay out until the cycle, which began with the window, is so long. */
+/* Probes stay detached until the cycle, which began with the window, has this length. */
 static void begin_gap(struct governor *governor, double length, uint64_t now_ns)
 {
 	governor->gap_end_ns = governor->window_ns + (uint64_t)clamp(length, 0, (double)GOVERNOR_MAX_CYCLE_NS);
@@ -127,14 +128,14 @@ static void begin_gap(struct governor *governor, double length, uint64_t now_ns)
 	governor->mode = MODE_GAP;
 }
 
-/* --- what is done when --- */
+/* --- schedule --- */
 
 static uint64_t until(uint64_t then_ns, uint64_t now_ns)
 {
 	return then_ns > now_ns ? then_ns - now_ns : 0;
 }
 
-/* What was exact until now is a window, and has ended. */
+/* The exact time so far counts as a window, which has ended. */
 static uint64_t begin_sampling(struct governor *governor, uint64_t now_ns)
 {
 	double window;
@@ -181,12 +182,15 @@ static uint64_t tick_window(struct governor *governor)
 	if (governor__next_end(governor))
 		return until(governor__next_end(governor), now_ns);
 	governor__learn_lead(governor);
-	/* As planned before: by what this window has shown, gaps after busy ones would be the longer ones. */
+	/*
+	 * Uses the length planned earlier: if it depended on this window's calls, busy windows
+	 * would be followed by longer gaps.
+	 */
 	begin_gap(governor, governor->length_ns, now_ns);
 	return until(governor->gap_end_ns, now_ns);
 }
 
-/* All probes are put in again. */
+/* Attaches all probes again. */
 static uint64_t tick_gap(struct governor *governor)
 {
 	unsigned int out = ~governor->watched & ALL_FAMILIES;
@@ -220,7 +224,7 @@ uint64_t governor__tick(struct governor *governor)
 	}
 }
 
-/* --- what is told --- */
+/* --- results --- */
 
 double governor__share(const struct governor *governor, enum rate_family family)
 {
@@ -264,7 +268,10 @@ uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rat
 
 void governor__forget(struct governor *governor, uint32_t slot)
 {
-	/* Ends of its threads that were not told yet must not be told of the next one in the slot. */
+	/*
+	 * Ended threads that were not read yet must not be reported for the next process in the
+	 * slot.
+	 */
 	governor__read(governor);
 	governed_threads__forget(&governor->threads, slot);
 }

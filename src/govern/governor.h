@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Holds the cost of the probes in each watched thread below a budget
- * (`--max-overhead`). It knows what a call of each family costs on this machine
- * (calibration.h) and how many calls each thread makes (gpuprobe/rate.h). Where
- * a thread would pay more than the budget, the probes of a family are in for a
- * part of each period only; what was not seen meanwhile is estimated. Once the
- * rate has fallen they stay in again.
+ * Keeps the cost of the probes in each watched thread below a budget (`--max-overhead`). It knows
+ * the cost of a call of each family on this machine (calibration.h) and the number of calls of each
+ * thread (gpuprobe/rate.h). If a thread would pay more than the budget, the probes of a family are
+ * attached for only part of each period, and the missed calls are estimated. Once the rate has
+ * fallen they stay attached again.
  *
- * A thread that makes N calls of a family while its probes are in for the time
- * W would have made W / (W/N - C) per W without them, C being a call's cost:
- * the probe slows the loop that it counts. W is without the time that the thread waited for a CPU.
+ * Suppose a thread makes N calls of a family while its probes are attached for the time W, and a
+ * call costs C. Without them it would have made W / (W/N - C) calls per W, because the probe slows
+ * the loop that it counts. W excludes the time that the thread waited for a CPU.
  */
 #ifndef GOVERN_GOVERNOR_H
 #define GOVERN_GOVERNOR_H
@@ -25,27 +24,28 @@
 
 struct governor;
 
-/* What a call costs the thread that makes it, in nanoseconds. */
+/* What a call costs its thread, in nanoseconds. */
 struct call_costs {
-	double ns[RATE_FAMILIES]; /* where all that the probe needs is in the caches */
-	double cold;		  /* so many times as much where the program's own work is; 0: taken to be 1 */
+	double ns[RATE_FAMILIES]; /* if everything the probe needs is in the caches */
+	/* factor if the caches hold the program's own data; 0: taken as 1 */
+	double cold;
 };
 
-/* How the governor acts on the probes and learns what threads do. */
+/* How the governor controls the probes and learns what threads do. */
 struct governor_hooks {
 	/*
-	 * Puts the probes of these families in, 1 << enum rate_family, and takes the others' out. Negative errno:
-	 * it is tried again.
+	 * Attaches the probes of these families, 1 << enum rate_family, and detaches the others.
+	 * Negative errno: retried later.
 	 */
 	int (*watch)(void *arg, unsigned int families);
 	/*
-	 * Copies the threads' counters, at most `capacity`; returns how many. A thread that has ended is told
-	 * once, with its ended_ns.
+	 * Copies the threads' counters, at most `capacity`, and returns their number. An ended
+	 * thread is reported once, with its ended_ns.
 	 */
 	size_t (*read)(void *arg, struct thread_rate *rates, size_t capacity);
 	/*
-	 * What the thread (thread_rate.tid) has had of CPUs so far; false: that is not known. Asked of threads alone
-	 * that make many calls. NULL: it never is.
+	 * CPU time of the thread (thread_rate.tid) so far; false: unknown. Only called for threads
+	 * that make many calls. NULL: never known.
 	 */
 	bool (*run_time)(void *arg, int32_t tid, struct run_time *time);
 	/* CLOCK_BOOTTIME. */
@@ -56,39 +56,49 @@ struct governor_hooks {
 #define GOVERNED_FAMILIES ((1u << RATE_EXACT) - 1)
 
 /*
- * `budget`: by how much a thread may take longer than without probes, above 0; 0.05: 5 %. `sampling`: the families that may
- * be sampled for it, 1 << enum rate_family, GOVERNED_FAMILIES: all that can be; the others are always watched. `log` and
- * what `hooks` refer to must outlive it. NULL without memory.
+ * `budget`: allowed slowdown of a thread relative to no probes, above 0; 0.05: 5 %. `sampling`: the
+ * families that may be sampled for it, 1 << enum rate_family; GOVERNED_FAMILIES: all possible ones;
+ * the others are always watched. `log` and what `hooks` refer to must outlive it. NULL without
+ * memory.
  */
 struct governor *governor__new(double budget, unsigned int sampling, const struct call_costs *costs,
 			       const struct governor_hooks *hooks, const struct log *log);
 void governor__free(struct governor *governor);
 
-/* No warning where what is always watched costs more than the budget: nobody has asked for it. */
+/*
+ * Suppresses the warning that always-watched calls exceed the budget: the user did not request a
+ * budget.
+ */
 void governor__allow_excess(struct governor *governor);
 
-/* To be called at the time that it returned last: acts, and returns the nanoseconds until the next call. */
+/*
+ * Call it when the previously returned time has passed: acts, and returns the nanoseconds until the
+ * next call.
+ */
 uint64_t governor__tick(struct governor *governor);
 
-/* The share of the time that the family's probes are in now: 1 where it is exact. */
+/* The share of time for which the family's probes are attached now: 1 if it is exact. */
 double governor__share(const struct governor *governor, enum rate_family family);
 
 /* Whether the family has ever been sampled. */
 bool governor__was_sampled(const struct governor *governor, enum rate_family family);
 
-/* By how much the probes made the thread slower that paid most, in the latest period; 0.05: by 5 %. */
+/* Slowdown of the worst-hit thread due to the probes, in the latest period; 0.05: 5 %. */
 double governor__overhead(const struct governor *governor);
 
-/* Makes what the next two tell that of now. */
+/* Updates the results of the next two functions to this moment. */
 void governor__refresh(struct governor *governor);
 
-/* Calls of the process that are estimated to have been missed so far; never goes back. */
+/* Estimated missed calls of the process so far; never decreases. */
 uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family);
 
-/* Calls that its threads were seen to enter so far (struct thread_rate), also those that have ended. */
+/*
+ * Calls that the process's threads were seen to enter so far (struct thread_rate), ended threads
+ * included.
+ */
 uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family);
 
-/* The process in the slot has ended and been read: its numbers go. */
+/* The process in the slot has ended and been read: drops its data. */
 void governor__forget(struct governor *governor, uint32_t slot);
 
 #endif

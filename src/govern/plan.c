@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Costs of threads, and shares of families, see plan.h.
+// Costs per thread, and shares of families, see plan.h.
 #include "govern/plan.h"
 
 #include <string.h>
@@ -7,11 +7,13 @@
 #include "govern/budget.h"
 #include "govern/private.h"
 
-#define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are taken to be of that time */
-#define MOST_OWED 0.8		     /* of what a period allows, from one cycle to the next */
-#define MOST_SAVED 2.0		     /* the same where less was paid: short bursts are watched as a whole */
-#define CALM 0.8		     /* of what is allowed: below, a sampled family becomes exact */
-#define NOT_CALM_SHARE 0.95	     /* of one that would be exact by the whole of it */
+#define MIN_LIFE_NS (50 * NS_PER_MS) /* a younger thread's costs are spread over this time */
+/* largest debt carried from one cycle to the next, relative to a period's allowance */
+#define MOST_OWED 0.8
+/* the same if less was paid: short bursts can then be watched completely */
+#define MOST_SAVED 2.0
+#define CALM 0.8	    /* share of the allowance: a sampled family becomes exact below it */
+#define NOT_CALM_SHARE 0.95 /* share for a family that only the full allowance would make exact */
 
 double plan__paid_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
@@ -48,7 +50,7 @@ double plan__overhead(const struct plan_basis *basis)
 	return budget__overhead(worst * basis->cold);
 }
 
-/* It is taken to be as active for the whole of a period as it was so far. */
+/* Assumes that the thread stays as active for a whole period as it has been so far. */
 static bool has_overspent(const struct plan_basis *basis, const struct governed_thread *thread)
 {
 	double ns = (double)governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
@@ -80,7 +82,10 @@ void plan__carry_over(const struct plan_basis *basis)
 	}
 }
 
-/* The share of its time that each family costs the thread, or would while it is watched; RATE_EXACT has all that is never sampled. */
+/*
+ * The share of its time that each family costs the thread, or would cost while watched; RATE_EXACT
+ * includes everything that is never sampled.
+ */
 static void costs_of(const struct plan_basis *basis, const struct governed_thread *thread,
 		     double cost[RATE_FAMILIES])
 {
@@ -96,13 +101,13 @@ static void costs_of(const struct plan_basis *basis, const struct governed_threa
 	}
 }
 
-/* Of the thread's wall time, in the next cycle. */
+/* Share of the thread's wall time, in the next cycle. */
 static double allowed_for(const struct plan_basis *basis, const struct governed_thread *thread)
 {
 	return basis->allowed - thread->debt_ns / (double)PLAN_PERIOD_NS;
 }
 
-/* Of a family that is sampled and would be exact by the whole budget: only where a part of it is enough. */
+/* A sampled family only becomes exact again if part of the budget is enough. */
 static double with_hysteresis(double share, double calm)
 {
 	return share >= 1 && calm < 1 ? NOT_CALM_SHARE : share;

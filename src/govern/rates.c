@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads how many calls each thread makes, see rates.h.
+// Reads the number of calls of each thread, see rates.h.
 #include "govern/rates.h"
 
 #include <bpf/libbpf.h>
@@ -56,7 +56,7 @@ size_t rates__read(struct rates *rates, struct thread_rate *out, size_t capacity
 
 	for (uint32_t number = 0; number < RATE_THREADS && count < capacity; number++) {
 		const struct thread_rate *shared = &rates->shared[number];
-		/* What it counts is whole only once its end is told. */
+		/* The counters are final only once the end is set. */
 		uint64_t ended_ns = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE);
 
 		if (!__atomic_load_n(&shared->start_ns, __ATOMIC_ACQUIRE))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For how much of the time families are watched, by what threads pay; see private.h.
+// Shares of time for which families are watched, from what threads pay; see private.h.
 #include "govern/budget.h"
 #include "govern/private.h"
 

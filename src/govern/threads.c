@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 
-#define MANY_CALLS_NS NS_PER_MS /* of a family, that there is more than one in */
-#define LEAST_ACTIVE 0.03	/* of its time a thread is active at least */
-#define WAITING_FADE 0.75	/* what cycles before count */
+/* interval of calls of a family: "many calls" means more than one in this time */
+#define MANY_CALLS_NS NS_PER_MS
+#define LEAST_ACTIVE 0.03 /* smallest active share of a thread's time */
+#define WAITING_FADE 0.75 /* weight of earlier cycles */
 
 int governed_threads__init(struct governed_threads *threads)
 {
@@ -69,7 +70,9 @@ static struct governed_thread *thread_of(struct governed_threads *threads, const
 	return NULL;
 }
 
-/* A call costs about a microsecond: of fewer it does not matter what the thread waited for. */
+/*
+ * A call costs about a microsecond: if there are fewer, the thread's waits for a CPU do not matter.
+ */
 static bool makes_many_calls(const struct governed_thread *thread, const struct thread_rate *rate, uint64_t ns)
 {
 	for (int family = 0; family < RATE_FAMILIES; family++) {
@@ -133,7 +136,7 @@ uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t fr
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* When it did not run; how long it had run may be told late by a tick of the clock. */
+/* Time off the CPU. The run time may lag by a clock tick. */
 static double off_time(const struct governed_thread *thread, double ns, const struct run_time *before)
 {
 	double ran = (double)(thread->run.ran_ns - before->ran_ns);
@@ -142,8 +145,8 @@ static double off_time(const struct governed_thread *thread, double ns, const st
 }
 
 /*
- * Of the time that the thread does not run, what it waits: as lately. What it has waited is told when it runs again,
- * with what was before a short window, and is no measure of that.
+ * Fraction of off-CPU time spent on the run queue, averaged over recent windows: schedstat reports
+ * a wait only when the thread runs again, so one short window says nothing.
  */
 static double waiting_share(const struct governed_thread *thread, double off_ns, double waited_ns)
 {
@@ -170,7 +173,7 @@ void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns
 
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		thread->calls[family].at_cycle = thread->calls[family].now;
-	/* Where that is not known, it begins anew once it is. */
+	/* If the run time is unknown, this starts anew once it is known. */
 	thread->off_ns = WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
 	thread->waited_ns = WAITING_FADE * thread->waited_ns +
 			    (double)(thread->run.waited_ns - thread->run_at_cycle.waited_ns);

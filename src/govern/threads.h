@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the overhead governor knows of each thread: how many calls it was seen to
- * make, what they cost it, and how often it made them while families were
- * watched, from which follows what was missed while they were not.
+ * What the overhead governor knows about each thread: its number of calls seen, their cost, and its
+ * call rates while families were watched. From these follows what was missed while they were not
+ * watched.
  */
 #ifndef GOVERN_THREADS_H
 #define GOVERN_THREADS_H
@@ -20,85 +20,92 @@ struct governed_key {
 	uint32_t slot;
 };
 
-/* Of a family, in one thread. */
+/* Calls of one family in one thread. */
 struct governed_calls {
-	uint64_t now;	      /* as of the latest reading */
-	uint64_t at_cycle;    /* when the cycle began */
-	uint64_t at_window;   /* when its window did */
-	uint64_t at_end;      /* when that ended */
-	double rate;	      /* calls per nanosecond in the latest window */
-	double held_rate;     /* the same of active time, or a part of an earlier one: what is expected of the next */
-	double rate_without;  /* as they would be without probes */
+	uint64_t now;	    /* as of the latest reading */
+	uint64_t at_cycle;  /* when the cycle began */
+	uint64_t at_window; /* when its window began */
+	uint64_t at_end;    /* when its window ended */
+	double rate;	    /* calls per nanosecond in the latest window */
+	/* the same per active time, or a part of an earlier rate: expected for the next window */
+	double held_rate;
+	double rate_without;  /* estimated rate without probes */
 	bool rated;	      /* it has been through a window */
-	uint64_t missed_from; /* what was missed before is counted */
-	double gap_ns;	      /* of this since the latest window */
+	uint64_t missed_from; /* missed calls before this time are counted */
+	double gap_ns;	      /* uncounted part of the gap since the latest window */
 };
 
 struct governed_thread {
 	struct governed_key key;
-	uint64_t ended_ns; /* 0: it lives */
+	uint64_t ended_ns; /* 0: alive */
 	struct governed_calls calls[RATE_FAMILIES];
-	/* So far; while it makes many calls, which is when it matters. */
+	/* Run times so far; only known while it makes many calls, when they matter. */
 	bool run_known;
 	struct run_time run, run_at_cycle, run_at_window;
-	double off_ns, waited_ns; /* of the time that it did not run lately, what it waited */
-	double debt_ns;		  /* paid beyond the budget so far; negative: less */
+	/* recent time off the CPU, and the part of it spent waiting for a CPU */
+	double off_ns, waited_ns;
+	double debt_ns; /* paid beyond the budget so far; negative: below it */
 	UT_hash_handle hh;
 };
 
-/* Of a process. */
+/* Calls of one process. */
 struct governed_process {
 	uint64_t seen[RATE_FAMILIES];
 	double missed[RATE_FAMILIES];
-	uint64_t reported[RATE_FAMILIES]; /* the most of it so far, as of the latest governed_threads__report */
+	/* highest reported number of missed calls, as of the latest governed_threads__report */
+	uint64_t reported[RATE_FAMILIES];
 };
 
 struct governed_threads {
 	struct governed_thread *table;
-	struct governed_process *processes; /* by slot */
+	struct governed_process *processes; /* indexed by slot */
 	size_t process_count;
-	struct thread_rate *rates; /* room for a reading */
-	uint64_t read_ns;	   /* of the latest reading */
-	bool incomplete;	   /* some thread is not known, without memory */
+	struct thread_rate *rates; /* buffer for a reading */
+	uint64_t read_ns;	   /* time of the latest reading */
+	bool incomplete;	   /* some thread is missing for lack of memory */
 };
 
 /* 0 or -ENOMEM. */
 int governed_threads__init(struct governed_threads *threads);
 void governed_threads__clear(struct governed_threads *threads);
 
-/* Reads how many calls threads have made. Returns the time of it. */
+/* Reads the threads' numbers of calls. Returns the time of the reading. */
 uint64_t governed_threads__read(struct governed_threads *threads, const struct governor_hooks *hooks);
 
-/* How long the thread was there between these times. */
+/* How long the thread existed between these times. */
 uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns);
 
 /*
- * The same without what it waited for a CPU; `before` was its run time at the beginning. Where it gets a half
- * of a CPU, calls cost it twice the share of its time: what takes longer by so much CPU time takes longer in proportion.
+ * The same, minus the time that it waited for a CPU; `before` was its run time at the beginning. If
+ * a thread gets half of a CPU, calls cost it twice the share of its time, because extra CPU time
+ * takes proportionally longer.
  */
 double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
 			       const struct run_time *before);
 
-/* A cycle that began at `from_ns` ends: another does. */
+/* The cycle that began at `from_ns` ends, and another begins. */
 void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns);
 
-/* Counts what is missed of a family that is out, up to `to_ns`. */
+/* Counts missed calls of a detached family up to `to_ns`. */
 void governed_threads__miss(struct governed_threads *threads, enum rate_family family, uint64_t to_ns);
 
-/* The thread's rate without probes is so much now: of what was missed since the window before, half was at that. */
+/*
+ * Sets the thread's current rate without probes: half of the calls missed since the previous window
+ * came at this rate.
+ */
 void governed_threads__rate(struct governed_threads *threads, struct governed_thread *thread,
 			    enum rate_family family, double rate_without);
 
-/* Makes what processes are told to have missed that of now. */
+/* Publishes the current estimate of missed calls for each process. */
 void governed_threads__report(struct governed_threads *threads);
 
-/* A process's own; NULL: nothing is known. */
+/* The data of a process; NULL: nothing is known. */
 const struct governed_process *governed_threads__process(const struct governed_threads *threads, uint32_t slot);
 
-/* Forgets threads that have ended. */
+/* Drops threads that have ended. */
 void governed_threads__drop_ended(struct governed_threads *threads);
 
-/* Forgets all of the process in the slot. */
+/* Drops all data of the process in the slot. */
 void governed_threads__forget(struct governed_threads *threads, uint32_t slot);
 
 #endif

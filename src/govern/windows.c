@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When families are watched, what threads do then and are taken to do in between; see private.h.
+// When families are watched, and what threads do then and are assumed to do in between; see
+// private.h.
 #include "govern/budget.h"
 #include "govern/private.h"
 
 #define MIN_WINDOW_NS (20 * NS_PER_MS)
-#define HELD 0.6 /* of a rate that is expected, a cycle after it was seen: programs have phases */
+#define HELD 0.6 /* part of a rate that is still expected one cycle later: programs have phases */
 
-/* 0 to 1, xorshift: no program's period may beat with the cycles. */
+/* 0 to 1, xorshift: cycles must not resonate with a program's period. */
 static double chance(struct governor *governor)
 {
 	governor->random ^= governor->random << 13;
@@ -20,7 +21,9 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* How long the cycle is: neither windows nor gaps may be shorter than putting in and taking out takes. */
+/*
+ * The length of the cycle: windows and gaps must not be shorter than attaching and detaching take.
+ */
 static double choose_length(struct governor *governor)
 {
 	double length = (double)PLAN_PERIOD_NS * (0.5 + chance(governor)), most = 0;
@@ -78,8 +81,8 @@ static double active_in_window(const struct governor *governor, const struct gov
 }
 
 /*
- * The thread's rates in the family's window, which ends now, and without the probes that are or were out. Returns
- * false where it was over before the window began.
+ * Determines the thread's rates in the family's window, which ends now, with probes and without
+ * those that are or were detached. Returns false if the thread ended before the window began.
  */
 static bool rate_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
 {
@@ -89,7 +92,7 @@ static bool rate_thread(struct governor *governor, struct governed_thread *threa
 
 	if (!ns)
 		return false;
-	/* Others' windows may have ended before: what was paid until then counts. */
+	/* Other families' windows may have ended earlier: their cost until then counts. */
 	for (int other = 0; other < RATE_EXACT; other++)
 		if (is_in(governor->sampled | governor->unsettled, other))
 			cost += governor->costs.ns[other] *
@@ -99,7 +102,7 @@ static bool rate_thread(struct governor *governor, struct governed_thread *threa
 	return true;
 }
 
-/* The window has ended, and the family is going to be out. */
+/* The window has ended, and the family will be detached. */
 static void end_of_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
 {
 	double active = active_in_window(governor, thread, now_ns), rate;
@@ -112,7 +115,7 @@ static void end_of_thread(struct governor *governor, struct governed_thread *thr
 	own->held_rate = rate > HELD * own->held_rate ? rate : HELD * own->held_rate;
 }
 
-/* A thread that is first seen may have been at it before, while the family was out. */
+/* A thread that is new may have made calls before, while the family was detached. */
 static void miss_before(struct governor *governor, struct governed_thread *thread, int family)
 {
 	uint64_t out_ns = governor->out_ns[family], in_ns = governor->window_ns - (uint64_t)governor->lead_ns;
