@@ -26,7 +26,7 @@ enum host_activity {
 	ACTIVITY_LOCK,	  /* sleeps on a futex */
 	ACTIVITY_GIL,	  /* sleeps on a futex inside Python's runtime: the interpreter's lock */
 	ACTIVITY_QUEUE,	  /* in a call that waits for a descriptor: pipe, socket, poll */
-	/* waits for a disk, or sleeps uninterruptibly in a read for another reason */
+	/* waits for a disk or a file, or sleeps uninterruptibly in a read or write */
 	ACTIVITY_DISK,
 	ACTIVITY_FAULT,	    /* waits for a page */
 	ACTIVITY_SLEEP,	    /* sleeps for a time */

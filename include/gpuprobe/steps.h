@@ -115,7 +115,10 @@ struct step_record {
 	__u64 own_launches;	     /* launches of this thread alone at that time */
 	__u64 steps, ns, max_ns;
 	__u64 first_ns; /* start of the first */
-	/* steps with launches off by half or more, or not fully seen; excluded from `steps` */
+	/*
+	 * steps whose launches differ from the period's by more than half, or that were not fully
+	 * seen; excluded from `steps`
+	 */
 	__u64 irregular, irregular_ns;
 	struct step_sums sums; /* sums over `steps` */
 	__u64 buckets[TIME_BUCKETS];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Counters of a thread's calls and launches that only the thread itself writes, so counting needs
- * no hash map lookup and no atomic operation. They are not included in the maps `tallies` and
- * `launches`, which hold the same key since it was put here. A thread has a place (a number) from
- * its first watched call until it ends. Without a place, or when its counters are full, it counts
- * in the maps.
+ * no hash map lookup and no atomic operation. The maps `tallies` and `launches` do not include
+ * these counts, but have entries for the same keys. A thread has a place (a number) from its first
+ * watched call until it ends. Without a place, or when its counters are full, it counts in the
+ * maps.
  */
 #ifndef GPUPROBE_THREAD_COUNTS_H
 #define GPUPROBE_THREAD_COUNTS_H

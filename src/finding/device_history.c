@@ -17,7 +17,7 @@
 #define SAMPLES 61
 /* One sample in this many looks for processes that are gone: there may be thousands. */
 #define FORGET_ROUNDS 16
-/* The fewest rises that count as gradual growth. */
+/* Gradual growth has at least this many rises between samples. */
 #define RISES_LEAST 10
 /* The share of its growth time for which it may have stood still since. */
 #define STILL_TIME (1.0 / 6)

@@ -32,7 +32,8 @@ struct governed_calls {
 	double rate_without;  /* estimated rate without probes */
 	bool rated;	      /* it has been through a window */
 	uint64_t missed_from; /* missed calls before this time are counted */
-	double gap_ns;	      /* uncounted part of the gap since the latest window */
+	/* gap time counted at `rate_without`, until the next rate corrects it */
+	double gap_ns;
 };
 
 struct governed_thread {

@@ -71,7 +71,7 @@ struct dump_thread {
 	 * in directly; NULL: none
 	 */
 	const char *by;
-	/* innermost frames up to and including these two, or those of the C library */
+	/* number of innermost frames, up to and including these two, or those of the C library */
 	size_t beyond;
 	/*
 	 * end of the program's own frames, which start at `beyond`; the frames after it start a

@@ -11,8 +11,8 @@
 #define LAUNCH_HELD_NS 20000
 #define FASTEST 0.1
 /*
- * a launch that finds room takes less, but on a busy machine the fastest may not, and a process
- * attached late may have had none that did
+ * a launch that finds room takes less, except on a busy machine; the limit is needed because a
+ * process attached late may show no such launch
  */
 #define UNHELD_NS 10000
 /*

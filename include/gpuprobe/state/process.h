@@ -58,10 +58,11 @@ struct process_record {
 	/* first failure with a code that CUDA documents as unrecoverable; 0: none */
 	__s32 sticky_code;
 	__u64 sticky_ns;
-	__u64 sticky_failures;	 /* later calls that failed with the same code */
-	__u64 after_sticky;	 /* later calls that did not; sampled launches only */
-	char comm[COMM_SIZE];	 /* of the leader: when first seen, and again at the end */
-	__u64 freed[FREED_KEPT]; /* recently freed device addresses, to recognize double frees */
+	__u64 sticky_failures; /* later calls that failed with the same code */
+	__u64 after_sticky;    /* later calls that did not; sampled launches only */
+	char comm[COMM_SIZE];  /* of the leader: when first seen, and again at the end */
+	/* recently freed device addresses, for the report and to recognize double frees */
+	__u64 freed[FREED_KEPT];
 	/* other recent frees: address or handle, enum space in the upper 8 bits */
 	__u64 aside[FREED_KEPT];
 	__u32 aside_next; /* as freed_next */

@@ -11,7 +11,10 @@
 #define NO_COUNTER_SLOT (~0u)
 #define PAGEABLE_KNOWN 8 /* pageable addresses that a thread remembers; a power of two */
 
-/* In place of a device number, which is the process's own, as in the API. */
+/*
+ * Devices are identified by their number in the process, as in the API. This value stands for an
+ * unknown device.
+ */
 #define DEVICE_UNKNOWN 0xff
 
 /*
