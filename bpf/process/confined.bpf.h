@@ -19,11 +19,7 @@
 #define CLONE_VFORK 0x4000
 
 /* Written by userspace (src/probe/confined.c). */
-/*
- * the process that all probes are confined to; 0: probes are in all processes, or there are none
- * yet
- */
-volatile __s32 confined_to;
+volatile __s32 confined_to;  /* the process that has all probes; 0: all have them, or none do yet */
 volatile __u32 handing_over; /* sites may have both links */
 /*
  * when the confined links were detached; calls that began earlier belonged to them. 0: there were

@@ -26,7 +26,7 @@
 #define STACK_REACH (8ull << 20)
 #define LOWEST_CODE 0x10000
 #define USER_BITS 47
-/* lower bits of a code version: executable pages; upper bits: number of changes */
+/* lower bits of a code version that count executable pages; the upper bits count changes */
 #define CODE_PAGES_BITS 40
 
 struct stack_scratch {

@@ -9,8 +9,7 @@
 #define TALLIES_KEPT 8192 /* call counters per process: programs have some hundred */
 
 /* Calls of one function by one process on one device, kept apart by kind. */
-/* allocations without an entry in `allocations` (no address, or the map was full) */
-#define TALLY_UNTRACKED 0x01
+#define TALLY_UNTRACKED 0x01 /* allocations without a record (no address, or no room) */
 /* allocations whose free was missed: the same address was allocated again */
 #define TALLY_REPLACED 0x02
 #define TALLY_SAMPLED 0x04   /* launches whose return was sampled */

@@ -77,8 +77,7 @@ struct process_record {
 	__u32 live_keys, live_granted;
 	__u32 lost_notices; /* notices beyond its share of the ring */
 	/* Calls without a map entry, so that all sums stay exact. */
-	/* by device, the last entry for all others; [1]: captured */
-	__u64 other_launches[OTHER_DEVICES + 1][2];
+	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, last: others; [1]: captured */
 	__u64 other_failures;
 	__u64 other_calls, other_call_failures, other_call_ns;
 	__u32 orders;	   /* ORDERS_* */
