@@ -97,7 +97,10 @@ __noinline u32 place_for_submitter(const struct process_profile *process, u32 sl
 	return SUBMITTERS;
 }
 
-/* Returns whether the thread is in the list now. */
+/*
+ * Adds the thread to the list; if that is full, the queues prove nothing any more. Returns false if
+ * another thread holds the list.
+ */
 static __always_inline bool list_submitter(const struct thread *thread, struct process_profile *process)
 {
 	u32 place;
