@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Places of arguments, see place.h.
+/* Places of arguments; see place.h. */
 #include "arg_location.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static const char *const registers[PLACE_STACK] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
 
-/* The number of the register that `text` begins with; `*end` is what follows. */
+/* Returns the number of the register that `text` begins with; sets `*end` to the text after it. */
 static int parse_register(const char *text, const char **end)
 {
 	size_t length;
@@ -42,7 +42,7 @@ static int parse_number(const char *text, const char **end, long max)
 	return (int)value;
 }
 
-/* What follows "sp+". */
+/* Parses the text after "sp+". */
 static int parse_stack(const char *text, struct arg_location *place)
 {
 	int offset, bytes;
@@ -104,7 +104,7 @@ bool arg_location__fits(const struct arg_location *place, int size)
 	return size <= SLOT_BYTES;
 }
 
-/* The first slot after those that a place takes. */
+/* The first slot after the place. */
 static int end_of(const struct arg_location *place)
 {
 	if (place->second != PLACE_NONE)

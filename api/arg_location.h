@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where an argument is at function entry: the places of functions.tsv
- * ("rdi", "rdi:rsi", "sp+8", "sp+8[24]", "xmm0") as numbers.
+ * Where an argument is at function entry: parses the places of functions.tsv ("rdi", "rdi:rsi",
+ * "sp+8", "sp+8[24]", "xmm0") into numbers.
  */
 #ifndef API_ARG_LOCATION_H
 #define API_ARG_LOCATION_H
@@ -18,19 +18,18 @@ struct arg_location {
 	uint8_t bytes;	/* M of sp+N[M]; 0 for anything else */
 };
 
-/* Returns 0, or -EINVAL for a text that is no place. */
+/* Returns 0, or -EINVAL if the text is not a place. */
 int arg_location__parse(const char *text, struct arg_location *place);
 
-/* Whether an argument of `size` bytes can be at `place` at all. */
+/* Whether `place` can hold an argument of `size` bytes. */
 bool arg_location__fits(const struct arg_location *place, int size);
 
 /* Whether two places share a register or a stack slot. */
 bool arg_location__overlap(const struct arg_location *a, const struct arg_location *b);
 
 /*
- * The place as function.h spells it (PLACE_*), for an argument of `size`
- * bytes: of a structure on the stack the slot where it begins, PLACE_NONE
- * where no single slot has it.
+ * Returns the place of an argument of `size` bytes as function.h's PLACE_*. For a structure on the
+ * stack this is its first slot; PLACE_NONE if the argument is not in a single slot.
  */
 uint8_t arg_location__encode(const struct arg_location *place, int size);
 

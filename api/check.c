@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What must hold within a row of functions.tsv besides its spelling: the
-// BPF programs rely on it.
+/* Checks of a row of functions.tsv beyond its spelling: the BPF programs rely on them. */
 #include "row.h"
 
 #include <ctype.h>
@@ -10,12 +9,13 @@
 
 #define BIT(n) (1ull << (n))
 
-/* Roles without which a call of the operation cannot be understood. */
+/* Roles that a call of the operation must have. */
 static const uint64_t needed_roles[OP_COUNT] = {
 	[OP_SET] = BIT(ROLE_PTR),
 	[OP_LAUNCH] = BIT(ROLE_FUNC),
 	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
-	[OP_EVENT_RECORD] = BIT(ROLE_EVENT), /* without a stream: it stands for all of a context */
+	[OP_EVENT_RECORD] = BIT(ROLE_EVENT), /* the stream is optional: without one the event
+					      * covers a whole context */
 	[OP_CREATE] = BIT(ROLE_OUT),
 	[OP_DESTROY] = BIT(ROLE_HANDLE),
 	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),
@@ -47,7 +47,7 @@ static const uint64_t graph_roles[GRAPH_CHANGES] = {
 	[GRAPH_EMBEDDED] = BIT(ROLE_OUT) | BIT(ROLE_HANDLE),
 };
 
-/* Roles that are read through, and roles that are numbers. */
+/* Roles that are dereferenced, and roles that are numbers. */
 static const uint64_t pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(ROLE_CONFIG) |
 				      BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
 static const uint64_t number_roles =
@@ -69,7 +69,7 @@ static int need(const struct table_function *function, const struct row *row, en
 			 word__of_operation(function->desc.operation), word__of_role(role));
 }
 
-/* The prefix of a symbol is that of its layer: cuX, or cudaX and __cudaX. */
+/* The prefix of a symbol must match its layer: cuX, or cudaX and __cudaX. */
 static int check_layer(const struct table_function *function, const struct row *row)
 {
 	const char *symbol = function->symbol;
@@ -92,7 +92,7 @@ static int check_per_thread(const struct table_function *function, const struct 
 			 suffix ? "needs" : "must not have");
 }
 
-/* There is one libcuda, with versions in its symbols; libcudart changes with its soname. */
+/* Only libcudart has a soname that changes; libcuda has versions in its symbols. */
 static int check_soname(const struct table_function *function, const struct row *row)
 {
 	if (!function->soname || function->desc.layer == LAYER_RUNTIME)
@@ -125,7 +125,7 @@ static int check_needed(const struct table_function *function, const struct row 
 	return rc;
 }
 
-/* The structure is known, and an array's length too. */
+/* The parameter structure must be known, and for arrays of structures also the length. */
 static int check_params(const struct table_function *function, const struct row *row)
 {
 	bool array = function->desc.params == PARAMS_SIZES || function->desc.params == PARAMS_3D_BATCH;
@@ -137,7 +137,7 @@ static int check_params(const struct table_function *function, const struct row 
 	return need(function, row, array ? ROLE_ELEMENTS : ROLE_PARAMS);
 }
 
-/* How many bytes: size, or width and height, or a parameter structure; one of them. */
+/* Exactly one way to say how many bytes: size, or width and height, or a parameter structure. */
 static int check_amount(const struct table_function *function, const struct row *row)
 {
 	const char *operation = word__of_operation(function->desc.operation);
@@ -156,7 +156,7 @@ static int check_amount(const struct table_function *function, const struct row 
 	return need(function, row, ROLE_HEIGHT);
 }
 
-/* What an allocation's structure leaves to arguments of the call. */
+/* Checks the arguments that an allocation needs besides its parameter structure. */
 static int check_alloc_params(const struct table_function *function, const struct row *row)
 {
 	switch (function->desc.params) {
@@ -183,7 +183,7 @@ static int check_alloc_params(const struct table_function *function, const struc
 	}
 }
 
-/* Where the address is: written to *out, or that of registered memory, given. */
+/* An allocation writes the address to *out; registered memory gives it. */
 static int check_alloc(const struct table_function *function, const struct row *row)
 {
 	int rc = need(function, row, function->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
@@ -192,11 +192,11 @@ static int check_alloc(const struct table_function *function, const struct row *
 		return rc;
 	if (function->desc.params)
 		return check_alloc_params(function, row);
-	/* What another process has allocated, a call need not tell. */
+	/* The size of memory that another process allocated need not be an argument. */
 	return function->desc.kind == MEMORY_IMPORTED ? 0 : check_amount(function, row);
 }
 
-/* An address, or the handle of what has none. */
+/* A free takes an address, or the handle of memory that has no address. */
 static int check_free(const struct table_function *function, const struct row *row)
 {
 	bool handle = function->desc.kind == MEMORY_ARRAY || function->desc.kind == MEMORY_PHYSICAL;
@@ -267,7 +267,7 @@ static int check_scope(const struct table_function *function, const struct row *
 static int check_context(const struct table_function *function, const struct row *row)
 {
 	switch (function->desc.kind) {
-	case CONTEXT_RESET: /* of the runtime: the thread's own device */
+	case CONTEXT_RESET: /* cudaDeviceReset: the thread's current device */
 		return function->desc.layer == LAYER_RUNTIME ? 0 : need(function, row, ROLE_DEVICE);
 	case CONTEXT_RELEASE:
 		return need(function, row, ROLE_DEVICE);
@@ -317,7 +317,7 @@ static int check_unit(const struct table_function *function, const struct row *r
 	return row__fail(row, "a unit without the role size or width");
 }
 
-/* The argument that begins at a place, whatever its size. */
+/* The argument that begins at a place, of any size. */
 static const struct table_argument *argument_at(const struct table_function *function,
 						uint8_t place)
 {
@@ -330,7 +330,7 @@ static const struct table_argument *argument_at(const struct table_function *fun
 	return NULL;
 }
 
-/* Types that cannot be what the role says: a `size_t *` is no size. */
+/* The argument's type must fit the role: a `size_t *` is not a size. */
 static int check_types(const struct table_function *function, const struct row *row)
 {
 	const struct table_argument *argument;
@@ -341,7 +341,7 @@ static int check_types(const struct table_function *function, const struct row *
 		argument = has(function, role) ?
 				   argument_at(function, function->desc.place[role]) :
 				   NULL;
-		if (!argument) /* not given, or the second half of a dim3 */
+		if (!argument) /* no such argument, or the second half of a dim3 */
 			continue;
 		pointer = type__is_pointer(argument->type);
 		if (pointer ? number_roles & BIT(role) : pointer_roles & BIT(role))
@@ -351,7 +351,7 @@ static int check_types(const struct table_function *function, const struct row *
 	return 0;
 }
 
-/* One flag, FUNCTION_OUT_32, speaks for both the address and the pitch that are written. */
+/* One flag, FUNCTION_OUT_32, covers both outputs: the address and the pitch. */
 static int check_pitchout(const struct table_function *function, const struct row *row)
 {
 	const struct table_argument *argument;
@@ -366,7 +366,10 @@ static int check_pitchout(const struct table_function *function, const struct ro
 	return row__fail(row, "out and pitchout point to numbers of different size");
 }
 
-/* What is counted by its result must have one. Of what asks for an error the result is not looked at. */
+/*
+ * A call that is counted by its result must return one. The result of a call that asks for an error
+ * is not read.
+ */
 static int check_returns(const struct table_function *function, const struct row *row)
 {
 	if (!function->returns || function->desc.operation == OP_NONE ||
@@ -376,7 +379,10 @@ static int check_returns(const struct table_function *function, const struct row
 			 word__of_operation(function->desc.operation));
 }
 
-/* What a call writes through a pointer is read when it has returned. */
+/*
+ * Outputs are read when the call has returned, so they must not be passed as an address or as
+ * given.
+ */
 static int check_passing(const struct table_function *function, const struct row *row)
 {
 	static const enum role written[] = {ROLE_OUT, ROLE_PITCHOUT};

@@ -158,7 +158,7 @@ static int parse_returns(struct table_function *function, const struct row *row,
 	return 0;
 }
 
-/* Flags that speak of arguments, which are read after them. */
+/* The flags that name arguments: they are applied once the arguments have been parsed. */
 struct argument_flags {
 	char *address, *given; /* "NAME,...", or NULL */
 };
@@ -207,7 +207,7 @@ static bool is_type(const char *text)
 	return true;
 }
 
-/* "NAME PLACE TYPE" into an argument that is all zero. */
+/* Parses "NAME PLACE TYPE" into an argument that is all zero. */
 static int parse_argument(struct table_argument *argument, const struct row *row, char *text)
 {
 	char *name = strsep(&text, " "), *place = strsep(&text, " "), *type = text;
@@ -230,7 +230,7 @@ static int parse_argument(struct table_argument *argument, const struct row *row
 	return argument->name && argument->type ? 0 : -ENOMEM;
 }
 
-/* Whether the last argument agrees with those before it. */
+/* Checks the last argument against those before it. */
 static int check_last_argument(const struct table_function *function, const struct row *row)
 {
 	const struct table_argument *last = &function->arguments[function->argument_count - 1];
@@ -287,7 +287,7 @@ static struct table_argument *find_argument(const struct table_function *functio
 	return NULL;
 }
 
-/* "NAME,..." of address= and given=: says so of those arguments. */
+/* Sets the passing of the arguments listed as "NAME,..." in address= and given=. */
 static int set_passing(struct table_function *function, const struct row *row, char *names,
 		       enum api_passing passing)
 {
@@ -330,7 +330,7 @@ static int set_dim3(struct table_function *function, const struct row *row, enum
 	return rc ? rc : set_role(function, row, z, (place->first + 1) | PLACE_32);
 }
 
-/* "ROLE=ARGUMENT" */
+/* Parses "ROLE=ARGUMENT". */
 static int parse_role(struct table_function *function, const struct row *row, char *text)
 {
 	char *word = strsep(&text, "="), *name = text;

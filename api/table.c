@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading the TSV files, see table.h.
+/* Reads the TSV files; see table.h. */
 #include "table.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static const char functions_header[] =
 static const char codes_header[] = "layer\tcode\tname";
 static const char values_header[] = "type\tvalue\tname";
 
-/* Adds what the row in `text` says to the table. */
+/* Adds the row in `text` to the table. */
 typedef int (*row_reader)(struct table *table, struct row *row, char *text);
 
 struct table *table__new(void)
@@ -43,7 +43,7 @@ void table__free(struct table *table)
 	free(table);
 }
 
-/* Cuts the newline off; a line with a NUL byte or a carriage return is none. */
+/* Removes the newline; -EINVAL if the line has a NUL byte or a carriage return. */
 static int trim(const struct row *row, char *text, size_t length)
 {
 	if (length && text[length - 1] == '\n')
@@ -53,7 +53,7 @@ static int trim(const struct row *row, char *text, size_t length)
 	return 0;
 }
 
-/* Hands every row below the header to `reader`; comments and empty lines are skipped. */
+/* Passes every row below the header to `reader`; skips comments and empty lines. */
 static int read_rows(struct table *table, FILE *in, struct row *row, const char *header,
 		     row_reader reader)
 {
@@ -103,15 +103,15 @@ static int compare_functions(const void *left, const void *right)
 	const struct table_function *a = left, *b = right;
 	int order = strcmp(a->symbol, b->symbol);
 
-	/* The one without a soname is the newest: 0 - 1 is more than all others. */
+	/* The row without a soname is the newest: 0 - 1 is larger than all others. */
 	if (!order && a->soname != b->soname)
 		return (unsigned int)a->soname - 1 < (unsigned int)b->soname - 1 ? -1 : 1;
 	return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
 /*
- * Rows of one symbol are forms of one function: of different libraries, and
- * what reports and counters go by is the same.
+ * Rows of one symbol are forms of one function for different libraries. They must agree in
+ * everything that reports and counters use.
  */
 static int check_forms(const struct table *table, struct row *row)
 {
@@ -153,7 +153,7 @@ int table__read_functions(struct table *table, FILE *in, const char *file, struc
 	return check_forms(table, &row);
 }
 
-/* A code of an error: 0 or more, in decimal, and nothing else. */
+/* Parses an error code: a decimal of 0 or more and nothing else. */
 static int parse_code(const struct row *row, const char *text, int *code)
 {
 	char *end;
@@ -233,7 +233,7 @@ int table__read_codes(struct table *table, FILE *in, const char *file, struct er
 	return 0;
 }
 
-/* An int in decimal and nothing else. */
+/* Parses an int in decimal and nothing else. */
 static int parse_value(const struct row *row, const char *text, int *value)
 {
 	const char *digits = text + (*text == '-');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * functions.tsv, enums.tsv and errors.tsv in memory: read, checked, sorted, and written
- * out again as C. functions.tsv says itself what its columns mean.
+ * functions.tsv, enums.tsv and errors.tsv in memory: read, checked, sorted, and written as C.
+ * functions.tsv documents its columns.
  *
- * Whatever does not fit together is an error of one line, "FILE:LINE: what".
+ * An inconsistency is a one-line error, "FILE:LINE: what".
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -35,10 +35,10 @@ struct table_function {
 	struct function_desc desc;
 	struct table_argument *arguments;
 	size_t argument_count;
-	uint8_t soname;	 /* the last library major that has it so; 0: the newest */
+	uint8_t soname;	 /* the last library major with this form; 0: the newest */
 	uint8_t returns; /* enum trace_returns */
-	bool unrecorded; /* its arguments are not known */
-	bool plain;	 /* <cuda.h> has it without its version */
+	bool unrecorded; /* its arguments are unknown */
+	bool plain;	 /* <cuda.h> hides its version */
 	unsigned int line;
 };
 
@@ -65,22 +65,21 @@ struct table {
 	size_t value_count;
 };
 
-/* An empty table, or NULL when memory is out. */
+/* An empty table, or NULL if out of memory. */
 struct table *table__new(void);
 void table__free(struct table *table);
 
 /*
- * Fills the table from a stream; `file` is its name for messages. Each is
- * called once. Returns 0, -EINVAL for a table that is wrong, -EIO for one
- * that cannot be read, -ENOMEM.
+ * Fill the table from a stream; `file` is its name for messages. Call each once. They return 0,
+ * -EINVAL if the table is wrong, -EIO if it cannot be read, or -ENOMEM.
  */
 int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err);
 int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err);
 int table__read_values(struct table *table, FILE *in, const char *file, struct error *err);
 
 /*
- * Writes the C file that src/api/api_tables.h declares the contents of.
- * Returns 0, or -EIO when the stream is in error afterwards.
+ * Writes the C file whose contents src/api/api_tables.h declares. Returns 0, or -EIO if the stream
+ * has an error afterwards.
  */
 int table__write(const struct table *table, FILE *out);
 

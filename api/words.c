@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of functions.tsv and the sizes of its types, see words.h.
+/* The words of functions.tsv and the sizes of its types; see words.h. */
 #include "words.h"
 
 #include <stddef.h>
@@ -264,9 +264,9 @@ static const char *const roles[ROLE_COUNT] = {
 };
 
 /*
- * Sizes by the x86-64 ABI. Pointers and "enum X" need no entry; the names
- * here are typedefs of integers, enumerations, handles and pointers to
- * functions, and the few structures that are passed by value.
+ * Sizes by the x86-64 ABI. Pointers and "enum X" need no entry. The names here are typedefs of
+ * integers, enumerations, handles and pointers to functions, and the few structures that are passed
+ * by value.
  */
 /* clang-format off */
 static const struct word type_sizes[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table as a C file. Every text that goes into it is an identifier, a
-// type of letters, digits, spaces and stars, or a word of ours: none needs
-// escaping.
+/*
+ * Writes the table as a C file. All text in it is an identifier, a type of letters, digits, spaces
+ * and stars, or one of our own words, so none needs escaping.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static void write_arguments(const struct table *table, FILE *out)
 	const struct table_argument *a;
 	size_t i, j;
 
-	/* One list for all, with an entry of its own for a table without any. */
+	/* One array for all functions. A table without arguments still needs one element. */
 	fputs("static const struct api_argument arguments[] = {\n", out);
 	for (i = 0; i < table->function_count; i++) {
 		for (j = 0; j < table->functions[i].argument_count; j++) {
@@ -24,7 +25,7 @@ static void write_arguments(const struct table *table, FILE *out)
 	fputs("\t{ 0 },\n};\n\n", out);
 }
 
-/* Whether <cuda.h> means a later version by this function's name. */
+/* Whether <cuda.h> maps this function's unversioned name to a later version. */
 static bool is_superseded(const struct table *table, const struct table_function *function)
 {
 	size_t length = function__base_length(function->symbol);
@@ -39,7 +40,7 @@ static bool is_superseded(const struct table *table, const struct table_function
 	return false;
 }
 
-/* What people are shown, see struct api_function. */
+/* Writes the name for people; see struct api_function. */
 static void write_shown(const struct table *table, const struct table_function *function, FILE *out)
 {
 	size_t length = function->plain ? function__stem_length(function->symbol) : function__base_length(function->symbol);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CUDA API as data, as userspace sees it: generated at build time from
- * the TSV files in api/ (functions.tsv, enums.tsv, errors.tsv) by api/generate.c.
- * Rows are numbered by their place in the table; that number is the cookie
- * of every probe site and the `row` in every BPF map key.
+ * The CUDA API as data for userspace. api/generate.c generates it at build time from the TSV files
+ * in api/ (functions.tsv, enums.tsv, errors.tsv). A row's number is its index in the table; it is
+ * the cookie of every probe and the `row` of every BPF map key.
  */
 #ifndef API_API_H
 #define API_API_H
@@ -15,75 +14,77 @@
 #include "gpuprobe/function.h"
 #include "gpuprobe/rate.h"
 
-/* How an argument that is a pointer is to be understood, where its type does not tell. */
+/* How to read a pointer argument if its type does not say. */
 enum api_passing {
 	PASSING_BY_TYPE = 0,
-	PASSING_ADDRESS, /* the address is all there is to show: an array, code */
-	PASSING_GIVEN,	 /* what it points to is given by the caller */
+	PASSING_ADDRESS, /* show only the address: an array, code */
+	PASSING_GIVEN,	 /* the caller provides what it points to */
 };
 
 struct api_argument {
 	const char *name;
 	const char *type; /* C type, e.g. "size_t", "void **" */
-	uint8_t place;	  /* PLACE_* of function.h; PLACE_NONE where it is split or by reference */
-	uint8_t size;	  /* bytes it occupies; more than 8: on the stack from `place` on */
-	uint8_t word;	  /* the first register or slot it is in, split or not; PLACE_NONE in xmm */
+	uint8_t place;	  /* PLACE_* of function.h; PLACE_NONE if it is split or by reference */
+	uint8_t size;	  /* its size in bytes; more than 8: on the stack from `place` on */
+	uint8_t word;	  /* the first register or slot that holds it, split or not; PLACE_NONE
+			   * in xmm */
 	uint8_t passing;  /* enum api_passing */
 };
 
 struct api_function {
-	const char *symbol; /* as exported, variants included: "cuMemcpyHtoD_v2_ptds" */
-	const char *base;   /* the name people use: "cuMemcpyHtoD_v2" for its _ptds form */
-	const char *shown;  /* in text for people: without the version that <cuda.h> gives it; "cuMemAlloc_v1" of the one without */
+	const char *symbol; /* as exported, including variants: "cuMemcpyHtoD_v2_ptds" */
+	const char *base;   /* the name without _ptds or _ptsz: "cuMemcpyHtoD_v2" */
+	const char *shown;  /* the name in text for people, without the version if <cuda.h> hides
+			     * it; "cuMemAlloc_v1" for the one that has none */
 	const char *family; /* "memory", "launch", … as in functions.tsv */
 	struct function_desc desc;
 	const struct api_argument *arguments;
 	uint8_t argument_count;
-	uint8_t soname;	 /* the last soname major whose libraries have it so; 0: the newest form */
+	uint8_t soname;	 /* the last soname major whose libraries have this form; 0: the newest
+			  * form */
 	uint8_t returns; /* enum trace_returns of gpuprobe/trace.h */
-	bool unrecorded; /* it may have arguments that the table does not know */
+	bool unrecorded; /* it may have arguments that the table does not list */
 };
 
 extern const struct api_function api_functions[];
 extern const size_t api_function_count;
 
 /*
- * The family whose calls the tallies of a row count. RATE_EXACT for kernels too: theirs are of launches that were
- * looked at, launches themselves are counted by kernel.
+ * The family whose calls a row's tallies count. RATE_EXACT for kernels too: their tallies count
+ * launches whose parameters were read; launches themselves are counted by kernel.
  */
 enum rate_family api__tally_family(uint16_t row);
 
-/* A value of an enumeration. */
+/* One value of an enumeration. */
 struct api_value {
 	const char *type;
 	const char *name;
 	int value;
 };
 
-/* The soname major of a library of which it is not known. */
+/* The soname major to use for a library whose major is unknown. */
 #define API_NEWEST (-1)
 
 /*
- * The row of `symbol` as libraries of soname major `major` have it (13 for
- * libcudart.so.13), or -1 where there is none. A row with a soname is for
- * that major and those before it, down to the next row; with API_NEWEST it is
- * the newest row. Binary search: api_functions is sorted by symbol (strcmp),
- * rows of one symbol by soname, the newest last.
+ * Returns the row of `symbol` for libraries of soname major `major` (13 for libcudart.so.13), or -1
+ * if there is none. A row with a soname applies to that major and to earlier ones, down to the next
+ * row; API_NEWEST selects the newest row. Binary search: api_functions is sorted by symbol
+ * (strcmp), and rows of one symbol by soname, the newest last.
  */
 int api__find(const char *symbol, int major);
 
-/* The name that people are shown of a function with that base name; `base` itself where the table has none. */
+/* The name to print for the function with this base name; `base` itself if the table has none. */
 const char *api__shown(const char *base);
 
 /*
- * The values of the enumeration `type` ("cudaLimit", without the word enum) in
- * their order, `*count` of them. NULL for a type that the table does not have.
+ * Returns the values of the enumeration `type` ("cudaLimit", without the word enum) in order and
+ * sets *count. NULL if the table does not have the type.
  */
 const struct api_value *api__values(const char *type, size_t *count);
 
 /*
- * The name of an error code in a layer ("cudaErrorMemoryAllocation",
- * "CUDA_ERROR_OUT_OF_MEMORY"), or NULL when the table has none.
+ * The name of an error code of a layer ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY"),
+ * or NULL if the table has none.
  */
 const char *api__error_name(enum layer layer, int code);
 

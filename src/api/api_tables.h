@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the generated file defines besides api_functions (api/api.h); for
- * api.c only.
+ * The other tables that the generated file defines besides api_functions (api/api.h); for api.c
+ * only.
  */
 #ifndef API_API_TABLES_H
 #define API_API_TABLES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the system's clocks, see clock.h.
+/* Reads the system's clocks; see clock.h. */
 #include "base/clock.h"
 
 #include <errno.h>
@@ -9,18 +9,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The kernel's PROC_TIME_INIT_INO (include/linux/proc_ns.h), in its interface as TIME_NS_INIT_INO since 6.18. */
+/*
+ * PROC_TIME_INIT_INO of include/linux/proc_ns.h; part of the kernel's uapi as TIME_NS_INIT_INO
+ * since 6.18.
+ */
 #define FIRST_NAMESPACE UINT64_C(0xEFFFFFFA)
 
 /*
- * By how much this process's CLOCK_BOOTTIME is ahead of the kernel's: what its time namespace adds. It never changes once
- * the program runs, as no namespace does that has a process in it. Modulo 2^64, so that what is behind is a sum as well.
+ * How far this process's CLOCK_BOOTTIME is ahead of the kernel's, that is, the offset of its time
+ * namespace. Constant while the program runs: the kernel refuses to change the offset of a
+ * namespace that has processes. Modulo 2^64, so that adding also works for a negative offset.
  */
 static uint64_t ahead_ns;
-/* A negative errno: it is not known. */
+/* Negative errno if `ahead_ns` could not be determined. */
 static int unknown;
 
-/* A line is "boottime SECONDS NANOSECONDS". */
+/* Each line is "boottime SECONDS NANOSECONDS". */
 static int read_offset(uint64_t *offset)
 {
 	FILE *in = fopen("/proc/self/timens_offsets", "re");
@@ -39,14 +43,18 @@ static int read_offset(uint64_t *offset)
 	return ret;
 }
 
-/* The offsets that /proc tells are those of the children, which are in another namespace between unshare(2) and fork(2). */
+/*
+ * /proc shows the offsets of future children; between unshare(2) and fork(2) those are in another
+ * namespace than this process.
+ */
 static int find_offset(uint64_t *offset)
 {
 	struct stat own, childrens;
 
 	*offset = 0;
 	if (stat("/proc/self/ns/time", &own))
-		return errno == ENOENT ? 0 : -errno; /* a kernel without them; who has no /proc is told elsewhere */
+		return errno == ENOENT ? 0 : -errno; /* the kernel has no time namespaces; a
+						      * missing /proc is reported elsewhere */
 	if (own.st_ino == FIRST_NAMESPACE)
 		return 0;
 	if (stat("/proc/self/ns/time_for_children", &childrens))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clocks gpuprobe reads. BPF stamps everything with the kernel's CLOCK_BOOTTIME. A process in a time namespace is
- * shown another one, by clock_gettime(2) and by /proc: all times that are kept or compared are the kernel's.
+ * The clocks that gpuprobe reads. BPF stamps all times with the kernel's CLOCK_BOOTTIME. A process
+ * in a time namespace sees a shifted clock, in clock_gettime(2) and in /proc, so gpuprobe converts
+ * every time that it keeps or compares to the kernel's clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -15,28 +16,34 @@
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
 
-/* Nanoseconds since boot, time asleep included, by the kernel's clock. */
+/* Nanoseconds since boot by the kernel's clock, including suspend. */
 uint64_t clock__boot_ns(void);
 
-/* The kernel's time for a time of CLOCK_BOOTTIME as this process is shown it, /proc/PID/stat's with it. */
+/*
+ * Converts a CLOCK_BOOTTIME time as this process sees it, from /proc/PID/stat for example, to the
+ * kernel's clock.
+ */
 uint64_t clock__of_kernel(uint64_t boot_ns);
 
 /*
- * Finds out by how much this process's clock is ahead of the kernel's. Before main that is done by itself; again by who
- * has been forked and may be in another time namespace than its parent.
+ * Measures how far this process's clock is ahead of the kernel's. Runs by itself before main; a
+ * forked child that may be in another time namespace than its parent calls it again.
  */
 void clock__find_kernels(void);
 
-/* 0, or a negative errno with what to do in `err`: the kernel's clock is not known, no time may be compared with BPF's. */
+/*
+ * Returns 0, or a negative errno with what to do in `err` if the offset to the kernel's clock is
+ * unknown: times can then not be compared with BPF's.
+ */
 int clock__check(struct error *err);
 
-/* What the calling thread has run, in nanoseconds: a busy machine makes no difference. */
+/* CPU time of the calling thread in nanoseconds; load on the machine does not affect it. */
 uint64_t clock__thread_ns(void);
 
-/* The time of day. */
+/* Wall-clock time. */
 struct timespec clock__wall(void);
 
-/* A time that timers take. */
+/* Converts seconds to what libevent's timers take. */
 struct timeval clock__timeval(double seconds);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many descriptors gpuprobe may have. */
+/* The limit of gpuprobe's file descriptors. */
 #ifndef BASE_DESCRIPTORS_H
 #define BASE_DESCRIPTORS_H
 
 /*
- * Raises the limit as far as it may be raised: each file with probes takes some. Children that are forked later have it
- * as well. Where that fails the limit stays as it is.
+ * Raises the limit to its maximum, because each file with probes takes some. Children that are
+ * forked later inherit it. If raising it fails, the limit stays as it is.
  */
 void descriptors__raise_limit(void);
 

@@ -2,9 +2,9 @@
 /*
  * One line for a person: what failed, on what, what to do.
  *
- * A function that can fail for a reason a person must understand takes a
- * struct error (NULL when the caller does not care) and returns a negative
- * errno besides. Library code never prints; main does.
+ * A function that can fail for a reason that a person must understand takes a struct error (NULL if
+ * the caller does not care) and also returns a negative errno. Library code never prints; main
+ * does.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -12,17 +12,17 @@
 #include <stdarg.h>
 
 struct error {
-	char text[512]; /* no newline; empty when nothing failed */
+	char text[512]; /* no newline; empty if nothing failed */
 };
 
 /*
- * Sets the text from a printf format and returns `code`, so that
- * `return error__set(err, -EINVAL, …)` is one statement. A longer text is cut.
+ * Sets the text from a printf format and returns `code`, so that `return error__set(err, -EINVAL,
+ * …)` is one statement. Text that does not fit is cut.
  */
 int error__set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts "FORMAT: " before the text that is already there; returns `code`. */
+/* Puts "FORMAT: " before the current text; returns `code`. */
 int error__prefix(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

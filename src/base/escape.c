@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text of watched processes made printable, see escape.h.
+/* Makes text of watched processes printable; see escape.h. */
 #include "base/escape.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at `s` and its code point; 0 when it is not valid. */
+/*
+ * Returns the length of the UTF-8 character at `s` and sets its code point; 0 if it is not valid.
+ */
 static size_t decode(const unsigned char *s, size_t available, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -37,7 +39,7 @@ static size_t decode(const unsigned char *s, size_t available, uint32_t *code)
 	return length;
 }
 
-/* What moves the cursor, ends the line or turns the direction of the text around it. */
+/* Characters that move the cursor, end the line or change the direction of the text around them. */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
@@ -82,7 +84,10 @@ void escape__text(FILE *out, const char *s)
 			s += length;
 			continue;
 		}
-		/* The rest of a character that is not printed is no character by itself, and comes out the same way. */
+		/*
+		 * The remaining bytes of an escaped character are not valid by themselves, so they
+		 * are escaped the same way.
+		 */
 		if (!write_short(out, (unsigned char)*s))
 			fprintf(out, "\\x%02x", (unsigned char)*s);
 		s++;

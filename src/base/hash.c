@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SipHash-1-3 (Aumasson and Bernstein), see hash.h.
+/* SipHash-1-3 (Aumasson and Bernstein); see hash.h. */
 #include "base/hash.h"
 
 #include <stdint.h>
@@ -7,10 +7,13 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* Never changes once the program runs: the one thing here that is not passed on, since uthash has no place for it. */
+/* Constant once the program runs. It is global because uthash has no argument to pass it in. */
 static uint64_t key[2];
 
-/* Before main. Without the kernel's random numbers, early at boot, the time is better than nothing. */
+/*
+ * Runs before main. If the kernel has no random numbers yet (early at boot), the time is better
+ * than nothing.
+ */
 __attribute__((constructor)) static void make_key(void)
 {
 	struct timespec now;

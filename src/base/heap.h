@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The heap's memory goes back to the system: left alone, glibc keeps what has been free between what is in use. */
+/*
+ * Returns the heap's free memory to the system: glibc by itself keeps memory that is free between
+ * blocks in use.
+ */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H
 
 #include <stdint.h>
 
-/* Large pieces, such as pages of metrics, get memory of their own, which goes back as they are freed. Once, at the start. */
+/*
+ * Gives large blocks, such as pages of metrics, a mapping of their own, which is returned as soon
+ * as they are freed. Call once, at startup.
+ */
 void heap__settle(void);
 
 /*
- * Gives back what is free, where that is much and was not done in the last two seconds before `now_ns`; `last_ns`, at
- * first 0, has when that was.
+ * Returns free memory if there is much of it and two seconds have passed since the last time.
+ * `last_ns` stores the time of the last call that did so; the caller initializes it to 0.
  */
 void heap__give_back(uint64_t *last_ns, uint64_t now_ns);
 

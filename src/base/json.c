@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The streaming JSON writer, see json.h.
+/* The streaming JSON writer; see json.h. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -14,7 +14,10 @@ void json__init(struct json *json, FILE *out)
 	json->out = out;
 }
 
-/* Before each value and key: a comma unless it is the first, or the value of a key. */
+/*
+ * Called before each value and key: writes a comma unless it is the first element or the value of a
+ * key.
+ */
 static void separate(struct json *json)
 {
 	uint64_t bit = UINT64_C(1) << json->depth;
@@ -82,7 +85,10 @@ size_t json__utf8_length(const char *s)
 	if (u[0] < 0xc2 || u[0] > 0xf4)
 		return 0;
 	n = u[0] < 0xe0 ? 2 : (u[0] < 0xf0 ? 3 : 4);
-	/* The second byte's range excludes overlong forms, surrogates and more than U+10FFFF. */
+	/*
+	 * The second byte's range excludes overlong forms, surrogates and code points above
+	 * U+10FFFF.
+	 */
 	if (u[0] == 0xe0)
 		low = 0xa0;
 	else if (u[0] == 0xed)

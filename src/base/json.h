@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A streaming JSON writer onto a FILE: values go out as they are given, with
- * the commas between them; nothing is allocated. The caller keeps begin and
- * end, key and value in step. Write errors stay with the FILE (ferror).
+ * A streaming JSON writer onto a FILE: it writes values as they come and puts the commas between
+ * them; it allocates nothing. The caller must match begin with end and key with value. Write errors
+ * stay with the FILE (ferror).
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How deep objects and arrays may nest. */
+/* Maximum nesting of objects and arrays. */
 #define JSON_MAX_DEPTH 63
 
 struct json {
 	FILE *out;
-	uint64_t filled; /* bit d: the object or array at depth d has an element already */
+	uint64_t filled; /* bit d: the object or array at depth d already has an element */
 	unsigned int depth;
 	bool after_key;
 };
@@ -31,16 +31,16 @@ void json__array_end(struct json *json);
 
 void json__key(struct json *json, const char *key);
 
-/* NULL is written as null; bytes that are no UTF-8 as U+FFFD, one for each byte. */
+/* Writes NULL as null, and each byte that is not valid UTF-8 as U+FFFD. */
 void json__string(struct json *json, const char *value);
 void json__u64(struct json *json, uint64_t value);
 void json__i64(struct json *json, int64_t value);
-/* With the 15 to 17 digits that read back as the same number; null for what is not finite. */
+/* Writes the 15 to 17 digits that read back as the same number; null if the value is not finite. */
 void json__double(struct json *json, double value);
 void json__bool(struct json *json, bool value);
 void json__null(struct json *json);
 
-/* Key and value in one. */
+/* Key and value in one call. */
 void json__key_string(struct json *json, const char *key, const char *value);
 void json__key_u64(struct json *json, const char *key, uint64_t value);
 void json__key_i64(struct json *json, const char *key, int64_t value);
@@ -49,14 +49,16 @@ void json__key_bool(struct json *json, const char *key, bool value);
 
 #define JSON_NUMBER_SIZE 32
 
-/* The shortest of 15 to 17 digits that read back as the same number; "nan", "inf" or "-inf", which JSON has not. */
+/*
+ * The shortest form, 15 to 17 digits, that reads back as the same number; "nan", "inf" or "-inf",
+ * which JSON does not have.
+ */
 void json__format_double(char text[JSON_NUMBER_SIZE], double value);
 
 /*
- * The length (1 to 4) of the well-formed UTF-8 sequence at the start of the
- * NUL-terminated string `s`, 0 where there is none: a stray or missing
- * continuation byte, an overlong form, a surrogate, a code point that is too
- * large. Reads no byte behind the NUL.
+ * Returns the length (1 to 4) of the well-formed UTF-8 sequence at the start of the NUL-terminated
+ * string `s`. Returns 0 for a stray or missing continuation byte, an overlong form, a surrogate or
+ * a code point that is too large. Reads no byte after the NUL.
  */
 size_t json__utf8_length(const char *s);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages on stderr, see log.h.
+/* Messages on stderr; see log.h. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static __attribute__((format(printf, 2, 0))) void write_line(const char *prefix,
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
-	flockfile(stderr); /* threads have a word, too */
+	flockfile(stderr); /* threads log too */
 	fprintf(stderr, "gpuprobe: %s", prefix);
 	escape__text(stderr, line); /* it may quote a watched process's file names */
 	fputc('\n', stderr);

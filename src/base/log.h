@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages of a running gpuprobe, on stderr. The log is made by main and
- * handed to what must tell a person something while it goes on working;
- * what merely fails returns an error instead (base/error.h).
+ * Messages of a running gpuprobe, on stderr. main makes the log and passes it to code that must
+ * inform a person while it goes on working. Code that fails returns an error instead
+ * (base/error.h).
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -15,10 +15,10 @@ enum log_level {
 };
 
 struct log {
-	enum log_level level; /* what is more detailed than this is dropped */
+	enum log_level level; /* more detailed messages are dropped */
 };
 
-/* One line each, "gpuprobe: " before it. A NULL log drops the message. */
+/* Each prints one line that begins with "gpuprobe: ". A NULL log drops the message. */
 void log__warn(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log__info(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log__debug(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Amounts as text, see quantity.h.
+/* Amounts as text; see quantity.h. */
 #include "base/quantity.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ struct quantity quantity__bytes(double bytes)
 		return quantity;
 	}
 	bytes /= 1024;
-	/* What would be rounded up to 1024.0 is 1.0 of the next unit. */
+	/* A value that would be rounded to 1024.0 is shown as 1.0 of the next unit. */
 	for (; bytes >= 1023.95 && unit + 1 < COUNT(units); unit++)
 		bytes /= 1024;
 	snprintf(quantity.text, sizeof(quantity.text), "%.1f %s", bytes, units[unit]);
@@ -61,7 +61,7 @@ static struct quantity long_time(double seconds)
 
 static const char *const time_units[] = {"ns", "us", "ms", "s"};
 
-/* The unit that a time is told in. */
+/* The unit in which to print a time. */
 static size_t time_unit(double ns)
 {
 	size_t unit = 0;

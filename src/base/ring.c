@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a BPF ring buffer, see ring.h.
+/* Reads a BPF ring buffer; see ring.h. */
 #include "base/ring.h"
 
 #include <bpf/bpf.h>
@@ -8,7 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The writers get room back in steps of so much: each step costs them a cache line. */
+/*
+ * The reader returns space to the writers in steps of this many bytes: each step costs them a cache
+ * line.
+ */
 #define STEP (64u << 10)
 
 int ring__map(struct ring *ring, int map_fd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arithmetic of amounts that a watched program has a hand in: what is too large becomes UINT64_MAX, what would be
- * less than nothing 0. So a sum never goes back because something was added.
+ * Saturating arithmetic for amounts that a watched program influences: overflow gives UINT64_MAX,
+ * and a negative result gives 0. Adding therefore never makes a sum smaller.
  */
 #ifndef BASE_SATURATE_H
 #define BASE_SATURATE_H

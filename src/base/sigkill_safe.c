@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work that SIGKILL does not break off, see unkilled.h.
+/* Work that SIGKILL does not interrupt; see unkilled.h. */
 #include "base/sigkill_safe.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int run_job(void *arg)
 	return 0;
 }
 
-/* Without a signal at its end: nobody is to be told of it. */
+/* No signal is sent when the child ends: no handler of this process should see it. */
 static pid_t start(struct job *job, char *stack)
 {
 	return clone(run_job, stack + STACK_BYTES, CLONE_VM | CLONE_FS | CLONE_FILES, job);

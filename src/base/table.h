@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uthash as all of gpuprobe uses it. Left to itself it ends the program, without a word, where there is no memory
- * for an addition. Here the element is left out then: its hh.tbl is NULL, which who adds has to look at.
+ * uthash as all of gpuprobe uses it. By default uthash ends the program, without a message, if
+ * there is no memory to add an element. With this setting it does not add the element and leaves
+ * its hh.tbl NULL, which the caller must check.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text written to memory, see text_stream.h.
+/* Text written to memory; see text_stream.h. */
 #include "base/text_stream.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct text_stream {
 	char **text;
 	size_t *length;
 	char *content;
-	size_t used, room; /* one byte more is there for the end */
+	size_t used, room; /* one more byte is allocated for the terminating zero */
 	bool failed;
 };
 
@@ -34,7 +34,7 @@ static bool make_room(struct text_stream *stream, size_t size)
 	return true;
 }
 
-/* 0 is stdio's word for a failure. */
+/* A return value of 0 means failure to stdio. */
 static ssize_t write_some(void *cookie, const char *text, size_t size)
 {
 	struct text_stream *stream = cookie;
@@ -49,7 +49,7 @@ static ssize_t write_some(void *cookie, const char *text, size_t size)
 	return (ssize_t)size;
 }
 
-/* Tells where it is, for ftell: text is only added at the end. */
+/* Returns the position for ftell; no other position is supported because text is only appended. */
 static int report(void *cookie, off64_t *offset, int whence)
 {
 	const struct text_stream *stream = cookie;

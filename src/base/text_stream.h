@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text written to memory by stdio. open_memstream does the same, but in want of memory the C library drops what is
- * written, or all of it, and tells nobody.
+ * Text written to memory by stdio. open_memstream does the same, but if memory runs out, the C
+ * library drops some or all of the text without an error.
  */
 #ifndef BASE_TEXT_STREAM_H
 #define BASE_TEXT_STREAM_H
@@ -9,9 +9,10 @@
 #include <stdio.h>
 
 /*
- * A stream, NULL without memory, that can be written to and asked by ftell(). fclose() returns 0 and sets *text,
- * to be freed, with a zero byte behind it, and *length; or EOF where anything that was written has been lost: *text
- * is then NULL. Both have to stay until then.
+ * Opens a stream for writing that supports ftell(); NULL if out of memory. fclose() returns 0 and
+ * sets *text, which ends with a zero byte and which the caller frees, and *length. If anything
+ * written was lost, fclose() returns EOF and *text is NULL. `text` and `length` must stay valid
+ * until fclose().
  */
 FILE *text_stream__open(char **text, size_t *length);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text within XML, see xml.h.
+/* Text within XML; see xml.h. */
 #include "base/xml.h"
 
 #include <string.h>
@@ -24,7 +24,9 @@ static const char *reference_of(char c)
 	}
 }
 
-/* Of one character, which is `length` bytes of UTF-8; 0: it is none. */
+/*
+ * Whether XML allows the character at `s`, which is `length` bytes of UTF-8 (0 if it is not valid).
+ */
 static int is_allowed(const char *s, size_t length)
 {
 	if (length == 1)

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 /*
- * Writes `s` as the content of an element or of a quoted attribute: what has a
- * meaning in XML as a reference; what cannot be in XML at all (control
- * characters but tab and newline, bytes that are no UTF-8, U+FFFE, U+FFFF) as
- * U+FFFD. NULL writes nothing. Errors are those of the stream (ferror).
+ * Writes `s` as the content of an element or of a quoted attribute. Characters with a meaning in
+ * XML become references. Characters that XML does not allow (control characters except tab and
+ * newline, invalid UTF-8, U+FFFE, U+FFFF) become U+FFFD. NULL writes nothing. Errors are those of
+ * the stream (ferror).
  */
 void xml__text(FILE *out, const char *s);
 
