@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at everything in turn, see check.h.
+/* Runs all checks in turn; see check.h. */
 #include "check/check.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "target/cuda_files.h"
 #include "target/cuda_library.h"
 
-#define MACHINE "" /* the root below which /proc and /sys are */
+#define MACHINE "" /* the root above /proc and /sys */
 
-/* Takes the open files over. */
+/* Takes ownership of the open files. */
 static int take_files(struct cuda_files *files, struct checked_libraries *libraries)
 {
 	int ret = 0;
@@ -50,7 +50,9 @@ static int find_libraries(const struct check_options *options, struct checked_li
 	return ret;
 }
 
-/* Of the driver that the machine's own programs get; NULL: not known. */
+/*
+ * The version of the driver that the loader gives to the machine's own programs; NULL if unknown.
+ */
 static const char *driver_version(const struct checked_libraries *libraries)
 {
 	for (size_t i = 0; i < libraries->count; i++)
@@ -102,7 +104,10 @@ int check__run(const struct check_options *options, struct check_list *list, str
 	ret = find_libraries(options, &libraries, err);
 	if (!ret)
 		ret = check_gpus(&libraries, list);
-	/* What processes map is shown with the libraries, before them. */
+	/*
+	 * Processes are checked before libraries because they add the libraries that they map.
+	 * Their lines are printed after the libraries'.
+	 */
 	if (!ret)
 		ret = check_processes__run(options->pids, options->pid_count, links.trial.filtered == TRIAL_KILLED,
 					   &libraries, &looked, &processes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `gpuprobe check`: what of gpuprobe works on this machine, and what to do about
- * the rest. It looks, and tries for moments what gpuprobe does; nothing of it stays.
+ * `gpuprobe check`: which parts of gpuprobe work on this machine, and what to do about the rest. It
+ * inspects the machine and briefly tries what gpuprobe does; it leaves nothing behind.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -15,15 +15,16 @@
 struct cuda_files;
 
 struct check_options {
-	const pid_t *pids; /* these and their descendants; without any the whole machine */
+	const pid_t *pids; /* check these and their descendants; if there are none, the whole
+			    * machine */
 	size_t pid_count;
-	struct cuda_files *named; /* files that the user has named; emptied */
+	struct cuda_files *named; /* files named by the user; check__run empties it */
 	const char *links;	  /* the value of GPUPROBE_LINKS, or NULL */
 };
 
 /*
- * Fills `list`. Takes seconds, and forks: before threads are started. Returns 0, or -ENOMEM
- * with the reason in `err`. The list is to be cleared in any case.
+ * Fills `list`. Takes seconds and forks, so call it before starting threads. Returns 0, or -ENOMEM
+ * with the reason in `err`. The caller clears the list in any case.
  */
 int check__run(const struct check_options *options, struct check_list *list, struct error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges GPUs and their driver, see gpus.h.
+/* Judges GPUs and their driver; see gpus.h. */
 #include "check/gpus.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ void gpu_facts__parse_module(const char *text, char version[NVML_VERSION_SIZE])
 	const char *at = text + strcspn(text, "0123456789\n");
 
 	version[0] = '\0';
-	/* The first word of digits and dots, with a dot: not the 64 of x86_64. */
+	/* Takes the first word of digits and dots that has a dot: not the 64 of x86_64. */
 	while (*at && *at != '\n') {
 		size_t length = strspn(at, "0123456789.");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the machine or a container lets gpuprobe do, see host.h.
+/* What the machine or a container allows gpuprobe to do; see host.h. */
 #include "check/host.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "target/text_file.h"
 #include "privilege/capabilities.h"
 
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 #define YAMA_NO_ATTACH 3
 
 /* --- reading --- */
@@ -80,7 +80,7 @@ void host_facts__read(const char *root, struct host_facts *facts)
 
 /* --- judging --- */
 
-/* "CAP_BPF" is "BPF" to container engines. */
+/* Container engines call CAP_BPF "BPF". */
 static void say_lacking(const struct capability_use *use, bool required, struct check_list *list)
 {
 	char advice[160];
@@ -192,7 +192,7 @@ static void judge_ptrace_scope(const struct host_facts *facts, struct check_list
 	long scope = facts->ptrace_scope;
 
 	if (facts->no_proc)
-		return; /* told with the namespaces */
+		return; /* reported with the namespaces */
 	if (scope < 0 || scope > YAMA_NO_ATTACH)
 		check_list__ok(list, "ptrace_scope",
 			       "there is no Yama that would keep gpuprobe from reading processes");

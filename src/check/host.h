@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the machine, or the container around gpuprobe, lets it do: capabilities, limits, namespaces, settings. */
+/*
+ * What the machine, or the container around gpuprobe, allows: capabilities, limits, namespaces,
+ * settings.
+ */
 #ifndef CHECK_HOST_H
 #define CHECK_HOST_H
 
@@ -20,25 +23,25 @@ enum tracefs_access {
 
 struct host_facts {
 	int capabilities;    /* 0: read, or a negative errno */
-	uint64_t effective;  /* bit n: the capability of number n */
-	bool user_namespace; /* gpuprobe is in one that is not the machine's */
+	uint64_t effective;  /* bit n: capability number n */
+	bool user_namespace; /* gpuprobe is not in the initial one */
 	bool pid_namespace;  /* the same */
 	uint64_t memlock;    /* bytes, or UNLIMITED */
-	bool memlock_counts; /* for BPF: before Linux 5.11 */
+	bool memlock_counts; /* RLIMIT_MEMLOCK limits BPF: before Linux 5.11 */
 	bool has_paranoid;
 	long paranoid;	   /* kernel.perf_event_paranoid */
-	long ptrace_scope; /* of Yama; negative: there is no Yama */
-	bool no_proc;	   /* /proc/sys is not there: nothing is known of namespaces and settings */
+	long ptrace_scope; /* of Yama; negative if there is no Yama */
+	bool no_proc;	   /* /proc/sys is missing: namespaces and settings are unknown */
 	enum tracefs_access tracefs;
 };
 
-/* Reads them; files below `root`, which is "" for this machine. */
+/* Reads the facts from files below `root` ("" for this machine). */
 void host_facts__read(const char *root, struct host_facts *facts);
 
-/* Whether the text of /proc/PID/uid_map is that of the initial user namespace. */
+/* Whether the text of /proc/PID/uid_map is the initial user namespace's. */
 bool host_facts__is_initial_map(const char *text);
 
-/* Whether RLIMIT_MEMLOCK limits the memory of BPF on a kernel of this release, as uname(2) tells it. */
+/* Whether RLIMIT_MEMLOCK limits BPF memory on a kernel of this release (from uname(2)). */
 bool host_facts__counts_memlock(const char *release);
 
 void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel itself, see kernel.h.
+/* The kernel itself; see kernel.h. */
 #include "check/kernel.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include "target/text_file.h"
 
 #define OLDEST_MAJOR 5
-#define OLDEST_MINOR 17 /* of bpf_loop and bpf_find_vma, which distributions may have brought back to older ones */
+#define OLDEST_MINOR 17 /* the first release with bpf_loop and bpf_find_vma; distributions may
+			 * have backported both */
 
 void kernel_facts__parse_lockdown(const char *text, char word[32])
 {
@@ -44,7 +45,7 @@ static bool is_too_old(const char *release)
 {
 	unsigned int major, minor;
 
-	/* One that cannot be understood is left to what is tried. */
+	/* Not judged if the release cannot be parsed: the trials show what works. */
 	if (sscanf(release, "%u.%u", &major, &minor) != 2)
 		return false;
 	return major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR);
@@ -87,7 +88,7 @@ static void judge_helpers(const struct kernel_facts *facts, struct check_list *l
 	const struct kernel_types *types = &facts->types;
 
 	if (facts->types_read)
-		return; /* told with the types */
+		return; /* reported with the types */
 	if (!types->loops || !types->finds_mappings)
 		check_list__lacks(list, "helpers", CHECK_MISSING, "boot Linux 5.17 or newer",
 				  "BPF programs have no %s here: gpuprobe's are refused",
@@ -113,7 +114,7 @@ static void judge_lockdown(const struct kernel_facts *facts, struct check_list *
 static void judge_jit(const struct kernel_facts *facts, struct check_list *list)
 {
 	if (facts->jit < 0)
-		return; /* told to root in the machine's own network namespace alone */
+		return; /* readable only by root in the initial network namespace */
 	if (facts->jit == 0)
 		check_list__lacks(list, "jit", CHECK_DEGRADED, "sysctl -w net.core.bpf_jit_enable=1",
 				  "BPF programs are interpreted, not compiled: probed calls take longer");

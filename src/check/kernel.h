@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel itself: its version, its types, what its lockdown and its compiler of BPF programs allow. */
+/* The kernel itself: its version, its types, its lockdown and its BPF JIT. */
 #ifndef CHECK_KERNEL_H
 #define CHECK_KERNEL_H
 
@@ -7,18 +7,19 @@
 #include "probe/kernel_types.h"
 
 struct kernel_facts {
-	char release[80], machine[80]; /* as uname(2) tells */
-	int btf;		       /* 0: the kernel's types can be read; or a negative errno */
-	int types_read;		       /* the same of what is in them */
+	char release[80], machine[80]; /* from uname(2) */
+	int btf;		       /* 0 if the kernel's types can be read, or a negative
+				        * errno */
+	int types_read;		       /* the same for their contents */
 	struct kernel_types types;
-	char lockdown[32]; /* "none", "integrity", "confidentiality"; empty: not told */
-	long jit;	   /* net.core.bpf_jit_enable; negative: not told */
+	char lockdown[32]; /* "none", "integrity", "confidentiality"; empty if unknown */
+	long jit;	   /* net.core.bpf_jit_enable; negative if unknown */
 };
 
-/* Reads them; files below `root`, which is "" for this machine. */
+/* Reads the facts from files below `root` ("" for this machine). */
 void kernel_facts__read(const char *root, struct kernel_facts *facts);
 
-/* The word in brackets of "none [integrity] confidentiality"; empty without one. */
+/* Extracts the word in brackets from "none [integrity] confidentiality"; empty if there is none. */
 void kernel_facts__parse_lockdown(const char *text, char word[32]);
 
 void check_kernel__judge(const struct kernel_facts *facts, struct check_list *list);

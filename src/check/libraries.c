@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges CUDA libraries, see libraries.h.
+/* Judges CUDA libraries; see libraries.h. */
 #include "check/libraries.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "probe/selection.h"
 #include "target/cuda_library.h"
 
-#define NAMED 5 /* functions named in a line; the facts have all */
+#define NAMED 5 /* functions named in a line; the facts list all */
 
 /* --- the list of them --- */
 
@@ -88,7 +88,7 @@ const char *library_version__of(const char *path)
 
 /* --- judging --- */
 
-/* Names, of which a line has the first ones: "a, b and 3 more". */
+/* A list of names of which the line shows the first: "a, b and 3 more". */
 struct names {
 	char text[512];
 	size_t count;
@@ -111,14 +111,14 @@ static const char *end_names(struct names *names)
 	return names->text;
 }
 
-/* What is looked at of one file. */
+/* The inspection of one file. */
 struct inspection {
 	const struct checked_library *library;
 	enum row_presence *rows;
-	bool *probed;	       /* by row: gpuprobe has a use for the function */
-	size_t present, known; /* functions of the table, of the file's layers and majors */
-	struct names absent;   /* that are probed where they are there */
-	struct names unknown;  /* exported, and not in the table */
+	bool *probed;	       /* by row: whether gpuprobe probes the function */
+	size_t present, known; /* functions of the table for the file's layers and majors */
+	struct names absent;   /* functions to probe that the file does not export */
+	struct names unknown;  /* exported, but not in the table */
 	struct names slow;
 	struct names nop5;
 	char *unknown_names; /* "a\0b\0\0", malloc */
@@ -140,7 +140,7 @@ static int note_unknown(const char *symbol, enum layer layer, void *arg)
 	inspection->unknown_names = grown;
 	inspection->unknown_length += size;
 	add_name(&inspection->unknown, symbol);
-	return -1; /* no site is wanted */
+	return -1; /* no probe is wanted */
 }
 
 static void choose_probed(struct inspection *inspection)
@@ -232,13 +232,16 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 		check_list__text(list, "functions_not_in_table", inspection->unknown_names + at);
 }
 
-/* What it lacks and has besides the table: "; it has no a, b", "; not in the table: c". */
+/* What it lacks and what it has beyond the table: "; it has no a, b", "; not in the table: c". */
 static void describe_rest(struct inspection *inspection, char *text, size_t size)
 {
 	size_t length = 0;
 
 	text[0] = '\0';
-	/* Of a static runtime the linker takes along what the program uses. */
+	/*
+	 * With a static runtime the linker only takes the functions that the program uses, so
+	 * absence means nothing.
+	 */
 	if (inspection->absent.count && !inspection->library->inside)
 		length = (size_t)snprintf(text, size, "; of those that gpuprobe probes it has no %s",
 					  end_names(&inspection->absent));
@@ -259,7 +262,7 @@ static void judge_functions(struct inspection *inspection, struct check_list *li
 			"look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
 			"%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
 			inspection->present, inspection->known, rest);
-	else /* what a runtime has besides is seen where it calls the driver */
+	else /* unknown functions of a runtime are still seen where they call the driver */
 		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text,
 			       inspection->present, inspection->known, rest);
 	add_facts(inspection, list);
@@ -288,7 +291,7 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);
 }
 
-/* Left out on this kernel; said of others too, where the same library may be used. */
+/* Reports functions that get no probe on this kernel. The line is there on other kernels too. */
 static void judge_harmful(struct inspection *inspection, struct check_list *list)
 {
 	const struct description what = describe(inspection->library);
@@ -315,7 +318,7 @@ static int judge_library(const struct checked_library *library, struct check_lis
 	};
 	int ret = inspection.rows && inspection.probed ? inspect(&inspection) : -ENOMEM;
 
-	/* It had functions when it was opened: it is being changed. */
+	/* The file had functions when it was opened, so it is being changed. */
 	if (!ret && !inspection.site_count)
 		ret = -EBADMSG;
 	if (!ret) {
@@ -342,7 +345,7 @@ static bool has_driver(const struct checked_libraries *libraries)
 	return false;
 }
 
-/* What could not be looked at may have one. */
+/* Says that no driver was found; a process that could not be inspected may still map one. */
 static void say_no_driver(const struct looked_at *looked, struct check_list *list)
 {
 	if (looked->unread)

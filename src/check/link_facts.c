@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tries BPF and links, see links.h.
+/* Tries BPF and links; see links.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static void try_iterator(struct attempt *attempt)
 }
 
 /*
- * All of its programs, with little room, and without the profile of stat, which takes long to make. Nobody is
- * watched by it.
+ * Loads all monitor programs with small maps, and without stat's profile, which takes long to load.
+ * It watches no process.
  */
 static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, struct error *err)
 {
@@ -72,7 +72,7 @@ static int load_monitor(const struct link_facts *facts, enum stack_mode stacks, 
 	return ret;
 }
 
-/* With stacks where that is taken, else without: that much works then. */
+/* Loads with stacks; if that fails, without them. */
 static void try_monitor(struct link_facts *facts)
 {
 	int ret = load_monitor(facts, STACK_AUTO, &facts->monitor.error);
@@ -110,7 +110,7 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 		return;
 	facts->reading = features__try_reading();
 	facts->foreign_proc = proc__check_proc(NULL);
-	/* Where this fails the lines of the kernel and its types say why. */
+	/* If this fails, the lines about the kernel and its types say why. */
 	if (features__probe(&facts->features, &ignored))
 		features__try_links(&facts->features);
 	facts->chosen = features__choose_links(&facts->features, forced, &facts->kind, &facts->choice_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges BPF and links, see links.h.
+/* Judges BPF and links; see links.h. */
 #include "check/links.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static void judge_session(const struct link_facts *facts, struct check_list *lis
 			facts->features.uprobe_session ? ", by GPUPROBE_LINKS" : "");
 }
 
-/* Whom probes touch beside those that are watched. */
+/* Which processes the probes affect besides the targets. */
 static void judge_reach(const struct link_facts *facts, struct check_list *list)
 {
 	static const char readers[] = "who reads a library by a private mapping (git add, llvm-strip) reads breakpoints then";
@@ -92,7 +92,7 @@ static void judge_reach(const struct link_facts *facts, struct check_list *list)
 				  "probes are in CUDA's libraries, for all of the machine, with -p and COMMAND too: %s", readers);
 }
 
-/* What was refused for want of descriptors has nothing to do with the kernel. */
+/* A failure for lack of descriptors says nothing about the kernel. */
 static const char *advice_on(const struct attempt *attempt, const char *otherwise)
 {
 	return attempt->ret == -EMFILE || attempt->ret == -ENFILE ? "raise the limit of open files: ulimit -n 1024" : otherwise;
@@ -179,7 +179,7 @@ static void judge_object(const struct attempt *attempt, const char *topic, const
 		check_list__ok(list, topic, "the kernel takes the programs of %s", what);
 }
 
-/* Without it the rest of diagnose is there. */
+/* Without it the rest of diagnose still works. */
 static void judge_threads(const struct attempt *attempt, struct check_list *list)
 {
 	if (!attempt->made)
@@ -216,7 +216,7 @@ static bool is_reported(const struct check_list *list, size_t first, const char 
 	return false;
 }
 
-/* What could not be tried has no line of its own. */
+/* Names the trials that could not run; they have no line of their own. */
 static void say_untried(size_t first, struct check_list *list)
 {
 	static const char *const topics[] = {"session", "probes", "seccomp", "iterator", "monitor", "tracer", "threads", "maps", "copies"};

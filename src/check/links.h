@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF and the links by which probes go in: which the kernel has, and whether
- * they work. All of it is tried: programs are loaded, a function of gpuprobe's own
- * is probed and called.
+ * BPF and the links that attach probes: which kinds the kernel has, and whether they work.
+ * Everything is tried: programs are loaded, and a function of gpuprobe itself is probed and called.
  */
 #ifndef CHECK_LINKS_H
 #define CHECK_LINKS_H
@@ -16,7 +15,7 @@
 #include "probe/kernel_types.h"
 #include "probe/probe_selftest.h"
 
-/* Something that was tried. */
+/* The result of a trial. */
 struct attempt {
 	bool made;
 	int ret; /* 0 or a negative errno */
@@ -24,31 +23,31 @@ struct attempt {
 };
 
 struct link_facts {
-	int program; /* loading a program that does nothing: 0 or a negative errno */
-	int reading; /* the same, of one that reads the kernel's memory */
-	/* What follows is tried only where programs can be loaded. */
+	int program; /* loading an empty program: 0 or a negative errno */
+	int reading; /* the same for a program that reads kernel memory */
+	/* The following are tried only if programs can be loaded. */
 	struct features features;
-	int chosen; /* 0: `kind` is used; else why not, by GPUPROBE_LINKS */
+	int chosen; /* 0 if `kind` is used, or why GPUPROBE_LINKS rules it out */
 	struct error choice_error;
 	enum link_kind kind;
-	bool forced;	   /* by GPUPROBE_LINKS */
-	bool foreign_proc; /* /proc is another pid namespace's, or not there */
+	bool forced;	   /* GPUPROBE_LINKS decided */
+	bool foreign_proc; /* /proc belongs to another pid namespace, or is missing */
 	struct attempt probing;
-	struct probe_selftest trial;	/* where that succeeded */
+	struct probe_selftest trial;	/* valid if probing succeeded */
 	struct attempt iterator;	/* over mappings: tells which file the kernel probes */
 	struct attempt monitor, tracer; /* loading their BPF objects */
 	struct attempt threads;		/* following threads, as diagnose does */
-	enum stack_mode stacks;		/* with which the monitor's was loaded */
+	enum stack_mode stacks;		/* the mode in which the monitor was loaded */
 };
 
 /*
- * Tries everything. `forced` is the value of GPUPROBE_LINKS, or NULL. With
- * `tracefs` false tracefs links are not tried: they would mount it. Takes a second or two, and
- * forks: before threads are started.
+ * Tries everything. `forced` is the value of GPUPROBE_LINKS, or NULL. If `tracefs` is false,
+ * tracefs links are not tried, because trying them would mount it. Takes a second or two and forks,
+ * so call it before starting threads.
  */
 void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types, struct link_facts *facts);
 
-/* `types` are NULL where they could not be read. */
+/* `types` is NULL if they could not be read. */
 void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list);
 
 /* Whether the probes are tracefs links. */
@@ -60,7 +59,7 @@ enum tracefs_use {
 
 enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts);
 
-/* "session", "multi", "perf": what GPUPROBE_LINKS takes. */
+/* "session", "multi", "perf": the values of GPUPROBE_LINKS. */
 const char *link_kind__word(enum link_kind kind);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `gpuprobe check` finds: a list of lines, each of one thing that works,
- * works in part or is missing, with what to do about it. Plain data, which the
- * forms of output read (output/check/check.h).
+ * The result of `gpuprobe check`: a list of lines. Each line says that one thing works, works in
+ * part or is missing, and what to do about it. Plain data, read by output/check/check.h.
  */
 #ifndef CHECK_LIST_H
 #define CHECK_LIST_H
@@ -13,44 +12,47 @@
 
 enum check_state {
 	CHECK_OK = 0,
-	CHECK_DEGRADED, /* gpuprobe works without, and shows less or costs more */
-	CHECK_MISSING,	/* without it gpuprobe does not do what it is for */
+	CHECK_DEGRADED, /* gpuprobe works, but shows less or costs more */
+	CHECK_MISSING,	/* gpuprobe cannot do its job */
 	CHECK_STATES,
 };
 
-/* A value of a line by itself, for programs. */
+/* A single value of a line, for programs. */
 struct check_fact {
-	const char *key; /* static, in snake_case; the same one again: a list */
-	char *text;	 /* malloc; NULL: it is a number */
+	const char *key; /* static, snake_case; a repeated key makes a list */
+	char *text;	 /* malloc; NULL if the fact is a number */
 	uint64_t number;
 };
 
 struct check_line {
 	const char *topic; /* static, one word */
 	enum check_state state;
-	char *text;   /* malloc; of watched processes in part: escape before printing */
-	char *advice; /* malloc; what to do, one line; NULL with CHECK_OK alone */
+	char *text;   /* malloc; partly from watched processes: escape before printing */
+	char *advice; /* malloc; what to do, one line; NULL only with CHECK_OK */
 	struct check_fact *facts;
 	size_t fact_count;
 };
 
 struct check_list {
-	struct check_line *lines; /* in the order in which they are to be shown */
+	struct check_line *lines; /* in display order */
 	size_t count;
-	bool no_memory; /* something is not in the list */
+	bool no_memory; /* entries were dropped for lack of memory */
 };
 
 /*
- * Add a line. They return nothing: a list that lacks something says so by
- * no_memory, and its end is not to be believed.
+ * These add a line. They return nothing: if memory runs out, they set no_memory and the list is
+ * incomplete.
  */
 void check_list__ok(struct check_list *list, const char *topic, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* `state` is CHECK_DEGRADED or CHECK_MISSING. A `format` for the text, `advice` as it is. */
+/*
+ * `state` is CHECK_DEGRADED or CHECK_MISSING. `format` makes the text; `advice` is copied
+ * unchanged.
+ */
 void check_list__lacks(struct check_list *list, const char *topic, enum check_state state, const char *advice,
 		       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Add a fact to the last line. A NULL text adds none. */
+/* These add a fact to the last line. A NULL text adds none. */
 void check_list__text(struct check_list *list, const char *key, const char *text);
 void check_list__number(struct check_list *list, const char *key, uint64_t number);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads what is to be known of a process, see process_facts.h.
+/* Reads the facts about a process; see process_facts.h. */
 #include "check/process_facts.h"
 
 #include <elf.h>
@@ -19,14 +19,15 @@
 #include "target/root_file.h"
 
 #define DRIVER_NAME "libcuda.so"
-#define LIBRARIES_MAX 64 /* of one process; it is its own telling */
+#define LIBRARIES_MAX 64 /* per process, since a process controls how many it maps */
 
 struct reading {
 	struct process_facts *facts;
 	struct checked_libraries *libraries;
-	uint64_t inode; /* of the last mapping that was looked at */
+	uint64_t inode; /* of the last mapping that was inspected */
 	dev_t device;
-	uint64_t readable; /* an address that nobody waits for: of the vdso, which is there; 0: none was seen */
+	uint64_t readable; /* an address in the vdso, where reading never blocks; 0 if none was
+			    * seen */
 };
 
 static bool starts(const char *text, const char *with)
@@ -65,7 +66,7 @@ static int look_into(struct reading *reading, const struct mapping *mapping, str
 	return checked_libraries__add(reading->libraries, elf, library->path, pid, &library->layers);
 }
 
-/* By its name, or because the user has named the file. */
+/* Decides by the file's name, or because the user named the file. */
 static bool may_be_cuda(const struct reading *reading, const struct mapping *mapping)
 {
 	if (starts(strrchr(mapping->path, '/') + 1, "libcuda"))
@@ -110,7 +111,10 @@ static bool is_filtered(pid_t pid)
 	return process_status__number(text, "Seccomp") == SECCOMP_MODE_FILTER;
 }
 
-/* By the map of its users: that of the namespace itself is not told where the process may not be looked into. */
+/*
+ * Compares uid_map: the namespace link itself is unreadable if gpuprobe may not inspect the
+ * process.
+ */
 static bool is_elsewhere(pid_t pid)
 {
 	char path[64], own[1024], other[1024];
@@ -120,7 +124,7 @@ static bool is_elsewhere(pid_t pid)
 	       !text_file__read("", path, other, sizeof(other)) && strcmp(own, other) != 0;
 }
 
-/* Whether the runtime is in the program, which may be of 32 bits. */
+/* Looks for the runtime in the program itself, which may be a 32-bit one. */
 static int look_at_program(struct process_facts *facts, struct checked_libraries *libraries)
 {
 	unsigned char ident[EI_NIDENT];
@@ -156,7 +160,7 @@ static void look_for_python(struct memory_reader *memory, struct process_facts *
 		facts->python = -ENOENT;
 }
 
-/* One byte. The process is not stopped for that. */
+/* Reads one byte. The process is not stopped for that. */
 static int try_memory(struct memory_reader *memory, pid_t pid, uint64_t address)
 {
 	char byte;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What there is to know of a process before it is said whether gpuprobe can watch it. */
+/* What gpuprobe finds out about a process in order to judge whether it can watch it. */
 #ifndef CHECK_PROCESS_FACTS_H
 #define CHECK_PROCESS_FACTS_H
 
@@ -12,43 +12,45 @@
 #include "target/cgroup.h"
 #include "target/memory_reader.h"
 
-/* A file of a process that is named like a library of CUDA. */
+/* A file of a process whose name is that of a CUDA library. */
 struct process_library {
 	char *path;  /* in the process's root */
-	bool driver; /* named as the driver's */
+	bool driver; /* its name is the driver's */
 	bool deleted;
 	int opened;	     /* 0 or a negative errno */
-	unsigned int layers; /* where it was opened */
+	unsigned int layers; /* valid if it was opened */
 };
 
 struct process_facts {
 	pid_t pid;
 	char comm[64];				 /* raw: escape before printing */
-	char container[CONTAINER_ID_LENGTH + 1]; /* empty: in none */
-	uint64_t effective;			 /* gpuprobe's own capabilities, by which it was read */
+	char container[CONTAINER_ID_LENGTH + 1]; /* empty if it is in no container */
+	uint64_t effective;			 /* gpuprobe's own capabilities when it read this */
 	int mappings;				 /* 0: read, or a negative errno */
-	bool kernel_thread;			 /* it maps nothing at all */
+	bool kernel_thread;			 /* it has no mappings */
 	struct process_library *libraries;
 	size_t library_count;
-	bool inside;	     /* the program has the runtime inside, with its symbols */
-	unsigned int bits;   /* of the program, 32 or 64; 0: not known */
-	bool user_namespace; /* it is in another than gpuprobe */
-	bool filtered;	     /* by seccomp */
+	bool inside;	     /* the program has the runtime linked in, with symbols */
+	unsigned int bits;   /* of the program, 32 or 64; 0 if unknown */
+	bool user_namespace; /* it is in another user namespace than gpuprobe */
+	bool filtered;	     /* it has a seccomp filter */
 	int memory;	     /* reading its memory: 0 or a negative errno */
-	int python;	     /* 0: its frames can be read; -ENOENT: it has no interpreter; else why not */
+	int python;	     /* 0: its frames can be read; -ENOENT: no interpreter; otherwise why
+			      * they cannot be read */
 	unsigned int python_minor;
 	struct error python_error;
 };
 
 /*
- * Reads what /proc/PID tells, and adds the CUDA libraries that it maps to `libraries`. Of a process
- * that has none, or whose mappings cannot be read, little is read unless `asked_for`. Returns 0, -ESRCH for a process
- * that is gone, or -ENOMEM. Its memory is read by `memory`. To be cleared in any case.
+ * Reads what /proc/PID shows, and adds the CUDA libraries that it maps to `libraries`. A process
+ * that has none, or whose mappings cannot be read, is only read in part unless `asked_for`.
+ * `memory` reads its memory. Returns 0, -ESRCH if the process is gone, or -ENOMEM. The caller
+ * clears `facts` in any case.
  */
 int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts);
 void process_facts__clear(struct process_facts *facts);
 
-/* Whether it has something of CUDA. */
+/* Whether the process has a CUDA library or the runtime linked in. */
 bool process_facts__uses_cuda(const struct process_facts *facts);
 
 #endif

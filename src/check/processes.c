@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges running processes, see processes.h.
+/* Judges running processes; see processes.h. */
 #include "check/processes.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "target/cuda_library.h"
 #include "target/proc.h"
 
-#define CONTAINER_SHOWN 12 /* digits of a container's id, as Docker shows them */
+#define CONTAINER_SHOWN 12 /* digits of a container's id, as many as Docker shows */
 
 /* --- one process --- */
 
-/* Who it is: "process 12 (python3), container 0123456789ab". */
+/* Identifies a process: "process 12 (python3), container 0123456789ab". */
 struct who {
 	char text[192];
 };
@@ -30,7 +30,7 @@ static struct who who_is(const struct process_facts *facts)
 	return who;
 }
 
-/* Why something of the process cannot be had, and what to do. */
+/* What to do about missing permission to read the process or its files. */
 static const char *advice_on_rights(const struct process_facts *facts, bool files)
 {
 	if (facts->user_namespace)
@@ -55,7 +55,10 @@ static void say_unopened(const struct process_facts *facts, const struct process
 			  who_is(facts).text, library->path, file.what);
 }
 
-/* What keeps gpuprobe from watching it. Whether there is something. */
+/*
+ * Adds a line about what keeps gpuprobe from watching the process. Returns whether there is such a
+ * thing.
+ */
 static bool judge_attach_failure(const struct process_facts *facts, bool filters_kill, struct check_list *list)
 {
 	const struct process_library *driver = find_unopened(facts, true);
@@ -81,7 +84,7 @@ static bool judge_attach_failure(const struct process_facts *facts, bool filters
 	return true;
 }
 
-/* "libcuda.so.1, libcudart.so.13 (deleted)": what it maps. */
+/* Lists what it maps: "libcuda.so.1, libcudart.so.13 (deleted)". */
 static void list_libraries(const struct process_facts *facts, char *text, size_t size)
 {
 	size_t length = 0;
@@ -102,7 +105,7 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 		snprintf(text, size, "no CUDA library so far, it gets probes when it loads one");
 }
 
-/* The driver libraries of a process that has several; 0 are listed for others. */
+/* Lists the driver libraries of a process that has several; returns 0 if it has fewer than two. */
 static size_t list_drivers(const struct process_facts *facts, char *text, size_t size)
 {
 	size_t count = 0, length = 0;
@@ -120,7 +123,10 @@ static size_t list_drivers(const struct process_facts *facts, char *text, size_t
 	return count > 1 ? count : 0;
 }
 
-/* Nothing that hinders: a call through several is counted once. Which is in front is seen by their calls alone. */
+/*
+ * Several driver libraries are no obstacle: a call that passes through several is counted once.
+ * Only calls show which library is in front.
+ */
 static void judge_shim(const struct process_facts *facts, struct check_list *list)
 {
 	char drivers[1024];
@@ -199,7 +205,7 @@ struct run {
 	struct looked_at *looked;
 	struct check_list *list;
 	size_t refused;
-	struct process_facts first_refused; /* without what is to be cleared */
+	struct process_facts first_refused; /* without the members that need clearing */
 };
 
 static int look_at(struct run *run, pid_t pid, bool asked_for)
@@ -250,7 +256,7 @@ static int look_at_machine(struct run *run)
 
 	if (ret == -ENOMEM)
 		return ret;
-	/* Not even gpuprobe: what is there is no /proc. */
+	/* If not even gpuprobe itself is listed, there is no usable /proc. */
 	if (!ret && !all.count)
 		ret = -ENOENT;
 	if (ret) {
@@ -263,7 +269,10 @@ static int look_at_machine(struct run *run)
 	return ret;
 }
 
-/* Probes in a library are for whoever maps it: it may be watched all the same. */
+/*
+ * Probes in a library apply to every process that maps it, so a process that gpuprobe may not
+ * inspect can still be watched.
+ */
 static void say_refused(const struct run *run)
 {
 	char others[48] = "";

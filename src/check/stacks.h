@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Call stacks: how they can be taken, Python's frames, and debug files from servers. */
+/* Call stacks: how they can be captured, Python frames, and debug files from servers. */
 #ifndef CHECK_STACKS_H
 #define CHECK_STACKS_H
 
@@ -9,9 +9,9 @@
 #include "check/list.h"
 
 struct stack_facts {
-	bool asks_servers; /* DEBUGINFOD_URLS is set */
-	bool servers_set;  /* DEBUGINFOD_URLS is, whether it is believed or not */
-	int library;	   /* then: whether libdebuginfod was found, 0 or a negative errno */
+	bool asks_servers; /* DEBUGINFOD_URLS is set and trusted */
+	bool servers_set;  /* DEBUGINFOD_URLS is set, trusted or not */
+	int library;	   /* if set: 0 if libdebuginfod was found, or a negative errno */
 	struct error library_error;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A process's environment variables and device nodes, see cuda_environment.h.
+/* A process's environment variables and device nodes; see cuda_environment.h. */
 #include "device/cuda_environment.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static const char *value_of(const char *variable, size_t length, const char *nam
 	return variable + name_length + 1;
 }
 
-/* False where the value is longer than any that means something. */
+/* Returns false if the value is longer than any meaningful one. */
 static bool keep(char *to, size_t size, const char *value)
 {
 	return snprintf(to, size, "%s", value) < (int)size;
@@ -42,14 +42,14 @@ void cuda_environment__parse(const char *bytes, size_t length, struct cuda_envir
 		size_t used = strnlen(bytes, length);
 
 		/*
-		 * A last one without its end may be cut; and programs that set their title
-		 * (setproctitle) write over what /proc shows and keep their variables elsewhere.
+		 * An unterminated last variable may be cut. Programs that set their title
+		 * (setproctitle) overwrite what /proc shows and keep their variables elsewhere.
 		 */
 		if (used == length || !memchr(bytes, '=', used)) {
 			environment->known = false;
 			return;
 		}
-		/* getenv takes the first of a name. */
+		/* If a name is repeated, getenv takes the first. */
 		value = value_of(bytes, used, "CUDA_VISIBLE_DEVICES");
 		if (value && !environment->has_visible) {
 			environment->has_visible = true;
@@ -67,10 +67,10 @@ void cuda_environment__parse(const char *bytes, size_t length, struct cuda_envir
 	}
 }
 
-/* Where a text of unknown length comes from. */
+/* The source of a text of unknown length. */
 struct text_source {
-	int fd;			      /* a file, or */
-	struct memory_reader *memory; /* what reads the environment of `pid` */
+	int fd;			      /* a file, or -1 */
+	struct memory_reader *memory; /* reads the environment of `pid` */
 	pid_t pid;
 };
 
@@ -86,7 +86,10 @@ static ssize_t read_some(const struct text_source *source, size_t offset, char *
 	return n < 0 ? -errno : n;
 }
 
-/* Reads all of it (malloc), `limit` bytes at most. Returns 0, -EFBIG or another errno. */
+/*
+ * Reads the whole text (malloc), at most `limit` bytes. Returns 0, -EFBIG or another negative
+ * errno.
+ */
 static int read_source(const struct text_source *source, size_t limit, char **bytes, size_t *length)
 {
 	size_t size = 0;
@@ -122,7 +125,7 @@ static int read_whole(const char *path, size_t limit, char **bytes, size_t *leng
 	return ret;
 }
 
-/* It lies in the process's memory. */
+/* The environment is in the process's memory, so `memory` reads it. */
 static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment)
 {
 	const struct text_source source = {.fd = -1, .memory = memory, .pid = pid};
@@ -138,7 +141,7 @@ static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_
 	free(bytes);
 }
 
-/* Whether the process has gpuprobe's mounts and root directory. */
+/* Whether the process shares gpuprobe's mounts and root directory. */
 static bool shares_root(pid_t pid)
 {
 	struct stat own, other;
@@ -165,9 +168,8 @@ static bool is_local(const char *type)
 }
 
 /*
- * Whether / and /dev of the process are on file systems that answer by
- * themselves: one that a program or another machine serves could keep gpuprobe
- * waiting for ever. Lines of mountinfo: proc(5).
+ * Whether / and /dev of the process are on file systems that the kernel serves itself. One that a
+ * program or another machine serves could block gpuprobe forever. The lines of mountinfo: proc(5).
  */
 static bool answers(pid_t pid)
 {
@@ -221,7 +223,10 @@ static void read_nodes(pid_t pid, struct cuda_environment *environment)
 			environment->minors |= 1ull << minor;
 	}
 	process_root__free(root);
-	/* CUDA works with none of them only where it is not NVIDIA's. */
+	/*
+	 * If no node is visible, CUDA can only work if it is not NVIDIA's; the nodes then stay
+	 * unknown.
+	 */
 	if (environment->minors)
 		environment->nodes = NODES_LISTED;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What decides which GPUs CUDA gives a process: its environment variables, and
- * the device nodes it can see. All of it is the process's own telling. A
- * program that changes its variables itself (setenv, os.environ) changes them
- * where /proc does not show it; NVML's profile of who uses which GPU can
- * contradict what is found here (collect/attribution.c).
+ * What decides which GPUs CUDA gives a process: its environment variables and the device nodes that
+ * it can see. The process controls all of it. If a program changes its variables itself (setenv,
+ * os.environ), /proc does not show the change; NVML's list of processes per GPU can then contradict
+ * what is found here (collect/attribution.c).
  */
 #ifndef DEVICE_CUDA_ENVIRONMENT_H
 #define DEVICE_CUDA_ENVIRONMENT_H
@@ -15,19 +14,19 @@
 
 #include "target/memory_reader.h"
 
-#define NODES_MAX 64 /* /dev/nvidia0 to /dev/nvidia63 are looked for */
+#define NODES_MAX 64 /* covers /dev/nvidia0 to /dev/nvidia63 */
 #define VISIBLE_SIZE 1024
 
 enum nodes {
 	NODES_UNKNOWN = 0,
-	NODES_ALL,    /* it sees the same /dev as gpuprobe */
-	NODES_LISTED, /* those in `minors` */
+	NODES_ALL,    /* the process sees the same /dev as gpuprobe */
+	NODES_LISTED, /* the nodes in `minors` */
 };
 
 struct cuda_environment {
-	bool known;	  /* the environment could be read whole */
-	bool has_visible; /* CUDA_VISIBLE_DEVICES is set, maybe to nothing */
-	bool batch_job;	  /* of Slurm, which may keep it from opening nodes that it sees */
+	bool known;	  /* the whole environment could be read */
+	bool has_visible; /* CUDA_VISIBLE_DEVICES is set, possibly to nothing */
+	bool batch_job;	  /* a Slurm job: Slurm may forbid opening nodes that it sees */
 	char visible[VISIBLE_SIZE];
 	bool has_order; /* CUDA_DEVICE_ORDER is set */
 	char order[32];
@@ -36,12 +35,12 @@ struct cuda_environment {
 };
 
 /*
- * Fills *environment with what /proc/PID has of the process, as far as it can
- * be read; `memory` reads the variables. The caller makes sure that it is still the same process afterwards.
+ * Fills *environment from /proc/PID as far as that can be read; `memory` reads the variables. The
+ * caller checks afterwards that the pid is still the same process.
  */
 void cuda_environment__read(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment);
 
-/* The same from the bytes of an environment, each variable NUL-terminated. Sets no nodes. */
+/* The same from an environment block of NUL-terminated variables. Does not set the nodes. */
 void cuda_environment__parse(const char *bytes, size_t length, struct cuda_environment *environment);
 
 #endif

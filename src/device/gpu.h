@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine's GPUs as NVML tells of them, and which of them a process has
- * under which number. Plain data.
+ * The machine's GPUs as NVML reports them, and which of them a process has under which number.
+ * Plain data.
  */
 #ifndef DEVICE_GPU_H
 #define DEVICE_GPU_H
@@ -18,24 +18,28 @@
 #define GPU_NAME_SIZE 96 /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
 #define GPU_BUS_ID_SIZE 32
 
-/* A GPU, or one instance of a GPU that is divided (MIG). */
+/* A GPU, or one instance of a divided GPU (MIG). */
 struct gpu {
 	unsigned int index;	  /* of the whole GPU, as NVML and nvidia-smi count */
 	int mig;		  /* number of the instance on it; GPU_NONE for a whole GPU */
-	bool divided;		  /* a whole GPU whose instances are listed behind it */
-	unsigned int minor;	  /* /dev/nvidiaN; UINT32_MAX when not known */
-	unsigned int instance[2]; /* ids of GPU instance and compute instance, of an instance */
-	char uuid[GPU_UUID_SIZE]; /* "GPU-…", "MIG-…"; empty when not known */
+	bool divided;		  /* a whole GPU whose instances follow it in the list */
+	unsigned int minor;	  /* /dev/nvidiaN; UINT32_MAX if unknown */
+	unsigned int instance[2]; /* for an instance: ids of its GPU instance and compute
+				   * instance */
+	char uuid[GPU_UUID_SIZE]; /* "GPU-…", "MIG-…"; empty if unknown */
 	char name[GPU_NAME_SIZE];
 	char bus_id[GPU_BUS_ID_SIZE];	/* "00000000:06:00.0" */
 	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
-	uint64_t used_bytes;		/* by all processes, without what the driver keeps for itself */
-	uint32_t busy_percent;		/* of the latest second or less it had a kernel; GPU_UNKNOWN_PERCENT */
-	int32_t stranger;		/* a process that has memory on it and was none of the model's; 0: none was seen */
-	uint64_t link_bytes_per_second; /* of its PCIe link in one direction, as it is now; 0: not known */
+	uint64_t used_bytes;		/* by all processes, without the driver's own reserve */
+	uint32_t busy_percent;		/* share of the latest second or less in which a kernel
+					 * ran; GPU_UNKNOWN_PERCENT */
+	int32_t stranger;		/* a process with memory on it that is not in the model;
+					 * 0 if none was seen */
+	uint64_t link_bytes_per_second; /* current bandwidth of its PCIe link in one direction; 0
+					 * if unknown */
 };
 
-/* What a call told of a device. */
+/* A device's UUID as a call returned it. */
 struct device_uuid {
 	int ordinal; /* CUDA's number of it in the process */
 	uint8_t uuid[16];
@@ -43,12 +47,15 @@ struct device_uuid {
 
 /* One GPU of a process. */
 struct process_gpu {
-	int ordinal;	     /* CUDA's number of it in the process; GPU_NONE when not known */
-	int gpu;	     /* its place in the model's list; GPU_NONE when not known */
+	int ordinal;	     /* CUDA's number of it in the process; GPU_NONE if unknown */
+	int gpu;	     /* index in the model's list; GPU_NONE if unknown */
 	uint64_t used_bytes; /* memory the process has on it by NVML; GPU_UNKNOWN_BYTES */
-	/* Of these, what no allocation seen accounts for (context, code, libraries). */
+	/*
+	 * The part of used_bytes that no tracked allocation accounts for (context, code,
+	 * libraries).
+	 */
 	uint64_t untracked_bytes; /* GPU_UNKNOWN_BYTES */
-	/* What was tracked, and allocated so far, when NVML was asked last; for collect/ only. */
+	/* Tracked bytes, and calls that had allocated, at NVML's last answer; for collect/ only. */
 	uint64_t asked_bytes, asked_calls;
 };
 

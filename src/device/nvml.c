@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The thread that asks NVML, see nvml.h. What the two threads share is freed by
- * the last of them that leaves.
+ * The thread that queries NVML; see nvml.h. The last of the two threads to leave frees what they
+ * share.
  */
 #include "device/nvml.h"
 
@@ -19,9 +19,11 @@ struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	    /* by CLOCK_MONOTONIC */
 	struct gpu_snapshot *fresh; /* not taken yet */
-	bool asked;		    /* for a snapshot; the thread clears it when that is there */
+	bool asked;		    /* a snapshot is wanted; the thread clears it when the
+				     * snapshot is there */
 	bool stop;
-	int failure;	/* there is no NVML, for this reason: the thread has left; else 0 */
+	int failure;	/* NVML is unavailable for this reason and the thread has left; otherwise
+			 * 0 */
 	bool left;	/* the thread is about to end */
 	bool abandoned; /* the owner is gone: the thread frees this */
 };
@@ -42,7 +44,7 @@ static void shared__free(struct shared *shared)
 	free(shared);
 }
 
-/* Waits until a snapshot is wanted. Returns false when the thread has to stop. */
+/* Waits until a snapshot is wanted. Returns false if the thread must stop. */
 static bool wait_for_question(struct shared *shared)
 {
 	bool stop;
@@ -127,7 +129,7 @@ struct nvml *nvml__new(void)
 	return NULL;
 }
 
-/* Signals are the event loop's: the thread takes none. */
+/* Starts the thread with all signals blocked: the event loop handles them. */
 static void start(struct nvml *nvml)
 {
 	pthread_attr_t attributes;
@@ -161,7 +163,7 @@ static struct timespec deadline(unsigned int ms)
 	return time;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void ask(struct nvml *nvml, unsigned int wait_ms)
 {
 	struct shared *shared = nvml->shared;
@@ -209,7 +211,7 @@ uint64_t nvml__asked_ns(const struct nvml *nvml)
 	return nvml->asked_ns;
 }
 
-/* Returns whether the thread has left; else it frees what is shared when it does. */
+/* Returns whether the thread has left. If it has not, it frees the shared part when it leaves. */
 static bool stop(struct shared *shared)
 {
 	struct timespec until = deadline(STOP_MS);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Loading of NVML and its questions, see nvml_library.h. Types and numbers are
- * those of NVIDIA's nvml.h; every function may be missing from an older or
- * another library.
+ * Loads NVML and queries it; see nvml_library.h. Types and numbers are those of NVIDIA's nvml.h.
+ * Every function may be missing from an older or another library.
  */
 #include "device/nvml_library.h"
 
@@ -22,7 +21,8 @@
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define MAX_PROCESSES 65536
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
-#define ENTRY_ROOM 64			  /* bytes kept for an entry of a process list, see list_kind */
+#define ENTRY_ROOM 64			  /* bytes reserved for an entry of a process list, see
+					   * list_kind */
 
 typedef void *nvml_device;
 
@@ -44,7 +44,8 @@ struct nvml_pci {
 };
 
 struct nvml_utilization {
-	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s by the GPU */
+	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s depending
+				   * on the GPU */
 };
 
 struct nvml_process {
@@ -55,16 +56,16 @@ struct nvml_process {
 
 typedef int (*list_fn)(nvml_device, unsigned int *, void *);
 
-/* A kind of process: the same question in its versions, newest first. */
+/* A kind of process list: the same query in its versions, newest first. */
 struct list_kind {
 	const char *name;
 	list_fn versions[3];
 };
 
 /*
- * _v3 and _v2 have entries of 24 bytes, the first version of 16. Drivers 535.43
- * to 535.86 gave 32 by _v3 (XuehaiPan/nvitop pull request 79), so they are not
- * asked by it, and there is always room for larger ones than expected.
+ * _v3 and _v2 have entries of 24 bytes, the first version of 16. Drivers 535.43 to 535.86 returned
+ * 32 bytes by _v3 (XuehaiPan/nvitop pull request 79), so _v3 is not used with them, and there is
+ * always room for larger entries than expected.
  */
 static const size_t entry_sizes[3] = {24, 24, 16};
 static const char *const version_suffixes[3] = {"_v3", "_v2", ""};
@@ -93,7 +94,7 @@ struct nvml_library {
 	struct list_kind lists[3];
 };
 
-/* One reading. */
+/* The state of one reading. */
 struct survey {
 	const struct nvml_library *nvml;
 	struct gpu_snapshot *snapshot;
@@ -145,7 +146,7 @@ static void find_functions(struct nvml_library *nvml)
 	find_lists(nvml);
 }
 
-/* Empty where it is not told. */
+/* Leaves `version` empty if NVML does not report it. */
 static void ask_driver_version(const struct nvml_library *nvml, char version[NVML_VERSION_SIZE])
 {
 	memset(version, 0, NVML_VERSION_SIZE);
@@ -226,7 +227,7 @@ static unsigned int ask_number(int (*question)(nvml_device, unsigned int *), nvm
 	return question && question(device, &number) == NVML_SUCCESS ? number : UINT32_MAX;
 }
 
-/* With the second version, what the driver reserves for itself is not `used`. */
+/* The second version does not count the driver's own reserve as `used`. */
 static void ask_memory(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
 {
 	struct nvml_memory_v2 newer = {.version = NVML_MEMORY_V2};
@@ -242,7 +243,7 @@ static void ask_memory(const struct nvml_library *nvml, nvml_device device, stru
 	}
 }
 
-/* Divided GPUs and their instances do not tell. */
+/* Divided GPUs and their instances do not report utilization. */
 static void ask_utilization(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
 {
 	struct nvml_utilization utilization;
@@ -252,7 +253,10 @@ static void ask_utilization(const struct nvml_library *nvml, nvml_device device,
 		gpu->busy_percent = utilization.gpu;
 }
 
-/* What a lane moves in one direction, its encoding taken off. The sixth generation sends in units of 256 bytes, 236 of them data. */
+/*
+ * Bytes per second of one lane in one direction, without the encoding. The sixth generation sends
+ * units of 256 bytes, of which 236 are data.
+ */
 static uint64_t lane_bytes(unsigned int generation)
 {
 	static const uint64_t bytes[] = {250000000, 500000000, 984615384, 1969230769, 3938461538, 7375000000};
@@ -302,7 +306,7 @@ static void add_instances(struct survey *survey, struct gpu *whole, nvml_device 
 		nvml_device part;
 		struct gpu *gpu;
 
-		/* Numbers may have gaps. */
+		/* Instance numbers may have gaps. */
 		if (nvml->mig_by_index(device, i, &part) != NVML_SUCCESS)
 			continue;
 		gpu = add_gpu(survey, part, whole->index);
@@ -329,7 +333,7 @@ static void survey_gpus(struct survey *survey)
 		nvml_device device;
 		struct gpu *gpu;
 
-		/* One that has fallen off the bus. */
+		/* A GPU that has fallen off the bus. */
 		if (nvml->by_index(i, &device) != NVML_SUCCESS)
 			continue;
 		gpu = add_gpu(survey, device, i);
@@ -344,7 +348,10 @@ static void survey_gpus(struct survey *survey)
 
 /* --- processes --- */
 
-/* Known bytes win over unknown ones, and of two the larger: lists of one process are not parts of a sum. */
+/*
+ * Known bytes win over unknown ones, and the larger of two values wins: the lists of one process
+ * are not parts of a sum.
+ */
 static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 {
 	struct gpu_use *grown;
@@ -366,7 +373,10 @@ static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 	return true;
 }
 
-/* An entry; false where it cannot be one, so that the list has another form than expected. */
+/*
+ * Reads an entry. Returns false if it is implausible, which means that the list has another layout
+ * than expected.
+ */
 static bool read_entry(const char *entries, size_t at, size_t size, struct nvml_process *process)
 {
 	*process = (struct nvml_process){.gpu_instance = NVML_NO_INSTANCE, .compute_instance = NVML_NO_INSTANCE};
@@ -376,7 +386,9 @@ static bool read_entry(const char *entries, size_t at, size_t size, struct nvml_
 	       (process->compute_instance == NVML_NO_INSTANCE || process->compute_instance < MAX_INSTANCE_ID);
 }
 
-/* Asks one version of a list. Returns 0, -EBADMSG for a list that makes no sense, -ENODATA, or -ENOMEM. */
+/*
+ * Queries one version of a list. Returns 0, -EBADMSG for an implausible list, -ENODATA, or -ENOMEM.
+ */
 static int ask_list(list_fn question, size_t size, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
 {
 	unsigned int room = 64, count;
@@ -403,7 +415,7 @@ static int ask_list(list_fn question, size_t size, nvml_device device, struct gp
 			ret = -EBADMSG;
 	for (unsigned int i = 0; i < count && !ret; i++) {
 		read_entry(entries, i, size, &process);
-		/* All ones is NVML_VALUE_NOT_AVAILABLE, and is GPU_UNKNOWN_BYTES. */
+		/* NVML_VALUE_NOT_AVAILABLE is all ones, as is GPU_UNKNOWN_BYTES. */
 		if (process.pid && !add_use(snapshot, &(struct gpu_use){(pid_t)process.pid, gpu, process.used}))
 			ret = -ENOMEM;
 	}
@@ -412,7 +424,10 @@ out:
 	return ret;
 }
 
-/* By the newest version that answers sensibly. A kind that the library does not have at all is no matter. */
+/*
+ * Queries by the newest version that gives a plausible answer. A kind that the library does not
+ * have is not an error.
+ */
 static bool ask_kind(const struct list_kind *kind, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
 {
 	bool asked = false;
@@ -427,7 +442,7 @@ static bool ask_kind(const struct list_kind *kind, nvml_device device, struct gp
 	return !asked;
 }
 
-/* Whether the pids that NVML tells are those of gpuprobe's pid namespace, see nvml_library.h. */
+/* Whether NVML's pids are those of gpuprobe's pid namespace; see nvml_library.h. */
 static bool pids_are_ours(void)
 {
 	char version[256] = "";
@@ -454,11 +469,14 @@ static void survey_processes(struct survey *survey)
 	snapshot->uses_known = survey->nvml->lists[0].versions[0] || survey->nvml->lists[0].versions[1] ||
 			       survey->nvml->lists[0].versions[2];
 	for (size_t i = 0; i < snapshot->gpu_count; i++) {
-		/* Those of a divided GPU are told by its instances. */
+		/* The instances of a divided GPU report its processes. */
 		if (snapshot->gpus[i].divided)
 			continue;
 		for (int kind = 0; kind < 3; kind++)
-			/* Graphics and MPS may not be supported; computing always is. */
+			/*
+			 * Graphics and MPS lists may be unsupported; the compute list always is
+			 * supported.
+			 */
 			if (!ask_kind(&survey->nvml->lists[kind], survey->handles[i], snapshot, (int)i) && kind == 0)
 				snapshot->uses_known = false;
 	}

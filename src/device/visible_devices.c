@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA_VISIBLE_DEVICES against the machine's list of GPUs, see visible_devices.h.
+/* Matches CUDA_VISIBLE_DEVICES with the machine's list of GPUs; see visible_devices.h. */
 #include "device/visible_devices.h"
 
 #include <stdio.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Whole GPUs in the order of their PCI bus, as far as the process has their device nodes. */
+/* Whole GPUs in PCI bus order, limited to those whose device nodes the process has. */
 struct candidates {
 	const struct gpu *gpus;
 	size_t gpu_count;
 	int place[VISIBLE_MAX];
 	size_t count;
-	bool divided; /* there are instances */
-	bool ordered; /* place[] is by CUDA's numbers */
+	bool divided; /* at least one GPU has instances */
+	bool ordered; /* the index in place[] is CUDA's number */
 };
 
 static bool has_node(const struct cuda_environment *environment, const struct gpu *gpu)
@@ -34,7 +34,7 @@ static void insert(struct candidates *candidates, int place)
 	candidates->place[at] = place;
 }
 
-/* Whether the list holds every GPU that the process has a node of. */
+/* Whether the list has every GPU whose node the process has. */
 static bool covers_nodes(const struct candidates *candidates, const struct cuda_environment *environment)
 {
 	uint64_t known = 0;
@@ -56,7 +56,7 @@ static bool of_one_name(const struct candidates *candidates)
 	return true;
 }
 
-/* False where too little is known to say anything. */
+/* Returns false if too little is known. */
 static bool find_candidates(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
 			    struct candidates *candidates)
 {
@@ -75,7 +75,7 @@ static bool find_candidates(const struct cuda_environment *environment, const st
 	return candidates->count && covers_nodes(candidates, environment);
 }
 
-/* Takes a device into the list. One that is there already makes CUDA see none at all. */
+/* Adds a device to the list. CUDA shows no device at all if one is repeated. */
 static bool add(struct visible_devices *visible, const struct candidates *candidates, size_t number, size_t *numbers)
 {
 	for (size_t i = 0; i < visible->count; i++) {
@@ -90,8 +90,8 @@ static bool add(struct visible_devices *visible, const struct candidates *candid
 }
 
 /*
- * Numbers, read as by strtoul and cut to 32 bits, whatever follows them up to
- * the comma. The first that is none, or too large, ends the list.
+ * Parses numbers as strtoul does, cut to 32 bits, and ignores what follows them up to the comma.
+ * The first element that is no number, or too large, ends the list.
  */
 static void map_numbers(const char *list, const struct candidates *candidates, struct visible_devices *visible)
 {
@@ -110,8 +110,8 @@ static void map_numbers(const char *list, const struct candidates *candidates, s
 }
 
 /*
- * The GPU whose UUID begins with the element, whatever the case of its digits;
- * what follows a whole UUID does not count. -1 when there is none or several.
+ * Returns the GPU whose UUID begins with the element, ignoring case; text after a whole UUID is
+ * ignored. -1 if none or several match.
  */
 static int match_uuid(const char *element, size_t length, const struct candidates *candidates)
 {
@@ -136,7 +136,7 @@ static void map_uuids(const char *list, struct candidates *candidates, struct vi
 {
 	size_t numbers[VISIBLE_MAX] = {0};
 
-	/* They name themselves, whatever the order. */
+	/* UUIDs name GPUs directly, so the order does not matter. */
 	candidates->ordered = true;
 	while (*list) {
 		size_t length = strcspn(list, ",");
@@ -144,7 +144,7 @@ static void map_uuids(const char *list, struct candidates *candidates, struct vi
 
 		if (number < 0)
 			return;
-		/* Which of its instances CUDA takes is not known. */
+		/* It is unknown which instance of a divided GPU CUDA takes. */
 		if (candidates->gpus[candidates->place[number]].divided) {
 			visible->known = false;
 			return;
@@ -186,7 +186,9 @@ static void map_instance(const char *list, const struct candidates *candidates, 
 		visible->gpu[visible->count++] = (int)i;
 		return;
 	}
-	/* It may be a form that is not known here. Without instances CUDA sees nothing. */
+	/*
+	 * The element may have a form that is unknown here. Without instances CUDA shows no device.
+	 */
 	visible->known = !candidates->divided;
 }
 

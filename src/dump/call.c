@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The call that a stack is in, see call.h.
+/* The call that a stack is in; see call.h. */
 #include "dump/call.h"
 
 #include <ctype.h>
@@ -9,7 +9,10 @@
 #include "api/api.h"
 #include "stack/thread_entry.h"
 
-/* Libraries that call CUDA for the program: what their files' names and their functions' begin with. */
+/*
+ * Libraries that call CUDA for the program: the prefixes of their file names and of their
+ * functions.
+ */
 static const struct {
 	const char *file, *function;
 } libraries[] = {
@@ -27,10 +30,10 @@ static const struct {
 	{"libcutensor", "cutensor"},
 };
 
-/* What a frame belongs to. */
+/* The owner of a frame. */
 enum owner {
 	OWNER_PROGRAM = 0,
-	OWNER_SYSTEM, /* the C library, the loader, the vdso: part of whoever called it */
+	OWNER_SYSTEM, /* the C library, the loader, the vdso: belongs to its caller */
 	OWNER_LIBRARY,
 	OWNER_CUDA,
 };
@@ -59,10 +62,13 @@ static bool is_library(const char *object)
 	return false;
 }
 
-#define CUDA_FILE "libcuda"		   /* with which the names of CUDA's own libraries begin */
-#define STATIC_RUNTIME "libcudart_static_" /* with which the names of its inner functions begin */
+#define CUDA_FILE "libcuda"		   /* prefix of the file names of CUDA's own libraries */
+#define STATIC_RUNTIME "libcudart_static_" /* prefix of the names of its inner functions */
 
-/* One of the API's, wherever it lies: a program may have the runtime inside. */
+/*
+ * Whether the frame is a function of the API, in any file: a program may have the runtime linked
+ * in.
+ */
 static bool is_cuda_function(const struct stack_frame *frame)
 {
 	return frame->function && begins_with(frame->function, "cu") && api__find(frame->function, API_NEWEST) >= 0;
@@ -87,7 +93,10 @@ static enum owner owner_of(const struct stack_frame *frame)
 	return is_system(frame->object) ? OWNER_SYSTEM : OWNER_PROGRAM;
 }
 
-/* An exported function of a CUDA library that the table does not know, by its name: cuXyz, cudaXyz. */
+/*
+ * Recognises an exported function of a CUDA library that the table does not know, by its name:
+ * cuXyz, cudaXyz.
+ */
 static bool is_named_like_cuda(const char *function)
 {
 	const char *rest = function + (begins_with(function, "cuda") ? 4 : 2);
@@ -107,7 +116,10 @@ static bool is_named_like_library(const char *function)
 	return false;
 }
 
-/* NCCL's symbol tables have each function twice at one address, as PMPI does: the program called ncclX, not pncclX. */
+/*
+ * NCCL's symbol tables have each function twice at one address, like PMPI. The program called
+ * ncclX, not pncclX.
+ */
 static const char *called_name(const char *function)
 {
 	return begins_with(function, "pnccl") ? function + 1 : function;
@@ -126,7 +138,10 @@ static bool is_beginning(const struct stack_frame *frame)
 	return frame->kind == FRAME_NATIVE && frame->function && thread_entry__is_name(frame->function);
 }
 
-/* Frames before those in which a program or a thread begins. A stripped program's _start has no name. */
+/*
+ * The number of frames before those that start a program or a thread. A stripped program's _start
+ * has no name.
+ */
 static size_t find_end(const struct stack *stack)
 {
 	size_t end = stack->count;
@@ -138,7 +153,7 @@ static size_t find_end(const struct stack *stack)
 	return end;
 }
 
-/* Of a stack in no call: the C library's frames in front of the program's, as far as there are such. */
+/* For a stack in no call: the number of C library frames in front of the program's. */
 static size_t skip_system(const struct stack *stack, size_t end)
 {
 	size_t i = 0;
@@ -160,7 +175,7 @@ struct stack_call stack_call__of(const struct stack *stack)
 			break;
 		if (owner < OWNER_LIBRARY || !is_call(frame, owner))
 			continue;
-		/* CUDA's own call of another library's is that library's matter. */
+		/* A library call that CUDA makes itself is not the program's. */
 		if (owner == OWNER_CUDA && call.by)
 			break;
 		*(owner == OWNER_CUDA ? &call.function : &call.by) = called_name(frame->function);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which call a stack is in: of CUDA, and of a library that calls CUDA for the program. */
+/*
+ * Which call a stack is in: a CUDA call, and a call of a library that calls CUDA for the program.
+ */
 #ifndef DUMP_CALL_H
 #define DUMP_CALL_H
 
@@ -8,16 +10,19 @@
 #include "stack/stack.h"
 
 struct stack_call {
-	const char *function; /* the CUDA function, the outermost of those in one another; NULL: it is in none */
-	const char *inner;    /* the innermost of these, which may be the same */
-	const char *by;	      /* the outermost function of the libraries (NCCL, cuDNN, cuBLAS, …) that are in it; NULL: none */
-	size_t beyond;	      /* how many frames, from the innermost on, end with the outermost of these; or are the C library's */
-	size_t ends;	      /* how many frames there are before those in which a program or thread begins */
+	const char *function; /* the outermost CUDA function; NULL if the stack is in none */
+	const char *inner;    /* the innermost CUDA function, which may be the same */
+	const char *by;	      /* the outermost function of a library (NCCL, cuDNN, cuBLAS, …)
+			       * around it; NULL if there is none */
+	size_t beyond;	      /* number of innermost frames up to and including the outermost of
+			       * these, or of the C library */
+	size_t ends;	      /* number of frames before those that start a program or thread */
 };
 
 /*
- * The innermost call of a known library, with those that it is part of: frames of CUDA's libraries and of the others on
- * end, between which there may be frames of the C library. Texts are the stack's.
+ * The innermost call of a known library, with the calls that it is part of: consecutive frames of
+ * CUDA's and the other libraries, with frames of the C library allowed between them. The stack owns
+ * the texts.
  */
 struct stack_call stack_call__of(const struct stack *stack);
 

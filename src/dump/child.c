@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Children that are waited for, see child.h.
+/* Children that a thread waits for; see child.h. */
 #include "dump/child.h"
 
 #include <asm/unistd_64.h>
@@ -11,7 +11,7 @@
 #include "target/text_file.h"
 #include "target/proc.h"
 
-#define CHILDREN_TEXT 4096 /* bytes: more than CHILDREN_MAX pids of 7 digits */
+#define CHILDREN_TEXT 4096 /* bytes: enough for CHILDREN_MAX pids of 7 digits */
 
 static void add_children_of(struct child_list *list, pid_t pid, pid_t tid, unsigned int depth)
 {
@@ -59,7 +59,7 @@ pid_t child__of_wait4(struct parent *parent, const uint64_t *arguments)
 	return translate(parent, (pid_t)arguments[0]);
 }
 
-/* /proc tells the process in the namespace of its mount, which is gpuprobe's. */
+/* /proc shows the process in the pid namespace of its mount, which is gpuprobe's. */
 static pid_t of_pidfd(pid_t tid, int fd)
 {
 	char path[64], text[1024];

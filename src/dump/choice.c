@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whose threads are looked at, see choice.h.
+/* Which processes a dump covers; see choice.h. */
 #include "dump/choice.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int add_pid(struct pid_list *list, pid_t pid)
 	return 0;
 }
 
-/* Those of the list that have CUDA. */
+/* Adds the processes in the list that use CUDA. */
 static int add_users_of_cuda(struct pid_list *to, const struct pid_list *from)
 {
 	int ret = 0;
@@ -33,7 +33,7 @@ static int add_users_of_cuda(struct pid_list *to, const struct pid_list *from)
 	return ret;
 }
 
-/* One that was asked for, whatever it has mapped, and its descendants that use CUDA. */
+/* Adds one process that the user named, whatever it maps, and its descendants that use CUDA. */
 static int add_asked(struct pid_list *pids, pid_t pid)
 {
 	struct pid_list children = {0};

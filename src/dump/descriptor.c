@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Descriptors of a thread, see descriptor.h.
+/* Descriptors of a thread; see descriptor.h. */
 #include "dump/descriptor.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #include "target/text_file.h"
 
-#define POLLED_MAX 64	  /* entries of poll(2)'s array that are looked at */
+#define POLLED_MAX 64	  /* entries of poll(2)'s array that are read */
 #define SELECTED_MAX 1024 /* glibc's FD_SETSIZE */
 #define WORD_BITS 64
 
@@ -41,7 +41,7 @@ enum dump_wait descriptor__describe(pid_t tid, int fd, char *object, size_t size
 	return n > 0 ? type_of(object) : DUMP_WAIT_NONE;
 }
 
-/* Of two that are waited for, `found` and another one: the same descriptor may be named twice. */
+/* Merges another descriptor into `found`; the same descriptor may be listed twice. */
 static int join(int found, int fd)
 {
 	return found == DESCRIPTOR_NONE || found == fd ? fd : DESCRIPTORS_SOME;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes dumps, see dump.h.
+/* Takes dumps; see dump.h. */
 #include "dump/dump.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "target/proc.h"
 
 #define COMMAND_SIZE 4096
-#define NVML_TRIES 10 /* of 50 ms: it begins only now */
+#define NVML_TRIES 10 /* of 50 ms each: NVML has only just been started */
 
 struct dumper {
 	struct memory_reader *memory;
@@ -28,13 +28,13 @@ struct dumper {
 	struct attribution *attribution;
 };
 
-/* A dump with what its texts belong to. */
+/* A dump with the owner of its texts. */
 struct kept_dump {
-	struct dump dump; /* first */
+	struct dump dump; /* must be first */
 	struct stacks *stacks;
 };
 
-/* A process on its way: what is taken at first, and where its Python is. */
+/* A process while it is being dumped: its threads, and where its Python is. */
 struct subject {
 	pid_t pid;
 	bool has_python;
@@ -89,7 +89,10 @@ bool dump__maps_cuda(pid_t pid)
 
 /* --- the moment --- */
 
-/* Where its Python is has to be known before a thread is taken. No Python, or one whose frames cannot be had: nowhere. */
+/*
+ * Finds the Python interpreter, which must be known before a thread is taken. If there is none, or
+ * its frames cannot be read, no Python frames are taken.
+ */
 static void find_python(const struct dumper *dumper, struct subject *subject)
 {
 	struct python_process python;
@@ -113,7 +116,10 @@ static int new_stacks(const struct dumper *dumper, struct stacks **out)
 	return stacks__new(&options, dumper->log, out, &err);
 }
 
-/* What takes longer, the mappings and what is in their files, comes after the last thread, so that all are of one moment. */
+/*
+ * Takes the threads only. Slower work, on mappings and the files behind them, comes after the last
+ * thread, so that all threads are of one moment.
+ */
 static void take_threads(const struct dumper *dumper, struct subjects *subjects)
 {
 	size_t left = DUMP_THREADS_MAX;
@@ -141,7 +147,7 @@ static const struct thread_look *main_look(const struct subject *subject)
 	return NULL;
 }
 
-/* The command line with blanks between its words; NULL where there is none. */
+/* The command line with spaces between its words; NULL if there is none. */
 static char *read_command(pid_t pid)
 {
 	char path[64], *text = calloc(1, COMMAND_SIZE);
@@ -179,7 +185,7 @@ static void describe(const struct dumper *dumper, struct process *process, const
 	attribution__learn(dumper->attribution, process, &record);
 }
 
-/* Names one stack: 0 or -ENOMEM. Its id is its number. */
+/* Names one stack. Its id is its number. The stack stays empty if memory runs out. */
 static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *look, struct dump_thread *thread)
 {
 	const struct stack *stack;
@@ -263,7 +269,7 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects, 
 	return find_waiting(dumper, subject, process);
 }
 
-/* NVML answers by a thread of its own: it is asked while the rest is done. */
+/* NVML answers in a thread of its own, so it works while the dump goes on. */
 static void find_gpus(const struct dumper *dumper, struct dump *dump)
 {
 	bool uses = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes dumps of processes (model/dump.h): first all threads, as they are at nearly one moment, then what they are called and
- * what they wait for. Nothing is stopped, written or probed.
+ * Takes dumps of processes (model/dump.h): first all threads at nearly the same moment, then their
+ * names and what they wait for. Nothing is stopped, written or probed.
  */
 #ifndef DUMP_DUMP_H
 #define DUMP_DUMP_H
@@ -11,7 +11,7 @@
 #include "model/dump.h"
 #include "target/memory_reader.h"
 
-/* Threads of all processes in one dump: beyond, threads are `unseen`. */
+/* Threads of all processes in one dump; further threads are counted as `unseen`. */
 #define DUMP_THREADS_MAX 2048
 
 struct dumper;
@@ -19,19 +19,22 @@ struct dumper;
 struct dump_request {
 	const pid_t *pids; /* in this order; those that have ended are left out */
 	size_t count;
-	uint64_t since_ns;  /* what dump.taken_ns counts from (CLOCK_BOOTTIME) */
-	bool threads_alone; /* who the processes are, and which GPUs they have, is not asked */
+	uint64_t since_ns;  /* start for dump.taken_ns (CLOCK_BOOTTIME) */
+	bool threads_alone; /* skip the processes' identity and their GPUs */
 };
 
-/* Loads what looks at threads. `memory` and `log` must outlive it. 0 or a negative errno. */
+/*
+ * Loads the BPF program that reads threads. `memory` and `log` must outlive the dumper. Returns 0
+ * or a negative errno.
+ */
 int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err);
-void dumper__free(struct dumper *dumper); /* NULL ok; after its dumps */
+void dumper__free(struct dumper *dumper); /* NULL ok; free its dumps first */
 
-/* 0, or -ENOMEM. NVML is waited for half a second at most. */
+/* Returns 0 or -ENOMEM. Waits for NVML at most half a second. */
 int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out);
 void dump__free(struct dump *dump); /* NULL ok */
 
-/* Whether the process maps a library that is named like CUDA's. */
+/* Whether the process maps a library with the name of a CUDA library. */
 bool dump__maps_cuda(pid_t pid);
 
 #endif

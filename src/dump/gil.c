@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Finds the GIL by the futex that a thread sleeps on, see gil.h. CPython's struct _gil_runtime_state, by bytes:
+ * Finds the GIL by the futex that a thread sleeps on; see gil.h. CPython's struct
+ * _gil_runtime_state, as byte offsets:
  *
  *   -24 last_holder, -16 locked (an int), -8 switch_number, 0 cond, 48 mutex, 88 switch_cond
  *
- * A thread that wants the GIL sleeps on `cond` or `mutex`, one that gives it up and lets another have it first on
- * `switch_cond`. 3.13 has a member more without a GIL by default, but before these.
+ * A thread that wants the GIL sleeps on `cond` or `mutex`. A thread that releases it and waits
+ * until another has taken it sleeps on `switch_cond`. 3.13 has one more member in builds that can
+ * run without a GIL, but it is before these.
  */
 #include "dump/gil.h"
 
@@ -17,7 +19,10 @@
 #define MUTEX 48
 #define SWITCH_COND 88
 
-/* glibc's pthread_cond_wait sleeps on __g_signals[0] or [1], which 2.42 has moved, pthread_mutex_lock on the first word. */
+/*
+ * glibc's pthread_cond_wait sleeps on __g_signals[0] or [1], which glibc 2.42 has moved;
+ * pthread_mutex_lock sleeps on the first word.
+ */
 static const int places[] = {
 	COND + 40, COND + 44, COND + 32, COND + 36, MUTEX,
 	SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32, SWITCH_COND + 36};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lock of Python's interpreter (GIL), found by a thread that waits for it: CPython 3.8 to 3.14 keep the holder's
- * thread state close to the condition variable that such a thread sleeps on.
+ * Python's global interpreter lock (GIL), found from a thread that waits for it: CPython 3.8 to
+ * 3.14 keep the holder's thread state close to the condition variable that such a thread sleeps on.
  */
 #ifndef DUMP_GIL_H
 #define DUMP_GIL_H
@@ -15,12 +15,13 @@
 
 struct gil {
 	bool locked;
-	uint64_t holder; /* the PyThreadState that has it, or had it last */
+	uint64_t holder; /* the PyThreadState that holds it, or held it last */
 };
 
 /*
- * Whether the futex at `address` is the one that threads sleep on until they get the GIL. `states` are the thread states
- * of the process's threads, 0 for a thread that has none: the holder has to be one of them, or nothing is believed.
+ * Whether the futex at `address` is one that threads sleep on while they wait for the GIL. `states`
+ * are the thread states of the process's threads, 0 for a thread without one. The holder must be
+ * one of them; otherwise the function returns false.
  */
 bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states, size_t count,
 	       struct gil *gil);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of threads, see run_state.h.
+/* States of threads; see run_state.h. */
 #include "dump/run_state.h"
 
-/* Linux's include/linux/sched.h, 6.1 to 6.18. */
+/* From Linux's include/linux/sched.h, 6.1 to 6.18. */
 #define TASK_WAKING 0x0200
 #define TASK_NO_LOAD 0x0400 /* with TASK_SLEEPS_ON: TASK_IDLE, "I" in ps */
 #define TASK_NEW 0x0800
 #define TASK_LOCK_WAIT 0x1000 /* PREEMPT_RT's spin locks */
 
-/* By the bits of a thread that is on no CPU. */
+/* For a thread that is on no CPU. */
 static enum dump_run by_bits(const struct thread_look *look)
 {
 	if (look->state & TASK_FROZEN)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a thread runs, sleeps, or has been made to stand still, by the kernel's bits of its state. */
+/* Whether a thread runs, sleeps or is stopped, from the kernel's state bits. */
 #ifndef DUMP_RUN_STATE_H
 #define DUMP_RUN_STATE_H
 

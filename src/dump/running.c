@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One moment of threads that run, see running.h.
+/* Samples threads that run; see running.h. */
 #include "dump/running.h"
 
 #include <asm/perf_regs.h>
@@ -12,12 +12,12 @@
 
 #include "base/clock.h"
 
-#define BATCH 64	  /* threads that are looked at together: descriptors and locked memory are few */
-#define PERIOD_NS 1000000 /* of the thread's own time on a CPU */
-#define DATA_PAGES 16	  /* 64 KiB: a sample and a half */
+#define BATCH 64	  /* threads sampled together: descriptors and locked memory are limited */
+#define PERIOD_NS 1000000 /* of CPU time of the thread */
+#define DATA_PAGES 16	  /* 64 KiB: room for one and a half samples */
 #define BIT(register) (1ull << PERF_REG_X86_##register)
 
-/* In the order in which a sample has them: by their numbers. */
+/* A sample has the registers in the order of their numbers. */
 #define REGISTER_MASK (BIT(BX) | BIT(BP) | BIT(SP) | BIT(IP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15))
 
 struct event {
@@ -46,7 +46,7 @@ static int open_event(pid_t tid)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* .fd -1 where it cannot be. */
+/* .fd is -1 if the event cannot be opened. */
 static struct event event__open(pid_t tid)
 {
 	struct event event = {.fd = open_event(tid)};
@@ -70,8 +70,9 @@ static void event__close(struct event *event)
 }
 
 /*
- * A sample as perf_event_open(2) has it: the registers' form, themselves; the size of the stack, itself, and how much of it is
- * valid. Nothing of these is where the thread had no user's registers.
+ * Reads a sample as perf_event_open(2) lays it out: the ABI of the registers, the registers, the
+ * size of the stack, the stack, and the valid part of it. If the thread had no user registers, none
+ * of these follow.
  */
 static bool take_sample(const struct perf_event_header *header, struct thread_look *look)
 {
@@ -101,7 +102,9 @@ static bool take_sample(const struct perf_event_header *header, struct thread_lo
 	return true;
 }
 
-/* The first record of the ring: the ring is read from its beginning, so that none is in two parts. */
+/*
+ * Takes the first record of the ring. The ring is read from its start, so no record wraps around.
+ */
 static bool take_first(const struct event *event, struct thread_look *look)
 {
 	uint64_t head = __atomic_load_n(&event->ring->data_head, __ATOMIC_ACQUIRE);
@@ -111,7 +114,7 @@ static bool take_first(const struct event *event, struct thread_look *look)
 	       take_sample(header, look);
 }
 
-/* How many are still to be seen. */
+/* Returns how many threads still have no sample. */
 static size_t take_all(const struct event *events, struct running_thread *threads, struct pollfd *polled, size_t count)
 {
 	size_t left = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that are on a CPU: one moment of each, by a perf event that takes registers and stack together. The registers that a
- * thread_look has of such a thread are those with which it entered the kernel last, while its stack went on.
+ * Threads that are on a CPU: a perf event takes registers and stack of each together. The registers
+ * in a thread_look of such a thread are those of its last entry into the kernel, but its stack has
+ * changed since.
  */
 #ifndef DUMP_RUNNING_H
 #define DUMP_RUNNING_H
@@ -15,13 +16,15 @@
 
 struct running_thread {
 	pid_t tid;
-	struct thread_look *look; /* with room for a whole copy; its registers and its copy are replaced where a moment was seen */
+	struct thread_look *look; /* must have room for a whole stack copy; a sample replaces its
+				   * registers and its copy */
 	bool seen;
 };
 
 /*
- * Waits for a moment of each, all at once, for `wait_ms` at most: one that sleeps meanwhile, or gets no CPU, is not seen; one
- * that cannot be looked at (no descriptor, no right) neither.
+ * Waits for a sample of each thread, all at once, for at most `wait_ms`. A thread that sleeps
+ * meanwhile or gets no CPU stays unseen, as does one that cannot be sampled (no descriptor, no
+ * permission).
  */
 void running_threads__sample(struct running_thread *threads, size_t count, int wait_ms);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// System calls by number, see system_call.h.
+/* System calls by number; see system_call.h. */
 #include "dump/system_call.h"
 
 #include <asm/unistd_64.h>
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Newer than some headers. */
+/* Some headers are older than these calls. */
 #ifndef __NR_futex_wait
 #define __NR_futex_wait 455
 #endif
@@ -70,7 +70,10 @@ static bool restarts(uint64_t number)
 	return number == __NR_nanosleep || number == __NR_clock_nanosleep || number == __NR_poll || number == __NR_futex;
 }
 
-/* "mov $NUMBER,%eax" shortly before the "syscall" that the code ends with. 0: there is none. */
+/*
+ * Finds "mov $NUMBER,%eax" shortly before the "syscall" that ends the code. Returns 0 if there is
+ * none.
+ */
 static uint64_t number_in_code(const uint8_t *code)
 {
 	static const uint8_t system_call[] = {0x0f, 0x05};
@@ -95,7 +98,10 @@ static bool is_futex_wait(uint64_t operation)
 	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
 }
 
-/* A clock's number is small, other calls begin with an address; a count of descriptors is no address. */
+/*
+ * A clock's number is small, and the other calls begin with an address; poll's count of descriptors
+ * is smaller than an address.
+ */
 static uint64_t guess_number(const uint64_t *arguments)
 {
 	const uint64_t first_page = 4096;

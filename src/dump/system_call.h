@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls of x86-64 in which a thread can sleep: their names, and what their arguments are. */
+/*
+ * The x86-64 system calls in which a thread can sleep: their names and the meaning of their
+ * arguments.
+ */
 #ifndef DUMP_SYSTEM_CALL_H
 #define DUMP_SYSTEM_CALL_H
 
@@ -14,27 +17,28 @@ enum call_form {
 	CALL_READ,    /* argument 0 is a descriptor of any type */
 	CALL_SOCKET,  /* argument 0 is a socket */
 	CALL_ON_FILE, /* argument 0 is a descriptor; the call neither reads nor writes it */
-	CALL_WAIT4,   /* argument 0 is a pid, or not above 0 */
-	CALL_WAITID,  /* argument 0: the type of argument 1 */
-	CALL_VFORK,   /* the new process runs in the thread's memory until it executes a program */
+	CALL_WAIT4,   /* argument 0 is a pid if above 0 */
+	CALL_WAITID,  /* argument 0 is the type of argument 1 */
+	CALL_VFORK,   /* the child runs in the thread's memory until it executes a program */
 	CALL_SLEEP,
 	CALL_SIGNAL
 };
 
 struct system_call {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL if unknown */
 	enum call_form form;
 };
 
-#define SYSTEM_CALL_CODE_SIZE 16 /* bytes of code that are looked at */
+#define SYSTEM_CALL_CODE_SIZE 16 /* bytes of code that are read */
 
-/* The call with this number. All other calls have no name and are CALL_OTHER. */
+/* The call with this number. An unlisted call has no name and is CALL_OTHER. */
 struct system_call system_call__of(uint64_t number);
 
 /*
- * The number of a call that the kernel restarts by restart_syscall(2), which hides it. `code` is what precedes the
- * thread's instruction pointer, `arguments` are the 6 of the first call. The number is taken from the code where that
- * loads it, and else guessed from the arguments. Only nanosleep, clock_nanosleep, poll and futex are restarted so.
+ * The number of a call that the kernel restarts by restart_syscall(2), which hides it. `code` holds
+ * the bytes before the thread's instruction pointer, `arguments` the 6 arguments of the original
+ * call. The number comes from the code if the code loads it as a constant, otherwise it is guessed
+ * from the arguments. Only nanosleep, clock_nanosleep, poll and futex are restarted like this.
  */
 uint64_t system_call__restarted(const uint8_t code[SYSTEM_CALL_CODE_SIZE], const uint64_t *arguments);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes the threads of a process, see taken.h.
+/* Takes the threads of a process; see taken.h. */
 #include "dump/taken.h"
 
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 #define SAMPLE_MS 50
 
-/* The number that a directory's entry in /proc/PID/task is, 0 for others. */
+/* The tid in the name of a directory entry of /proc/PID/task; 0 for other entries. */
 static pid_t number_of(const struct dirent *entry)
 {
 	char *end;

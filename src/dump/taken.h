@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The threads of one process as they were taken, before they have names. */
+/* The threads of one process as they were taken, before they are named. */
 #ifndef DUMP_TAKEN_H
 #define DUMP_TAKEN_H
 
@@ -11,20 +11,23 @@
 
 struct taken_thread {
 	pid_t tid;
-	bool approximate;	  /* it was on a CPU, and no moment of it was seen */
-	struct thread_look *look; /* NULL: it had ended */
+	bool approximate;	  /* it was on a CPU and could not be sampled */
+	struct thread_look *look; /* NULL if it had ended */
 };
 
 struct taken_threads {
-	struct taken_thread *list; /* the main thread first, then by rising tid */
+	struct taken_thread *list; /* the main thread first, then by ascending tid */
 	size_t count;
 	size_t unseen;
 };
 
-/* Takes `max` threads of the process at most. 0, -ESRCH where it has ended, or another negative errno. To be cleared in any case. */
+/*
+ * Takes at most `max` threads of the process. Returns 0, -ESRCH if it has ended, or another
+ * negative errno. The caller clears `threads` in any case.
+ */
 int taken_threads__take(struct taken_threads *threads, struct thread_reader *reader, pid_t pid, size_t max);
 
-/* Looks once more at those that were on a CPU, see dump/running.h. */
+/* Samples the threads that were on a CPU; see dump/running.h. */
 void taken_threads__sample(struct taken_threads *threads);
 
 void taken_threads__clear(struct taken_threads *threads);

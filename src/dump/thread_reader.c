@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Has the task iterator look at threads, see thread_reader.h.
+/* Runs the task iterator on threads; see thread_reader.h. */
 #include "dump/thread_reader.h"
 
 #include <bpf/bpf.h>
@@ -61,9 +61,12 @@ struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid,
 	if (!link)
 		return NULL;
 	found->taken = 0;
-	task_iterator__run_link(link); /* leaves what it found in its own data, if anything */
+	task_iterator__run_link(link); /* leaves any result in its data section */
 	bpf_link__destroy(link);
-	/* Asked after it was taken: a number that came back is another process's by now, or was then. */
+	/*
+	 * Checked after the read: a reused tid may belong to another process by now, or may have
+	 * then.
+	 */
 	if (found->taken && proc__of_thread(tid) == pid)
 		look = malloc(sizeof(*look));
 	if (!look)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads of a process wait for, see waiting.h.
+/* What the threads of a process wait for; see waiting.h. */
 #include "dump/waiting.h"
 
 #include <asm/unistd_64.h>
@@ -15,14 +15,14 @@
 #include "dump/system_call.h"
 #include "target/proc.h"
 
-/* One process whose threads are gone through. */
+/* The search over the threads of one process. */
 struct search {
 	struct memory_reader *memory;
 	pid_t pid;
 	const struct thread_look *const *looks;
 	struct dump_thread *threads;
 	size_t count;
-	uint64_t *python_states; /* of each thread; NULL: none has one, or no memory */
+	uint64_t *python_states; /* of each thread; NULL if none has one or memory ran out */
 	struct parent parent;
 };
 
@@ -38,7 +38,7 @@ static void keep_comm(char *to, const char *comm)
 
 /* --- locks --- */
 
-/* The thread that has this state, other than the one that waits. */
+/* The thread that has this state, except the waiting one. */
 static const struct dump_thread *find_holder(const struct search *search, uint64_t state, size_t waits)
 {
 	for (size_t i = 0; i < search->count; i++)
@@ -76,7 +76,7 @@ static void take_descriptor(struct dump_thread *thread, int fd, enum dump_wait o
 	waiting->kind = type == DUMP_WAIT_NONE ? otherwise : type;
 }
 
-/* Several descriptors, or one, or none: then it is a sleep. */
+/* Several descriptors, one, or none; none means that the thread just sleeps. */
 static void take_descriptors(struct dump_thread *thread, int fd)
 {
 	if (fd >= 0)
@@ -85,7 +85,7 @@ static void take_descriptors(struct dump_thread *thread, int fd)
 		thread->waiting.kind = fd == DESCRIPTOR_NONE ? DUMP_WAIT_SLEEP : DUMP_WAIT_FILES;
 }
 
-/* Each such call has its object, but only one on a driver's device waits for it. */
+/* These calls name a descriptor, but they count as a wait only if it is a driver's device. */
 static void take_call_on_file(struct dump_thread *thread, int fd)
 {
 	take_descriptor(thread, fd, DUMP_WAIT_OTHER);
