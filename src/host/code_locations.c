@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time by places in the code, see places.h.
+/* Time by places in the code; see places.h. */
 #include "host/code_locations.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@ struct place_sum {
 
 struct place {
 	struct place_key key;
-	struct stack *stack; /* an example; NULL: of all that have none */
+	struct stack *stack; /* an example; NULL for the place of all without a stack */
 	struct place_sum sum;
-	struct place_sum marks[SITE_MARKS]; /* the sum as it was then */
+	struct place_sum marks[SITE_MARKS]; /* the sum at each mark */
 };
 
 struct code_locations {
@@ -58,7 +58,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Of code without lines the function tells, of code without functions the object. */
+/* Frames without a line are compared by function, frames without a function by object. */
 static bool is_same_line(const struct stack_frame *a, const struct stack_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line && is_same_text(a->function, b->function) &&
@@ -70,7 +70,7 @@ static bool is_same_key(const struct place_key *a, const struct place_key *b)
 	return a->activity == b->activity && a->class == b->class && a->call == b->call;
 }
 
-/* What tells the place; NULL: the stack is empty. */
+/* The frame that identifies the place; NULL if the stack is empty. */
 static const struct stack_frame *line_of(const struct stack *stack)
 {
 	const struct stack_frame *own = user_line__find(stack);
@@ -91,7 +91,7 @@ static struct place *find(const struct code_locations *places, const struct plac
 	return NULL;
 }
 
-/* Of each key there is room for the one without a stack. */
+/* There is always room for a key's place without a stack. */
 static struct place *append(struct code_locations *places, const struct place_key *key, struct stack *stack)
 {
 	struct place *list;
@@ -116,7 +116,7 @@ static struct stack *keep_stack(struct code_locations *places, const struct stac
 	return kept;
 }
 
-/* The line may lie behind what is kept of the stack. */
+/* Keeps the line separately if it is beyond the part of the stack that is kept. */
 static struct place *make(struct code_locations *places, const struct place_key *key, const struct stack *stack,
 			  const struct stack_frame *line)
 {
@@ -129,7 +129,7 @@ static struct place *make(struct code_locations *places, const struct place_key 
 	return place;
 }
 
-/* To have no CPU is one matter, in whatever call that was, but for one that waits for the GPU. */
+/* Waiting for a CPU is one class whatever the call, except in a wait for the GPU. */
 static enum host_class joined_class(enum host_activity activity, enum host_class class)
 {
 	bool joins = activity == ACTIVITY_READY || activity == ACTIVITY_THROTTLED;
@@ -219,7 +219,10 @@ static void join_calls(uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES])
 		}
 }
 
-/* What was counted of an activity gets its part; what was not is a place without a stack. */
+/*
+ * Distributes the time of each activity and class by its counts. If it has no counts, it becomes a
+ * place without a stack.
+ */
 static size_t share_out(const struct code_locations *places, int mark, uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place *out)
 {
 	double sums[HOST_ACTIVITIES][HOST_CLASSES];

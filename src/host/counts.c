@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Profiles of followed threads, see counts.h.
+/* Profiles of followed threads; see counts.h. */
 #include "host/counts.h"
 
 #include <string.h>
 
 #define READ_TRIES 1000
 
-/* While a thread is switched its profile is in between: that takes less than a microsecond, or a stack 50. */
+/*
+ * The profile is inconsistent while BPF switches the thread: less than a microsecond, or 50 us if
+ * it takes a stack.
+ */
 static void copy(struct host_profile *to, const volatile struct host_profile *profile)
 {
 	for (int i = 0; i < READ_TRIES; i++) {
@@ -24,7 +27,10 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* A sleep that is over goes on as readiness until the thread runs. */
+/*
+ * Adds the activity that is still open. After its end a sleep counts as ready until the thread
+ * runs.
+ */
 static void add_open(struct host_counts *counts, const struct host_profile *profile)
 {
 	bool ready = profile->kind == ACTIVITY_READY || profile->kind == ACTIVITY_THROTTLED;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The profile of one followed thread as it is at a moment: what BPF keeps of it, and what it is doing just now. */
+/*
+ * The profile of one followed thread at a moment: what BPF has counted for it, and what it is doing
+ * just now.
+ */
 #ifndef HOST_COUNTS_H
 #define HOST_COUNTS_H
 
@@ -9,20 +12,23 @@
 #include "gpuprobe/host.h"
 
 struct host_counts {
-	uint64_t at_ns; /* of these: the moment, or the thread's end */
+	uint64_t at_ns; /* time of these values: now, or the thread's end */
 	bool began, ended;
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES];
 	uint64_t times[HOST_ACTIVITIES];
 	uint64_t samples[HOST_CLASSES];
 };
 
-/* Reads a profile that BPF programs write meanwhile. */
+/* Reads a profile while BPF programs may be writing it. */
 void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile, uint64_t now_ns);
 
-/* Leaves what came after `before`, of the same thread. */
+/* Subtracts `before`, an earlier reading of the same thread. */
 void host_counts__since(struct host_counts *counts, const struct host_counts *before);
 
-/* Shares the time on a CPU out among the classes, by the samples; without any it stays outside of calls. */
+/*
+ * Distributes the CPU time among the classes by the samples; without samples it counts as outside
+ * of calls.
+ */
 void host_counts__share_cpu(struct host_counts *counts);
 
 #endif

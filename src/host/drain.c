@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the BPF map of sites to places, see drain.h.
+/* Moves counts from the BPF map of sites to places; see drain.h. */
 #include "host/drain.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +14,7 @@
 
 #define BATCH 1024
 #define WAITING_MAX 65536 /* sites whose stack has no names yet */
-#define PATIENCE 50	  /* how often a stack is looked for: some 10 s */
+#define PATIENCE 50	  /* attempts to find a stack's names: about 10 s */
 
 struct waiting_site {
 	struct host_site_key key;
@@ -76,7 +76,7 @@ static void put(struct followed_list *list, const struct host_site_key *key, con
 	code_locations__add(thread->places, &place, stack, amount, record->count);
 }
 
-/* Without memory, or room, it counts without a stack. */
+/* Returns NULL if there is no memory or no room; the site then counts without a stack. */
 static struct waiting_site *wait_for(struct drain *drain, const struct host_site_key *key)
 {
 	struct waiting_site *site;
@@ -123,7 +123,7 @@ static void settle(struct drain *drain, struct followed_list *list, bool final)
 	}
 }
 
-/* Takes a batch out. Returns how many, 0 at the end or where it cannot be read. */
+/* Takes a batch out of the map. Returns its size; 0 at the end or if the map cannot be read. */
 static uint32_t take_batch(struct drain *drain, int fd, uint32_t *place, bool begins)
 {
 	uint32_t count = BATCH;

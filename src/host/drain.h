@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes what BPF programs have counted by stacks out of their map, and puts it where its stack says. A stack that has no
- * names yet is waited for.
+ * Takes what BPF programs have counted by stack out of their map and adds it to the place that the
+ * stack means. If a stack has no names yet, its counts wait for them.
  */
 #ifndef HOST_DRAIN_H
 #define HOST_DRAIN_H
@@ -11,11 +11,11 @@
 struct drain;
 struct stacks;
 
-/* `stacks` names them, NULL: none are taken. NULL without memory. */
+/* `stacks` names the stacks; NULL: no stacks are captured. Returns NULL if out of memory. */
 struct drain *drain__new(struct stacks *stacks);
 void drain__free(struct drain *drain);
 
-/* Empties the map. `final`: what has no names by now will have none. */
+/* Empties the map. `final`: stacks that have no names by now will not get any. */
 void drain__take(struct drain *drain, struct followed_list *list, bool final);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads that are followed, see followed.h.
+/* Followed threads; see followed.h. */
 #include "host/followed.h"
 
 #include <bpf/bpf.h>
@@ -63,7 +63,9 @@ long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, 
 	return -1;
 }
 
-/* A free number, else that of the one which ended the longest ago. -1: there is none. */
+/*
+ * Returns a free number, or else that of the thread which ended longest ago. -1 if there is none.
+ */
 static long find_room(const struct followed_list *list, bool submits)
 {
 	size_t first = submits ? 0 : SUBMITTERS_MAX, end = submits ? SUBMITTERS_MAX : HOST_THREADS;
@@ -83,7 +85,7 @@ static long find_room(const struct followed_list *list, bool submits)
 	return found;
 }
 
-/* The profile of the number is the thread's from here on; it counts once the iterator has set .began_ns. */
+/* Assigns the number's profile to the thread. It counts once the iterator has set .began_ns. */
 static void open_profile(struct followed_list *list, size_t number, const struct followed_thread *thread)
 {
 	const struct host_profile fresh = {
@@ -94,7 +96,10 @@ static void open_profile(struct followed_list *list, size_t number, const struct
 		.submits = thread->submits,
 	};
 
-	/* Whoever had the number finds that it is another's first. */
+	/*
+	 * Invalidate the number first, so that the previous thread's BPF programs see that it is
+	 * not theirs any more.
+	 */
 	list->profiles[number].generation = 0;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memcpy((void *)&list->profiles[number], &fresh, sizeof(fresh));

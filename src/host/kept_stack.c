@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of named stacks, see kept_stack.h.
+/* Copies of named stacks; see kept_stack.h. */
 #include "host/kept_stack.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static size_t frame_texts_size(const struct stack_frame *frame)
 	return text_size(frame->function) + text_size(frame->object) + text_size(frame->file);
 }
 
-/* How many frames are kept, and how large their texts are. */
+/* Returns the number of frames to keep, and the size of their texts. */
 static uint32_t choose_frames(const struct stack *stack, size_t *texts)
 {
 	uint32_t count = 0;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A copy of a named stack, with its texts: what stack/ keeps may leave. */
+/* A copy of a named stack with its texts, because stack/ may drop the original. */
 #ifndef HOST_KEPT_STACK_H
 #define HOST_KEPT_STACK_H
 
 #include "stack/stack.h"
 
-#define KEPT_FRAMES 128		    /* of each stack, the innermost */
-#define KEPT_TEXT_BYTES (16u << 10) /* of their texts; no frame is kept behind the one with which it is reached */
+#define KEPT_FRAMES 128		    /* the innermost ones of each stack */
+#define KEPT_TEXT_BYTES (16u << 10) /* of texts per stack; the frame that reaches the limit is
+				     * the last one kept */
 
-/* How much memory the copy takes. */
+/* The memory that the copy takes, in bytes. */
 size_t kept_stack__bytes(const struct stack *stack);
 
-/* One block of memory: free() releases it. NULL without memory. */
+/* Returns one block of memory, released with free(). NULL if out of memory. */
 struct stack *kept_stack__new(const struct stack *stack);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads who followed threads have to do with, see partners.h.
+/* Reads the partners of followed threads; see partners.h. */
 #include "host/partners.h"
 
 #include <bpf/bpf.h>
@@ -8,7 +8,7 @@
 
 #include "gen/host.skel.h"
 
-/* The maps are as large as the lists: one batch has all. */
+/* The lists have room for the whole map, so one batch is enough. */
 static size_t read_map(const struct bpf_map *map, void *keys, void *values, uint32_t room)
 {
 	uint32_t place = 0, count = room;

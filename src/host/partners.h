@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who followed threads have to do with, as the BPF maps have it: who wakes them, who has their CPU, what they read. */
+/*
+ * The partners of followed threads, from the BPF maps: who wakes them, who takes their CPU, what
+ * they read.
+ */
 #ifndef HOST_PARTNERS_H
 #define HOST_PARTNERS_H
 
@@ -9,7 +12,7 @@
 
 struct host_bpf;
 
-/* As of the latest reading: keys and values by the same index. */
+/* The latest reading: a key and its value have the same index. */
 struct partners {
 	struct host_pair_key waker_keys[HOST_WAKERS];
 	struct host_waker wakers[HOST_WAKERS];
@@ -22,7 +25,7 @@ struct partners {
 	size_t file_count;
 };
 
-/* Reads the maps anew; what cannot be read is empty. */
+/* Reads the maps again; a map that cannot be read gives an empty list. */
 void partners__read(struct partners *partners, const struct host_bpf *skeleton);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From followed threads to the model, see result.h.
+/* Converts followed threads to the model's form; see result.h. */
 #include "host/result.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 struct making {
 	const struct result_source *source;
 	struct host_process *process;
-	size_t number_of[HOST_THREADS]; /* thread of the process -> its number in the list */
+	size_t number_of[HOST_THREADS]; /* index of a thread in the process -> its number in the
+					 * list */
 };
 
 /* --- partners --- */
@@ -23,7 +24,7 @@ static bool is_of(const struct host_pair_key *key, const struct followed_list *l
 	return key->thread == number && key->generation == list->threads[number].generation;
 }
 
-/* The thread's place among the process's, by its number in gpuprobe's namespace. */
+/* The index of the thread among the process's, by its tid in gpuprobe's pid namespace. */
 static size_t find_thread(const struct making *making, int32_t tid)
 {
 	for (size_t i = 0; i < making->process->thread_count; i++)
@@ -32,7 +33,7 @@ static size_t find_thread(const struct making *making, int32_t tid)
 	return HOST_NO_THREAD;
 }
 
-/* Puts one in its place among those with the most time. */
+/* Inserts a partner into the list of those with the most time. */
 static void rank_partner(struct host_partner *list, const struct host_partner *one)
 {
 	size_t at = HOST_PARTNERS;
@@ -77,7 +78,7 @@ static void take_rivals(const struct making *making, struct host_thread *thread,
 	}
 }
 
-/* The kernel has told a file's while it was read; of others the name is asked for now. */
+/* The kernel gave a regular file's name while it was read; other names are looked up now. */
 static void name_file(struct host_file_wait *wait, const struct host_file *file, int32_t pid, int32_t fd)
 {
 	char path[64];
@@ -93,7 +94,7 @@ static void name_file(struct host_file_wait *wait, const struct host_file *file,
 	wait->name[length > 0 ? length : 0] = '\0';
 }
 
-/* Its place among those with the most time; HOST_PARTNERS: it has none. */
+/* Returns its rank among those with the most time; HOST_PARTNERS if it has none. */
 static size_t rank_of(const struct host_file_wait *list, uint64_t ns)
 {
 	size_t at = HOST_PARTNERS;
@@ -123,7 +124,7 @@ static void take_files(const struct making *making, struct host_thread *thread, 
 
 /* --- threads --- */
 
-/* Renamed since it was found, maybe. */
+/* Reads the name again: the thread may have been renamed since it was found. */
 static void read_comm(struct host_thread *thread, const struct host_submitter *who)
 {
 	char path[64], text[HOST_COMM_SIZE + 1];
@@ -167,7 +168,7 @@ static bool is_for(const struct followed_thread *thread, const struct host_proce
 	return thread->used && thread->marked && thread->for_pid == process->pid && thread->for_start_ns == process->start_ns;
 }
 
-/* Those that submit come first. */
+/* Threads that submit come first. */
 static void choose_threads(struct making *making)
 {
 	const struct followed_list *list = making->source->list;
@@ -217,7 +218,7 @@ static int make_process(const struct result_source *source, struct host_process 
 	return 0;
 }
 
-/* Each for whose sake some thread is followed, once. */
+/* Lists each process because of which a thread is followed, once. */
 static int list_processes(const struct followed_list *list, struct host_side *side)
 {
 	side->processes = calloc(HOST_THREADS, sizeof(*side->processes));

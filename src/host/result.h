@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes of what is known of followed threads what the model has (model/host.h). */
+/* Converts the data on followed threads to the model's form (model/host.h). */
 #ifndef HOST_RESULT_H
 #define HOST_RESULT_H
 
@@ -8,16 +8,19 @@
 #include "model/host.h"
 #include "model/steady.h"
 
-/* Of a process whose threads submit: how long its control group had been kept from running when it was found, and has been now. */
+/*
+ * A process whose threads submit: for how long its control group had been throttled when the
+ * process was found, and until now.
+ */
 struct limited_process {
 	int32_t pid;
 	uint64_t start_ns;
 	bool known;
-	bool serves; /* it was seen to listen for connections */
+	bool serves; /* it listens for connections */
 	uint64_t before_ns, now_ns;
-	/* Of the process, as told last */
+	/* Of the process, as last reported */
 	struct steady_marks steady;
-	uint64_t marks[SITE_MARKS]; /* what .now_ns was at each */
+	uint64_t marks[SITE_MARKS]; /* .now_ns at each mark */
 };
 
 struct result_source {
@@ -29,11 +32,12 @@ struct result_source {
 };
 
 /*
- * Fills side->processes, empty before; texts and stacks stay those of the list. 0 or -ENOMEM: what there was memory for.
+ * Fills side->processes, which must be empty; the list keeps texts and stacks. Returns 0, or
+ * -ENOMEM with a partial result.
  */
 int host_result__make(const struct result_source *source, struct host_side *side);
 
-/* Empties them. */
+/* Clears the processes of `side`. */
 void host_result__clear(struct host_side *side);
 
 #endif

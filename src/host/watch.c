@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Follows threads, see watch.h.
+/* Follows threads; see watch.h. */
 #include "host/watch.h"
 
 #include <bpf/bpf.h>
@@ -20,13 +20,14 @@
 #include "target/cpu_limit.h"
 #include "target/listening.h"
 
-#define FOUND_MAX 256 /* read at once */
+#define FOUND_MAX 256 /* threads read at once */
 #define SEARCHES_AT_FIRST 50
-#define SEARCH_EVERY 5 /* looks, after that */
+#define SEARCH_EVERY 5 /* looks, after the first ones */
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
-#define WAKER_SHARE 50 /* who ends sleeps of one fiftieth of a thread's time is followed */
-#define LIMITED_MAX 64 /* processes whose control group is looked at */
+#define WAKER_SHARE 50 /* a waker is followed if it ends sleeps of more than one fiftieth of a
+		        * thread's time */
+#define LIMITED_MAX 64 /* processes whose control group is read */
 
 struct host_watch {
 	struct host_watch_options options;
@@ -96,7 +97,7 @@ static void look_at_limit(struct limited_process *process)
 {
 	uint64_t ns;
 
-	/* Of a process that has ended what was read last stays. */
+	/* If the process has ended, the last reading stays. */
 	if (cpu_limit__throttled(process->pid, &ns))
 		return;
 	if (!process->known)
@@ -153,7 +154,10 @@ static bool is_in_start(const struct host_watch *watch, const struct host_submit
 	       clock__boot_ns() < who->first_ns + START_NS;
 }
 
-/* Has the iterator go over all threads: those that are wanted are marked. Returns whether any was found that was not known. */
+/*
+ * Runs the iterator over all threads, which marks the wanted ones. Returns whether it found a new
+ * thread.
+ */
 static bool go_over_threads(struct host_watch *watch)
 {
 	int fd = bpf_iter_create(bpf_link__fd(watch->iterator));
@@ -180,7 +184,7 @@ static const struct followed_thread *sleeper_of(const struct host_watch *watch, 
 	return thread && thread->used && thread->generation == key->generation ? thread : NULL;
 }
 
-/* Whether what the waker does tells why the thread waits. */
+/* Whether the waker's activity explains why the thread waits. */
 static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key, const struct host_waker *waker,
 		    uint64_t now_ns)
 {
@@ -220,7 +224,10 @@ static void read_limits(struct host_watch *watch)
 	}
 }
 
-/* There may be ten thousands of threads on the machine, and most of those that submit do so from the beginning. */
+/*
+ * A machine may have tens of thousands of threads, and most threads that submit do so from the
+ * beginning.
+ */
 static bool is_time_to_search(const struct host_watch *watch)
 {
 	return watch->looks < SEARCHES_AT_FIRST || watch->looks % SEARCH_EVERY == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Capabilities: read, judged and given up, see capabilities.h.
+/* Reads, judges and gives up capabilities; see capabilities.h. */
 #include "privilege/capabilities.h"
 
 #include <errno.h>
@@ -110,11 +110,11 @@ int capabilities__refused(const char *lacking, struct error *err)
 			  *lacking ? ", without " : "", lacking);
 }
 
-/* The bounding set first: to change it needs CAP_SETPCAP, which goes with the rest. */
+/* The bounding set goes first: changing it needs CAP_SETPCAP, which is given up with the rest. */
 static int drop_bounding(uint64_t kept, uint64_t effective)
 {
 	if (!(effective & UINT64_C(1) << CAP_SETPCAP))
-		return 0; /* a normal user's: no_new_privs has made it meaningless */
+		return 0; /* a normal user: no_new_privs has made the set meaningless */
 	for (int cap = 0; cap < 64 && CAP_IS_SUPPORTED(cap); cap++)
 		if (!(kept & UINT64_C(1) << cap) && cap_drop_bound(cap))
 			return -errno;

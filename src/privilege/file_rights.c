@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The caller's rights on files, see file_rights.h.
+/* The caller's permissions on files; see file_rights.h. */
 #include "privilege/file_rights.h"
 
 #include <errno.h>
@@ -8,7 +8,10 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-/* They tell of no failure, only what was set before: an impossible one changes nothing and tells what is set now. */
+/*
+ * setfsuid and setfsgid report no failure, only the previous id. An invalid id changes nothing and
+ * returns the current one.
+ */
 static uid_t user_now(void)
 {
 	return (uid_t)setfsuid((uid_t)-1);
@@ -19,7 +22,7 @@ static gid_t group_now(void)
 	return (gid_t)setfsgid((gid_t)-1);
 }
 
-/* Whether the calling thread's capabilities may be others than the caller's: root's are his own. */
+/* Whether the calling thread's capabilities may differ from the caller's. root's are its own. */
 static bool has_others_capabilities(void)
 {
 	return getuid() != 0;
@@ -44,8 +47,9 @@ static int set_effective(const struct file_rights *before, uint32_t low, uint32_
 }
 
 /*
- * What is ambient is the caller's own: what he runs has it. Of that only what is no right on files stays, since somebody
- * may have lent it to gpuprobe alone.
+ * Ambient capabilities are the caller's own: every program that the caller runs has them. Of these
+ * only the one that gives no permission on files stays, because somebody may have lent the others
+ * to gpuprobe alone.
  */
 static int keep_invokers_capabilities(const struct file_rights *before)
 {
@@ -60,9 +64,10 @@ static bool are_others(void)
 }
 
 /*
- * The supplementary groups are the caller's already. With a user that is not 0 the kernel takes the capabilities for
- * files (CAP_DAC_OVERRIDE and its like) out of the effective ones, and puts them back with 0; those of a file's
- * capabilities have to be taken out.
+ * The supplementary groups are the caller's already. On a change to a user other than 0 the kernel
+ * removes the capabilities for files (CAP_DAC_OVERRIDE and the like) from the effective set, and
+ * restores them on a change back to 0. Capabilities that come from gpuprobe's file must be removed
+ * explicitly.
  */
 int file_rights__take_invokers(struct file_rights *before)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * With whose rights a file is opened, or a port taken, that the caller of gpuprobe names: his own, where gpuprobe is a
- * setuid or setgid file, or a user's that has capabilities, by its file or lent. Otherwise anybody could have root's files
- * read and overwritten by it.
+ * Opens files and binds ports that the caller names with the caller's permissions, not gpuprobe's.
+ * This matters if gpuprobe is a setuid or setgid file, or has capabilities from its file or lent by
+ * somebody. Otherwise anyone could use it to read and overwrite root's files.
  */
 #ifndef PRIVILEGE_FILE_RIGHTS_H
 #define PRIVILEGE_FILE_RIGHTS_H
@@ -19,15 +19,15 @@ struct file_rights {
 };
 
 /*
- * Until file_rights__give_back files are looked for, opened, made, replaced and
- * removed, and ports taken, as the caller may, by the calling thread alone; what is made is his.
- * Changes nothing where gpuprobe's rights are the caller's. `before` gets what
- * is to be given back. Returns 0 or a negative errno: then nothing has changed,
- * and nothing that the caller names may be opened.
+ * Until file_rights__give_back, the calling thread looks up, opens, creates, replaces and removes
+ * files and binds ports with the caller's permissions; new files belong to the caller. Other
+ * threads are unaffected. Does nothing if gpuprobe's permissions are the caller's. `before`
+ * receives what to give back. Returns 0 or a negative errno: then nothing has changed, and no file
+ * that the caller names may be opened.
  */
 int file_rights__take_invokers(struct file_rights *before);
 
-/* errno stays. */
+/* Preserves errno. */
 void file_rights__give_back(const struct file_rights *before);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The user that called gpuprobe, see caller.h.
+/* The user who called gpuprobe; see caller.h. */
 #include "privilege/invoker.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 
 #include "privilege/capabilities.h"
 
-/* A variable that sudo sets for the program it runs, and what it is to be for its caller. */
+/* A variable that sudo sets for its program, with root's value and the caller's. */
 struct identity_variable {
 	const char *name, *roots, *callers;
 };
 
-/* -ENOENT: it is not set. -EINVAL: it is no user or group. */
+/* Returns -ENOENT if the variable is not set, -EINVAL if it is not a user or group id. */
 static long number_in_environment(const char *name)
 {
 	const char *text = getenv(name);
@@ -32,7 +32,7 @@ static long number_in_environment(const char *name)
 	return *end || value < 0 || value >= UINT32_MAX ? -EINVAL : value;
 }
 
-/* A user may have several names: the one that sudo gives, if it is one of his. */
+/* A user may have several names: prefer the one that sudo gives if it belongs to the uid. */
 static const struct passwd *find_user(uid_t uid)
 {
 	const char *name = getenv("SUDO_USER");
@@ -41,7 +41,7 @@ static const struct passwd *find_user(uid_t uid)
 	return user && user->pw_uid == uid ? user : getpwuid(uid);
 }
 
-/* What the caller has set for root on purpose (sudo -E, --set-home) stays. */
+/* Variables that the caller has set for root on purpose (sudo -E, --set-home) stay. */
 static int set_variables(const struct passwd *user, const struct passwd *root)
 {
 	const struct identity_variable variables[] = {
@@ -62,7 +62,7 @@ static int set_variables(const struct passwd *user, const struct passwd *root)
 	return 0;
 }
 
-/* The entries are copied: each look-up overwrites what the one before has found. */
+/* The entries are copied because each look-up overwrites the previous one. */
 static int take_variables(const struct passwd *user)
 {
 	struct passwd own = *user;
@@ -121,7 +121,7 @@ static int drop_inherited(void)
 	return ret;
 }
 
-/* What the environment says is believed of root alone: anybody can call a setuid file with any environment. */
+/* Only root's environment is trusted: anyone can start a setuid file with any environment. */
 static bool believes_environment(void)
 {
 	return !getuid() && !geteuid() && getgid() == getegid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user that called gpuprobe: whose identity COMMAND gets, with none of the
- * privileges that gpuprobe was given.
+ * The user who called gpuprobe: COMMAND runs with this identity and with none of the privileges
+ * that gpuprobe was given.
  */
 #ifndef PRIVILEGE_INVOKER_H
 #define PRIVILEGE_INVOKER_H
@@ -9,25 +9,27 @@
 #include "base/error.h"
 
 /*
- * Makes the calling process one of the caller's, for good:
+ * Changes the calling process to the caller's identity, for good:
  *
- * - the real user and group where they are not the effective ones: gpuprobe is
- *   a setuid or setgid file;
- * - else, where both are root, the user that called sudo (SUDO_UID, SUDO_GID,
- *   SUDO_USER), with his groups, and with his HOME, USER, LOGNAME and SHELL
- *   where sudo has put root's into the environment;
- * - else it stays what it is: who is root, and has called gpuprobe as such,
- *   gets a COMMAND that is.
+ * - If the real user and group differ from the effective ones (gpuprobe is a setuid or setgid
+ *   file): the real ones.
+ * - Otherwise, if both are root: the user who called sudo (SUDO_UID, SUDO_GID, SUDO_USER), with
+ *   their groups. HOME, USER, LOGNAME and SHELL become that user's where sudo has set them to
+ *   root's.
+ * - Otherwise it keeps its identity: root without sudo gets a COMMAND that runs as root.
  *
- * And takes what gpuprobe uses out of the ambient and inheritable
- * capabilities, which a normal user's gpuprobe may live by.
+ * Also removes the capabilities that gpuprobe uses from the ambient and inheritable sets, from
+ * which a normal user's gpuprobe may have them.
  *
- * Returns 0 or a negative errno: then nothing may be run in its place. Not for
- * a process with threads.
+ * Returns 0 or a negative errno; after an error nothing may be executed. Not for a process with
+ * threads.
  */
 int invoker__become(void);
 
-/* -EINVAL with a text where that would fail since SUDO_UID or SUDO_GID is no number; 0 where they are not believed. */
+/*
+ * Checks beforehand that invoker__become will understand SUDO_UID and SUDO_GID. Returns -EINVAL with
+ * a text if one is not a number; 0 if they are fine or not trusted.
+ */
 int invoker__check(struct error *err);
 
 #endif

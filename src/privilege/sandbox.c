@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The filter of system calls, see sandbox.h.
+/* The system call filter; see sandbox.h. */
 #include "privilege/sandbox.h"
 
 #include <errno.h>
@@ -13,8 +13,9 @@
 #include <sys/time.h>
 
 /*
- * Builds for tests in which something beside gpuprobe makes system calls: LeakSanitizer starts a process that traces
- * this one, what counts lines writes files at the end, and valgrind calls for what it runs.
+ * For test builds in which other code than gpuprobe makes system calls: LeakSanitizer starts a
+ * process that traces this one, the coverage runtime writes files at the end, and valgrind makes
+ * calls for the program it runs.
  */
 #ifdef GPUPROBE_NO_FILTER
 #define FILTERS false
@@ -32,9 +33,12 @@ struct call_set {
 	size_t count;
 };
 
-/* What gpuprobe, the C library, libbpf, libevent, elfutils, and NVML or what stands for it, may do at any time. */
+/*
+ * Allowed at any time, for gpuprobe, the C library, libbpf, libevent, elfutils, and NVML or its
+ * replacement.
+ */
 static const struct call_set always[] = {
-	/* Files, most of them read; those of the output and of NVML's devices are written. */
+	/* Files, most of them read; the output and NVML's devices are written. */
 	{ALLOW(S(read), S(readv), S(pread64), S(preadv), S(preadv2), S(write), S(writev), S(pwrite64), S(pwritev),
 	       S(pwritev2), S(open), S(openat), S(openat2), S(close), S(close_range), S(creat), S(lseek), S(ftruncate),
 	       S(fallocate), S(fsync), S(fdatasync), S(fadvise64), S(readahead), S(sendfile), S(splice),
@@ -48,7 +52,7 @@ static const struct call_set always[] = {
 	{ALLOW(S(brk), S(mmap), S(munmap), S(mremap), S(mprotect), S(madvise), S(mincore), S(msync), S(mlock), S(mlock2),
 	       S(munlock), S(memfd_create), S(pkey_alloc), S(pkey_free), S(pkey_mprotect), S(membarrier), S(mbind),
 	       S(get_mempolicy), S(set_mempolicy), S(process_vm_readv), S(map_shadow_stack))},
-	/* Threads; clone has a rule of its own. */
+	/* Threads; clone has its own rule. */
 	{ALLOW(S(futex), S(futex_waitv), S(set_robust_list),
 	       S(get_robust_list), S(set_tid_address), S(rseq), S(gettid), S(getpid), S(getppid), S(getpgid), S(getpgrp),
 	       S(getsid), S(exit), S(exit_group), S(wait4), S(waitid), S(sched_yield), S(sched_getaffinity),
@@ -65,12 +69,12 @@ static const struct call_set always[] = {
 	{ALLOW(S(kill), S(tkill), S(tgkill), S(rt_sigaction), S(rt_sigprocmask), S(rt_sigreturn), S(rt_sigsuspend),
 	       S(rt_sigpending), S(rt_sigtimedwait), S(rt_sigqueueinfo), S(rt_tgsigqueueinfo), S(sigaltstack),
 	       S(signalfd), S(signalfd4))},
-	/* The event loop and its connections; socket has rules of its own. */
+	/* The event loop and its connections; socket has its own rules. */
 	{ALLOW(S(epoll_create), S(epoll_create1), S(epoll_ctl), S(epoll_wait), S(epoll_pwait), S(epoll_pwait2), S(poll),
 	       S(ppoll), S(select), S(pselect6), S(eventfd), S(eventfd2), S(accept), S(accept4), S(connect), S(shutdown),
 	       S(recvfrom), S(recvmsg), S(recvmmsg), S(sendto), S(sendmsg), S(sendmmsg), S(getsockname), S(getpeername),
 	       S(getsockopt), S(setsockopt), S(socketpair))},
-	/* Who and where this is. */
+	/* Identity and limits of the process. */
 	{ALLOW(S(uname), S(sysinfo), S(getrandom), S(getrusage), S(getrlimit), S(setrlimit), S(prlimit64), S(getuid),
 	       S(geteuid), S(getgid), S(getegid), S(getresuid), S(getresgid), S(getgroups), S(capget), S(capset),
 	       S(setfsuid), S(setfsgid), S(get_thread_area), S(seccomp))},
@@ -78,7 +82,7 @@ static const struct call_set always[] = {
 	{ALLOW(S(bpf))},
 };
 
-/* The client of debuginfod keeps what it fetches in a cache, and resolves names. */
+/* debuginfod's client keeps a cache of what it fetches, and resolves names. */
 static const struct call_set with_network[] = {
 	{ALLOW(S(bind), S(mkdir), S(mkdirat), S(rmdir), S(link), S(linkat), S(chmod), S(fchmod), S(fchmodat), S(utimensat),
 	       S(utimes), S(futimesat), S(truncate))},
@@ -88,7 +92,7 @@ static const struct call_set with_perf_events[] = {
 	{ALLOW(S(perf_event_open))},
 };
 
-/* For these "not permitted" is the better answer than "not implemented". */
+/* For these calls "not permitted" is a better answer than "not implemented". */
 static const struct call_set refused[] = {
 	{ALLOW(S(execve), S(execveat), S(fork), S(vfork), S(ptrace), S(process_vm_writev), S(mount), S(umount2),
 	       S(pivot_root), S(chroot), S(unshare), S(setns), S(mknod), S(mknodat), S(chown), S(fchown), S(lchown),
@@ -110,7 +114,7 @@ static int add_set(scmp_filter_ctx filter, uint32_t action, const struct call_se
 
 #define ADD_SET(filter, action, sets) add_set(filter, action, sets, sizeof(sets) / sizeof(*(sets)))
 
-/* Allows a call whose first argument has these bits of `mask`. */
+/* Allows a call whose first argument has these bits within `mask`. */
 static int allow_first(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t bits)
 {
 	const struct scmp_arg_cmp first = {.arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = bits};
@@ -119,9 +123,10 @@ static int allow_first(scmp_filter_ctx filter, int call, uint32_t mask, uint32_t
 }
 
 /*
- * New threads, and no new process but what base/sigkill_safe.h is for, which shares memory and descriptors, and the plain
- * copy (fork) that target/memory_reader.h makes anew where one waits for ever: in no namespace of its own, behind this
- * same filter, and it cannot become another program.
+ * Allows new threads. The only new processes are those of base/sigkill_safe.h, which share memory and
+ * descriptors, and the plain copy (fork) of target/memory_reader.h, which starts another one if one
+ * hangs forever. The copy has no namespace of its own, has this same filter, and cannot execute
+ * another program.
  */
 static int add_threads(scmp_filter_ctx filter)
 {
@@ -134,10 +139,11 @@ static int add_threads(scmp_filter_ctx filter)
 	if (!ret)
 		ret = allow_first(filter, S(clone), UINT32_MAX, copy);
 
-	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, S(clone3), 0); /* see load_quiet */
+	/* see load_quiet */
+	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, S(clone3), 0);
 }
 
-/* Users' names may come from a daemon on a socket of this machine. */
+/* Look-ups of user names may use a daemon on a local socket. */
 static int add_sockets(scmp_filter_ctx filter, bool network)
 {
 	static const int families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -150,8 +156,8 @@ static int add_sockets(scmp_filter_ctx filter, bool network)
 }
 
 /*
- * Where an allocation of its own fails libseccomp 2.5.4 may turn in circles for ever: SIGVTALRM ends this process then.
- * It takes 10 ms of CPU time.
+ * If one of its own allocations fails, libseccomp 2.5.4 may loop forever; SIGVTALRM then ends this
+ * process. Normally it takes 10 ms of CPU time.
  */
 static void limit_time(time_t seconds)
 {
@@ -160,14 +166,15 @@ static void limit_time(time_t seconds)
 	setitimer(ITIMER_VIRTUAL, &limit, NULL);
 }
 
-/* Takes over the filter. All threads have it, or none. */
+/* Loads and frees the filter. All threads get it, or none. */
 static int load(scmp_filter_ctx filter, bool logged)
 {
 	int ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
 	/*
-	 * Calls of another architecture, which nobody makes; and where an allocation failed libseccomp 2.5.4 may load a
-	 * filter that takes every call for one. By itself it kills the thread that calls: the others would stay for ever.
+	 * The action for calls of another architecture, which no code here makes. If an allocation
+	 * failed, libseccomp 2.5.4 may load a filter that takes every call for one. Its default
+	 * kills only the calling thread, and the others would stay forever.
 	 */
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -182,9 +189,9 @@ static int load(scmp_filter_ctx filter, bool logged)
 }
 
 /*
- * What is refused and not worth a line in the kernel's log, in a filter of its
- * own, since logging is a filter's whole: the flags of clone3 cannot be looked
- * at, and the C library tries it first for each thread.
+ * Refuses clone3 without a line in the kernel's log. It is a filter of its own because logging
+ * applies to a whole filter. The flags of clone3 cannot be inspected, and the C library tries it
+ * first for each thread.
  */
 static int load_quiet(void)
 {

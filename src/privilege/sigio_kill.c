@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signals to processes of any user, see signaller.h.
+/* Signals to processes of any user; see signaller.h. */
 #include "privilege/sigio_kill.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void sigio_kill__close(struct sigio_kill *sigio_kill)
 	*sigio_kill = (struct sigio_kill)SIGNALLER_NONE;
 }
 
-/* The pipe is empty before and after: only what becomes readable tells its owner. */
+/* The pipe is empty before and after: only the change to readable signals the owner. */
 static int report_owner(const struct sigio_kill *sigio_kill, pid_t pid, int number)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = pid};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parsing and binding ADDRESS:PORT, see address.h.
+/* Parses and binds ADDRESS:PORT; see address.h. */
 #include "serve/address.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Connections that wait while gpuprobe does something else. */
+/* Connections that may wait while gpuprobe is busy. */
 #define BACKLOG 128
 
 static int refuse(const char *text, const char *reason, struct error *err)
@@ -71,10 +71,13 @@ static int open_socket(const struct addrinfo *info)
 	fd = socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* [::] is every address, IPv4 too, whatever the machine's default; others do not care. */
+	/*
+	 * [::] must accept IPv4 too, whatever the machine's default; other addresses do not depend
+	 * on this.
+	 */
 	if (info->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
-	/* A restart must not wait for the connections of the one before to time out. */
+	/* A restart must not wait until the previous run's connections time out. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG)) {
 		err = -errno;
@@ -106,7 +109,9 @@ static int explain(const char *text, int code, struct error *err)
 			  advice);
 }
 
-/* The first of `host`'s addresses that can be bound; NULL is every address of a family. */
+/*
+ * Listens on the first of `host`'s addresses that can be bound; NULL: on every address of a family.
+ */
 static int listen_on(const char *text, const char *host, const char *port, int family,
 		     struct error *err)
 {
@@ -145,7 +150,7 @@ int address__listen(const char *text, struct error *err)
 		return fd;
 	if (host[0])
 		return listen_on(text, host, port, AF_UNSPEC, err);
-	/* An IPv6 socket takes IPv4 connections too; without IPv6 there is the other. */
+	/* An IPv6 socket accepts IPv4 connections too; fall back to IPv4 if there is no IPv6. */
 	fd = listen_on(text, NULL, port, AF_INET6, err);
 	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
 		fd = listen_on(text, NULL, port, AF_INET, err);

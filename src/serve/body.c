@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A response's body, see body.h.
+/* A response's body; see body.h. */
 #include "serve/body.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct body *body__new(char *text, size_t length, size_t *total)
 		free(text);
 		return NULL;
 	}
-	/* What made it had room for up to twice as much. */
+	/* The buffer may be up to twice as large as the text. */
 	fitted = realloc(text, length + 1);
 	if (fitted)
 		text = fitted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The body of responses: text that several connections send, and that goes with the last of them. */
+/* The body of responses: text that several connections may send; the last one frees it. */
 #ifndef SERVE_BODY_H
 #define SERVE_BODY_H
 
@@ -13,15 +13,16 @@ struct body {
 };
 
 /*
- * A body with one holder. It takes `text` (malloc), which it frees with the last one; its length is part of *total for
- * so long, which must outlive it. NULL without memory: `text` is freed then.
+ * Creates a body with one holder. It takes ownership of `text` (malloc) and frees it with the last
+ * holder. While the body exists, its length is part of *total, which must outlive it. Returns NULL
+ * if out of memory; `text` is freed then.
  */
 struct body *body__new(char *text, size_t length, size_t *total);
 
-/* One more holder. Returns the body; NULL for NULL. */
+/* Adds a holder. Returns the body; NULL for NULL. */
 struct body *body__share(struct body *body);
 
-/* One holder less. NULL does nothing. */
+/* Removes a holder. NULL does nothing. */
 void body__release(struct body *body);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One client of the HTTP server, see connection.h.
+/* One client of the HTTP server; see connection.h. */
 #include "serve/connection.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "serve/page.h"
 
-/* After the last response the client has so long to close its side. */
+/* Time for the client to close its side after the last response. */
 #define LINGER_MS 1000
 
 struct connection {
@@ -25,8 +25,8 @@ struct connection {
 	struct event *readable, *writable, *deadline;
 	/* The response being sent */
 	char *head;
-	size_t head_length, sent; /* `sent` of both */
-	struct body *body;	  /* NULL: there is none to send */
+	size_t head_length, sent; /* bytes sent of head and body together */
+	struct body *body;	  /* NULL if there is none to send */
 	bool close_after;
 	size_t in_length;
 	char in[REQUEST_HEAD_MAX];
@@ -57,7 +57,7 @@ static unsigned int allowance_ms(const struct connection *c)
 	}
 }
 
-/* The deadline runs from here on and is not moved by what trickles in or out. */
+/* Enters a state. Its deadline starts now; bytes that trickle in or out do not extend it. */
 static int enter(struct connection *c, enum connection_state state)
 {
 	struct timeval allowance;
@@ -67,7 +67,10 @@ static int enter(struct connection *c, enum connection_state state)
 	c->state = state;
 	c->since_ns = monotonic_ns();
 	ms = allowance_ms(c);
-	/* The loop's clock stood still while the page was made; the client is not to pay for it. */
+	/*
+	 * The loop's cached time is from before the page was made; the client's allowance must not
+	 * start that early.
+	 */
 	event_base_update_cache_time(c->options.base);
 	allowance.tv_sec = ms / 1000;
 	allowance.tv_usec = (suseconds_t)(ms % 1000) * 1000;
@@ -145,7 +148,7 @@ static void forget_response(struct connection *c)
 	c->body = NULL;
 }
 
-/* The response is out: wait for the client to close, or for its next request. */
+/* The response is sent: waits for the client to close, or for its next request. */
 static int finish_response(struct connection *c)
 {
 	int err;
@@ -153,8 +156,8 @@ static int finish_response(struct connection *c)
 	forget_response(c);
 	if (c->close_after) {
 		/*
-		 * Closing with bytes unread would reset the connection, and the client
-		 * might lose the response: say that no more comes, and read to its end.
+		 * Closing with unread bytes would reset the connection, and the client might lose
+		 * the response. Close only the sending side, and read to the end.
 		 */
 		if (shutdown(c->fd, SHUT_WR))
 			return -errno;
@@ -164,7 +167,7 @@ static int finish_response(struct connection *c)
 	return err ? err : advance(c);
 }
 
-/* What recv and send say when there is nothing to do but to wait. */
+/* Whether recv or send failed only because it must wait. */
 static bool must_wait(void)
 {
 	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -182,7 +185,7 @@ static int receive(struct connection *c)
 	ssize_t n;
 	int err;
 
-	/* There is room: a buffer that is full is a request or an error. */
+	/* There is always room: a full buffer is either a request or an error. */
 	n = recv(c->fd, c->in + c->in_length, sizeof(c->in) - c->in_length, 0);
 	if (n < 0 && must_wait())
 		return 0;
@@ -207,7 +210,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		close_connection(c);
 }
 
-/* What is left of the head and of the body, in one go. */
+/* Sends the rest of the head and of the body in one call. */
 static ssize_t send_rest(const struct connection *c)
 {
 	size_t of_head = c->sent < c->head_length ? c->sent : c->head_length, of_body = c->sent - of_head;

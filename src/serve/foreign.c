@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Judges on whose behalf a browser asks, see foreign.h.
+/* Judges on whose behalf a browser makes a request; see foreign.h. */
 #include "serve/foreign.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The name or address alone, without port, brackets and the dot that ends a whole name. False: it is none. */
+/*
+ * Extracts the name or address without port, brackets and the final dot of a fully qualified name.
+ * Returns false if there is none.
+ */
 static bool split_host(const char *text, char *host, size_t size)
 {
 	const char *start = text, *end;
@@ -55,7 +58,7 @@ static bool is_own(const char *host)
 	return !gethostname(own, sizeof(own)) && !strcasecmp(host, own);
 }
 
-/* Whether it leads to this machine by nobody's will but its owner's. */
+/* Whether only this machine's owner can make the name lead here. */
 static bool is_trusted(const char *text)
 {
 	char host[REQUEST_HOST_MAX];
@@ -66,7 +69,7 @@ static bool is_trusted(const char *text)
 	       is_below(host, ".internal") || is_own(host);
 }
 
-/* "http://HOST:PORT", of which the scheme may be that of a proxy before gpuprobe. */
+/* Compares with "http://HOST:PORT"; the scheme may be that of a proxy in front of gpuprobe. */
 static bool is_same_origin(const char *origin, const char *host)
 {
 	const char *rest = strstr(origin, "://");
@@ -74,7 +77,10 @@ static bool is_same_origin(const char *origin, const char *host)
 	return rest && !strcasecmp(rest + strlen("://"), host);
 }
 
-/* A link may lead here, from the list of Prometheus' targets for one; its page cannot read what it leads to. */
+/*
+ * Links to this page are allowed, for example in Prometheus' list of targets: the page with the
+ * link cannot read what it leads to.
+ */
 static bool is_link(const struct request_sender *sender)
 {
 	return !strcmp(sender->mode, "navigate") && !strcmp(sender->dest, "document");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps pages of other sites from reading the metrics by the browser of
- * somebody who can reach them: directly, or by a name of theirs that leads to
- * this machine for a moment (DNS rebinding). Who needs no browser to ask is
- * not kept off: neither Prometheus, by whatever name, nor curl.
+ * Keeps pages of other sites from reading the metrics through the browser of a user who can reach
+ * them: directly, or by a name of theirs that resolves to this machine for a moment (DNS
+ * rebinding). It does not restrict clients that are not browsers, such as Prometheus, by whatever
+ * name, or curl.
  */
 #ifndef SERVE_FOREIGN_H
 #define SERVE_FOREIGN_H
@@ -11,13 +11,13 @@
 #include "serve/request.h"
 
 /*
- * NULL, or why the request is refused, in words for a person. Refused is what
+ * Returns NULL, or why the request is refused, in words for a person. It refuses
  *
- * - a browser asks because a page of another site has it do so, which it tells
- *   by Origin or Sec-Fetch-Site; a link that was followed is not that;
- * - a browser asks by a name that somebody else could have in the DNS: one with
- *   a dot in it which is neither an address, nor this machine's own name, nor
- *   below localhost, local or internal, which nobody can register.
+ * - requests that a browser makes on behalf of a page of another site, as Origin or Sec-Fetch-Site
+ *   say; following a link is allowed;
+ * - requests of a browser by a name that somebody else could have in the DNS: one with a dot in it
+ *   that is neither an address, nor this machine's own name, nor below localhost, local or
+ *   internal, which nobody can register.
  */
 const char *foreign__why(const struct request_sender *sender);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compression of a response's body, see gzip.h.
+/* Compresses a response's body; see gzip.h. */
 #include "serve/gzip.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* zlib's way to ask for a gzip header around the largest window. */
+/* zlib's code for a gzip header with the largest window. */
 #define GZIP_WINDOW (15 + 16)
 #define DEFAULT_MEMORY 8
 
@@ -19,7 +19,7 @@ int gzip__compress(const char *data, size_t length, char **out, size_t *out_leng
 	int status;
 
 	memset(&z, 0, sizeof(z));
-	/* The fast level: pages are repetitive, and the loop has other things to do. */
+	/* The fast level: pages are repetitive, and the event loop has other work. */
 	if (deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, DEFAULT_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;

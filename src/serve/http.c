@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The HTTP server: listening and the number of connections, see http.h.
+/* The HTTP server: listening and limiting connections; see http.h. */
 #include "serve/http.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define DEFAULT_CONNECTIONS 64
 #define DEFAULT_REQUEST_MS 10000
 #define DEFAULT_IDLE_MS 30000
-/* Of all pages that clients have not taken yet, but for the latest client's. */
+/* For all pages that clients have not received yet, except the latest client's. */
 #define PAGES_BYTES_MAX ((size_t)32 << 20)
 
 struct http_server {
@@ -48,7 +48,7 @@ static void on_closed(void *arg, struct connection *connection)
 	forget(arg, connection);
 }
 
-/* Whether `a` is to go before `b` when room is needed. */
+/* Whether to close `a` before `b` when room is needed. */
 static bool goes_before(const struct connection *a, const struct connection *b)
 {
 	if (connection__state(a) != connection__state(b))
@@ -71,7 +71,7 @@ static void make_room(struct http_server *s)
 	forget(s, victim);
 }
 
-/* Who has been taking a page for longest; NULL: nobody but `latest` does. */
+/* The client that has been receiving a page longest, except `latest`; NULL if there is none. */
 static struct connection *slowest_reader(const struct http_server *s, const struct connection *latest)
 {
 	struct connection *slowest = NULL;
@@ -86,7 +86,10 @@ static struct connection *slowest_reader(const struct http_server *s, const stru
 	return slowest;
 }
 
-/* Clients that do not read may hold a page each: the slowest go where those take too much memory. */
+/*
+ * Clients that do not read may hold a page each: closes the slowest ones if those pages take too
+ * much memory.
+ */
 static void on_response(void *arg, const struct connection *latest)
 {
 	struct http_server *s = arg;
@@ -120,8 +123,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 }
 
 /*
- * accept failed, most likely for want of file descriptors. The socket stays
- * readable, so to try again at once would burn the CPU: wait a second.
+ * accept failed, most likely for lack of file descriptors. The socket stays readable, so retrying
+ * at once would burn the CPU: waits a second.
  */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
@@ -208,7 +211,7 @@ void http_server__free(struct http_server *server)
 {
 	if (!server)
 		return;
-	/* Nobody has connected while there was no room. */
+	/* If the list could not be allocated, no client was accepted and the count is 0. */
 	while (server->count)
 		forget(server, server->connections[server->count - 1]); /* NOLINT(clang-analyzer-core.NullDereference) */
 	if (server->listener)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Content negotiation, see negotiate.h.
+/* Content negotiation; see negotiate.h. */
 #include "serve/negotiate.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #define CONTENT_TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define CONTENT_TYPE_OPENMETRICS_0 "application/openmetrics-text; version=0.0.1; charset=utf-8"
 
-/* Qualities are counted in thousandths; this one: not named. */
+/* Qualities are in thousandths; this value means not named. */
 #define QUALITY_NONE (-1)
 
 /* A piece of the header, not NUL-terminated. */
@@ -20,7 +20,7 @@ struct slice {
 	size_t length;
 };
 
-/* One element of the header: what is named, its version parameter, its quality. */
+/* One element of the header: the name, its version parameter, its quality. */
 struct element {
 	struct slice name;
 	struct slice version; /* empty: none given */
@@ -44,8 +44,8 @@ static struct slice trim(struct slice s)
 }
 
 /*
- * Takes what is before the next `separator` that is not inside quotes off the
- * front of `rest`. False when nothing is left.
+ * Cuts the part before the next `separator` that is not inside quotes off the front of `rest`.
+ * Returns false if nothing is left.
  */
 static bool take(struct slice *rest, char separator, struct slice *piece)
 {
@@ -77,7 +77,9 @@ static bool take(struct slice *rest, char separator, struct slice *piece)
 	return true;
 }
 
-/* "0.5" is 500. False when it is no quality: a number from 0 to 1 of up to three decimals. */
+/*
+ * Parses "0.5" as 500. Returns false unless it is a number from 0 to 1 with up to three decimals.
+ */
 static bool parse_quality(struct slice s, int *quality)
 {
 	int weight = 100, value;
@@ -106,7 +108,7 @@ static struct slice unquote(struct slice s)
 	return s;
 }
 
-/* False where the element is malformed; it is then as if it were not there. */
+/* Returns false if the element is malformed; it is then ignored. */
 static bool parse_element(struct slice text, struct element *e)
 {
 	struct slice parameter, name;
@@ -153,7 +155,7 @@ static void raise_to(int *quality, int other)
 		*quality = other;
 }
 
-/* How precisely a media range names Prometheus text; 0: not at all. */
+/* How precisely a media range matches Prometheus text; 0 if it does not. */
 static int text_precision(const struct element *e)
 {
 	if (equals(e->name, "*/*"))
@@ -175,7 +177,7 @@ enum exposition negotiate__exposition(const char *accept, const char **content_t
 
 	while (next_element(&rest, &e)) {
 		p = text_precision(&e);
-		/* The most precise range decides, of equals the best. */
+		/* The most precise range decides; among equally precise ones, the best quality. */
 		if (p > precision)
 			text = QUALITY_NONE;
 		if (p && p >= precision) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The server's pages, see page.h.
+/* The server's pages; see page.h. */
 #include "serve/page.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "serve/gzip.h"
 #include "serve/negotiate.h"
 
-/* What is asked for of a page, and what it is of: see http_options.render. */
+/* The requested form of a page, and its reading: see http_options.render. */
 struct asked_page {
 	enum exposition form;
 	bool anew;
@@ -77,7 +77,7 @@ static const struct page *find_page(const char *path)
 	return NULL;
 }
 
-/* The page's bytes; on error none. */
+/* Returns the page's bytes; none on error. */
 static int write_text(const struct http_options *options, const struct page *page, struct asked_page *asked, char **text,
 		      size_t *length)
 {
@@ -86,7 +86,10 @@ static int write_text(const struct http_options *options, const struct page *pag
 
 	if (!out)
 		return -ENOMEM;
-	/* Nobody else has it: a lock for each piece of a line takes as long as the piece. */
+	/*
+	 * Only this thread uses the stream, and locking it for each piece of a line would take as
+	 * long as writing the piece.
+	 */
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
 	err = page->write(options, asked, out);
 	if (!err && ferror(out))
@@ -98,7 +101,7 @@ static int write_text(const struct http_options *options, const struct page *pag
 	return err;
 }
 
-/* A body that cannot be compressed stays as it is. Returns whether it could. */
+/* Returns false if the body cannot be compressed; it then stays as it is. */
 static bool compress(char **text, size_t *length)
 {
 	size_t out_length;
@@ -112,7 +115,7 @@ static bool compress(char **text, size_t *length)
 	return true;
 }
 
-/* Makes the body, packed if `r` says so. */
+/* Makes the body, compressed if `r` says so. */
 static int make_body(const struct http_options *options, struct pages *pages, const struct page *page,
 		     struct asked_page *asked, struct response *r)
 {
@@ -127,7 +130,7 @@ static int make_body(const struct http_options *options, struct pages *pages, co
 	return r->body ? 0 : -ENOMEM;
 }
 
-/* One that has been made lately, or a new one. */
+/* Takes a recent page, or makes a new one. */
 static int take_metrics(const struct http_options *options, struct pages *pages, const struct page *page,
 			enum exposition form, struct response *r)
 {
@@ -181,7 +184,7 @@ static int choose(const struct http_options *options, struct pages *pages, const
 		r->allow = true;
 		return err;
 	}
-	/* No page takes a body, so that none has to be read to find the next request. */
+	/* No page accepts a body, so no body must be skipped to find the next request. */
 	if (request->has_body)
 		return response__status(r, 413, pages__total(pages));
 	return send_page(options, pages, page, request, r);

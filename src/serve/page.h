@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which response a request gets. */
+/* Chooses the response to a request. */
 #ifndef SERVE_PAGE_H
 #define SERVE_PAGE_H
 
@@ -8,10 +8,7 @@
 #include "serve/request.h"
 #include "serve/response.h"
 
-/*
- * Answers a complete request. 0 or -ENOMEM; the caller clears the response
- * either way.
- */
+/* Answers a complete request. Returns 0 or -ENOMEM; the caller clears the response either way. */
 int page__respond(const struct http_options *options, struct pages *pages, const struct request *request,
 		  struct response *response);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Metrics pages that are given out more than once, see pages.h.
+/* Metrics pages that are sent more than once; see pages.h. */
 #include "serve/pages.h"
 
 #include <event2/event.h>
@@ -8,21 +8,21 @@
 #include "base/clock.h"
 
 #define COSTLY_NS (100 * NS_PER_MS)
-#define REST 10			   /* times as long as it took to be made */
-#define REST_MAX_NS (5 * NS_PER_S) /* nobody wants an older one */
+#define REST 10			   /* multiple of the time that making it took */
+#define REST_MAX_NS (5 * NS_PER_S) /* an older page is of no use */
 #define FORMS 2
 #define PACKINGS 2
 
 struct kept_page {
-	struct body *body; /* NULL: none is kept */
+	struct body *body; /* NULL if none is kept */
 	struct event *timer;
 };
 
 struct pages {
 	size_t total;
 	struct kept_page kept[FORMS][PACKINGS];
-	uint64_t reading;  /* that all of them are of */
-	uint64_t until_ns; /* CLOCK_BOOTTIME: they may be given out */
+	uint64_t reading;  /* the reading of all of them */
+	uint64_t until_ns; /* CLOCK_BOOTTIME until which they may be sent */
 };
 
 static void forget(struct kept_page *page)
@@ -31,7 +31,10 @@ static void forget(struct kept_page *page)
 	page->body = NULL;
 }
 
-/* So that a large page does not lie there until somebody asks for the next one: one of this form and packing. */
+/*
+ * Frees a page that has expired; otherwise a large one would stay until the next request for this
+ * form and packing.
+ */
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
@@ -93,7 +96,7 @@ struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped
 	return pages__rest(pages) ? body__share(pages->kept[form][gzipped].body) : NULL;
 }
 
-/* All that are kept are of a reading before. */
+/* Drops all kept pages, which are of an earlier reading. */
 static void begin_reading(struct pages *pages, uint64_t reading, uint64_t cost_ns)
 {
 	uint64_t rest_ns = REST * cost_ns < REST_MAX_NS ? REST * cost_ns : REST_MAX_NS;

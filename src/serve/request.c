@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading an HTTP request's head, see request.h.
+/* Parses an HTTP request's head; see request.h. */
 #include "serve/request.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #define HEAD_TOO_LARGE 431
 #define BAD_VERSION 505
 
-/* What of the head matters only while it is read. */
+/* State that is needed only during parsing. */
 struct parser {
 	struct request *request;
 	unsigned int minor; /* of HTTP/1.x */
@@ -63,7 +63,10 @@ static struct text trim(struct text t)
 	return t;
 }
 
-/* Takes a line off the front of `rest`, without its CRLF or LF. False when none ends in it. */
+/*
+ * Cuts a line off the front of `rest`, without its CRLF or LF. Returns false if `rest` has no line
+ * end.
+ */
 static bool take_line(struct text *rest, struct text *line)
 {
 	const char *end = memchr(rest->start, '\n', rest->length);
@@ -99,7 +102,7 @@ static int parse_version(struct parser *p, struct text t)
 	return REQUEST_COMPLETE;
 }
 
-/* The path of "/metrics?x=y" and of "http://host/metrics"; "*" stays what it is. */
+/* Extracts the path from "/metrics?x=y" and from "http://host/metrics"; "*" stays as it is. */
 static int parse_target(struct parser *p, struct text t)
 {
 	const char *end;
@@ -129,7 +132,7 @@ static int parse_target(struct parser *p, struct text t)
 	return REQUEST_COMPLETE;
 }
 
-/* METHOD SP TARGET SP VERSION */
+/* Parses METHOD SP TARGET SP VERSION. */
 static int parse_request_line(struct parser *p, struct text line)
 {
 	const char *first = memchr(line.start, ' ', line.length), *last;
@@ -153,7 +156,7 @@ static int parse_request_line(struct parser *p, struct text line)
 	return parse_target(p, (struct text){first + 1, (size_t)(last - first - 1)});
 }
 
-/* Appends a header's value to those of the same name; all are from one head, so they fit. */
+/* Appends a header's value to those of the same name. All come from one head, so they fit. */
 static void join(char *out, size_t size, struct text value)
 {
 	size_t n = strlen(out);
@@ -205,7 +208,7 @@ static bool begins(struct text t, const char *s)
 	return t.length >= strlen(s) && !strncasecmp(t.start, s, strlen(s));
 }
 
-/* A page can give some of these another value; it can leave none of them out. */
+/* A page can change some of these headers, but it cannot make the browser omit all of them. */
 static bool is_of_browser(struct text name, struct text value)
 {
 	return equals(name, "accept-language") || equals(name, "origin") || equals(name, "referer") ||
@@ -265,7 +268,7 @@ static int parse_header(struct parser *p, struct text line)
 		return BAD_REQUEST;
 	name = (struct text){line.start, (size_t)(colon - line.start)};
 	value = (struct text){colon + 1, line.length - name.length - 1};
-	/* Refuses blanks before the colon and folded lines too, which begin with one. */
+	/* Also refuses blanks before the colon, and folded lines, which begin with one. */
 	if (!is_token(name))
 		return BAD_REQUEST;
 	for (i = 0; i < value.length; i++) {
@@ -297,7 +300,7 @@ static int parse(struct parser *p, struct text *rest)
 	struct text line;
 	int status;
 
-	/* Empty lines before a request are left over from the one before: RFC 9112, 2.2. */
+	/* Empty lines before a request are left over from the previous one: RFC 9112, 2.2. */
 	do {
 		if (!take_line(rest, &line))
 			return REQUEST_INCOMPLETE;

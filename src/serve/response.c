@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Building an HTTP response, see response.h.
+/* Builds an HTTP response; see response.h. */
 #include "serve/response.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static const char *reason_of(int status)
 	}
 }
 
-/* `colon` and `why` are empty where there is no more to say. */
+/* `colon` and `why` are empty if there is no explanation. */
 static int set_line(struct response *response, int status, const char *colon, const char *why, size_t *total)
 {
 	char *text;

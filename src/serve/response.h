@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An HTTP response, and its bytes. */
+/* An HTTP response and its bytes. */
 #ifndef SERVE_RESPONSE_H
 #define SERVE_RESPONSE_H
 
@@ -12,28 +12,28 @@ struct response {
 	int status;
 	const char *content_type;
 	struct body *body; /* held */
-	bool head_only;	   /* the body's length is told and the body is not sent */
+	bool head_only;	   /* the head states the body's length, but the body is not sent */
 	bool gzipped;	   /* the body is compressed */
-	bool negotiated;   /* what is sent depends on the Accept headers */
-	bool allow;	   /* names the methods that exist */
-	bool close;	   /* the connection ends with it */
+	bool negotiated;   /* the response depends on the Accept headers */
+	bool allow;	   /* send the list of supported methods */
+	bool close;	   /* the connection ends after it */
 };
 
 /*
- * Sets status and a body of one line that names it, see body__new. 0 or -ENOMEM; the response
- * is initialised either way.
+ * Sets the status and a one-line body that names it; see body__new. Returns 0 or -ENOMEM; the
+ * response is initialised either way.
  */
 int response__status(struct response *response, int status, size_t *total);
 
-/* The same, with what a person should know in that line. */
+/* The same, with an explanation for a person in that line. */
 int response__refuse(struct response *response, int status, const char *why, size_t *total);
 
 /* Releases the body. */
 void response__clear(struct response *response);
 
 /*
- * The head's bytes, all but the body, at `*out`, which the caller frees; `version` is gpuprobe's.
- * 0 or -ENOMEM.
+ * Builds the head, without the body, at `*out`, which the caller frees; `version` is gpuprobe's.
+ * Returns 0 or -ENOMEM.
  */
 int response__build_head(const struct response *response, const char *version, char **out, size_t *length);
 
