@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What keeps gpuprobe from watching something, see hindrance.h.
+/* Why gpuprobe cannot watch something; see hindrance.h. */
 #include "probe/attach_failure.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@ struct file_attach_failure file_attach_failure__of(int code, bool deleted)
 	struct file_attach_failure file = {.advice = NULL};
 
 	if (deleted) {
-		/* Before that right, map_files asks for those to the process. */
+		/*
+		 * map_files checks permission on the process first, so EPERM means that this
+		 * capability is missing.
+		 */
 		if (code == -EPERM)
 			file.advice = "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew";
 		snprintf(file.what, sizeof(file.what),
@@ -36,7 +39,7 @@ struct file_attach_failure file_attach_failure__of(int code, bool deleted)
 		file.advice = "install that library anew, for x86-64";
 		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");
 	} else {
-		/* Else no right is lacking. */
+		/* Other errors are not about permission. */
 		if (code != -EACCES && code != -EPERM)
 			file.advice = "calls of that library are not seen there";
 		snprintf(file.what, sizeof(file.what), " cannot be read: %s", strerror(-code));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attaches files, each once, see attacher.h; which files a process has is in process_files.c.
+/* Attaches files, each once; see attacher.h. process_files.c finds the files of a process. */
 #include "probe/attacher.h"
 
 #include <errno.h>
@@ -22,18 +22,19 @@
 
 #define SLOW_TOLD_MAX 16
 /*
- * Files with probes: each takes descriptors, some 300 sites in the kernel, and time at gpuprobe's end. A machine with a
- * hundred containers has some three in each.
+ * Files with probes. Each takes descriptors, about 300 sites in the kernel, and time when gpuprobe
+ * ends. A machine with a hundred containers has about three in each.
  */
 #define FILES_MAX 1024
-#define DESCRIPTORS_RESERVED 256 /* for maps, clients and what is open for a moment */
+#define DESCRIPTORS_RESERVED 256 /* for maps, clients and temporarily open files */
 #define DESCRIPTORS_OF_FILE 4
-#define DESCRIPTORS_BY_FAMILY 12 /* where families have links of their own */
-#define DESCRIPTORS_OF_ASKS 4	 /* where those that ask for errors have, besides */
+#define DESCRIPTORS_BY_FAMILY 12 /* if families have links of their own */
+#define DESCRIPTORS_OF_ASKS 4	 /* in addition, if functions that ask for errors have links of
+				  * their own */
 
 /*
- * What processes of the machine map has no larger tables than these, or gets no probes; more than PyTorch's largest
- * library has. Each is gone through some times.
+ * A file with larger tables than these gets no probes if processes on the machine map it. PyTorch's
+ * largest library has smaller ones. The tables are traversed several times.
  */
 #define SYMBOLS_MAX ((uint64_t)2 << 20)
 #define NAME_BYTES_MAX ((uint64_t)64 << 20)
@@ -44,7 +45,7 @@ static void choose_rows(struct attacher *attacher)
 		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row]);
 }
 
-/* As many files as descriptors suffice for. */
+/* The number of files for which descriptors suffice. */
 static size_t room_for_files(const struct selection *selection)
 {
 	rlim_t each = (selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE) + (selection->asks ? DESCRIPTORS_OF_ASKS : 0);
@@ -53,7 +54,7 @@ static size_t room_for_files(const struct selection *selection)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return FILES_MAX;
-	/* With next to none it is tried: what lacks is told then. */
+	/* Try even if almost no descriptors are left; the attempt reports what is missing. */
 	room = limit.rlim_cur > 2 * DESCRIPTORS_RESERVED ? (limit.rlim_cur - DESCRIPTORS_RESERVED) / each :
 							   limit.rlim_cur / each;
 	return room < FILES_MAX ? room : FILES_MAX;
@@ -78,7 +79,7 @@ static enum rate_family rate_family(const struct function_desc *function)
 	return rate_family_of(function->operation);
 }
 
-/* They are a family by themselves. */
+/* The functions that ask for errors are a family of their own. */
 static enum rate_family ask_family(const struct function_desc *function)
 {
 	return function->operation == OP_ASK && function->kind == ASK_ERROR ? 0 : RATE_EXACT;
@@ -114,7 +115,7 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 	attacher->handed_over_ns = programs->handed_over_ns;
 	attacher->confines = links == LINKS_SESSION && !selection->of_machine;
 	attacher->always_follows = links == LINKS_SESSION;
-	/* Until a libcuda is met. */
+	/* Until a libcuda is found. */
 	attacher->selection.no_driver = true;
 	attacher->wanted = calloc(api_function_count, sizeof(*attacher->wanted));
 	attacher->slow = calloc(api_function_count, sizeof(*attacher->slow));
@@ -190,7 +191,10 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
 	return NULL;
 }
 
-/* Before it has probes: one that is not remembered would get them twice. */
+/*
+ * Makes room before the file is probed: a file that cannot be remembered would get its probes
+ * twice.
+ */
 static int make_room(struct attacher *attacher)
 {
 	struct attached_file *grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
@@ -201,7 +205,10 @@ static int make_room(struct attacher *attacher)
 	return 0;
 }
 
-/* Keeps which they are, and tells of the first files'; a library that is let go is met again and again. */
+/*
+ * Records the slow rows. Warns about the first files only, because a library whose probes were
+ * removed is attached again and again.
+ */
 static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_point *sites, size_t count)
 {
 	size_t slow = 0;
@@ -224,7 +231,7 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 			  name, slow, count, example);
 }
 
-/* Leaves out what would do harm. Returns how many sites are left. */
+/* Drops sites where a probe would do harm. Returns how many are left. */
 static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_point *sites, size_t count)
 {
 	const char *example = "of a name unknown to gpuprobe";
@@ -247,9 +254,9 @@ static size_t leave_out_harmful(const struct attacher *attacher, const char *nam
 }
 
 /*
- * With the first libcuda the driver layer takes over; with launches of the
- * runtime layer probed as well (a libcudart that came before it, or by
- * choice), nested ones are told apart from then on.
+ * With the first libcuda the driver layer takes over. If launches of the runtime layer are probed
+ * as well (by a libcudart that came before it, or by choice), nested launches are told apart from
+ * then on.
  */
 static void note_layers(struct attacher *attacher, unsigned int layers)
 {
@@ -262,7 +269,10 @@ static void note_layers(struct attacher *attacher, unsigned int layers)
 		*attacher->both_layers = 1;
 }
 
-/* Gives a driver library its number. Where there are several, one may be in front of another from then on. */
+/*
+ * Gives a driver library its number. If there are several, calls may from then on pass from one to
+ * another.
+ */
 static uint8_t number_driver(struct attacher *attacher)
 {
 	attacher->drivers++;
@@ -284,7 +294,7 @@ const char *attacher__driver_path(const struct attacher *attacher, unsigned int 
 	return driver < DRIVERS_TOLD ? attacher->driver_paths[driver] : NULL;
 }
 
-/* From the moment on in which its probes are in: a call that came before was the runtime's, whose probes saw it. */
+/* Called when the driver's probes are attached: the runtime's probes saw all earlier calls. */
 static void note_driver(const struct attacher *attacher, unsigned int layers)
 {
 	if (attacher->driver_counts && attacher->selection.api == API_AUTO && layers & LAYER_BIT(LAYER_DRIVER))
@@ -325,7 +335,7 @@ void attacher__unlink(struct attacher *attacher, uint64_t number)
 	links__detach(attacher->links, number);
 }
 
-/* For the one process that all probes are for, or for all. */
+/* Attaches for the one process to which probes are confined, or for all. */
 static int link_new(struct attacher *attacher, int fd, struct attached_file *attached, struct link_point *sites,
 		    size_t count, struct error *err)
 {
@@ -340,7 +350,10 @@ static int link_new(struct attacher *attacher, int fd, struct attached_file *att
 	return ret;
 }
 
-/* Probes the wanted functions of a CUDA library, `attached` of a new number. Returns 1, 0 if it has none, or a negative errno. */
+/*
+ * Probes the wanted functions of a CUDA library; `attached` has a new number. Returns 1, 0 if it
+ * has none of them, or a negative errno.
+ */
 static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct attached_file *attached,
 			  struct error *err)
 {
@@ -412,15 +425,16 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
 }
 
 /*
- * Whether a library that was given by its path is for the one process that runs already: it may call CUDA itself. Of one
- * that has no CUDA library the children are awaited, and are to be seen from their first call.
+ * Whether a library that was given by its path is only for the one process that runs already, which
+ * may itself call CUDA. If that process has no CUDA library, its children are expected to, and must
+ * be seen from their first call.
  */
 static bool is_for_expected(const struct attacher *attacher, const struct file_identity *identity)
 {
 	return attacher->expected_has_cuda || attacher->owner || hooks__map(attacher->hooks, identity);
 }
 
-/* Attaches an open file, see attacher__add_open_file. */
+/* Attaches an open file; see attacher__add_open_file. */
 static int attach_file(struct attacher *attacher, const struct open_file *open, struct elf_file *file, enum file_role role,
 		       struct attached_file **attached, struct error *err)
 {
@@ -464,7 +478,10 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 	ret = attach_library(attacher, open->fd, file, &new, err);
 	if (ret > 0)
 		note_driver(attacher, layers);
-	/* Without probes nothing keeps the inode: another might get its address. */
+	/*
+	 * A file without probes is not remembered: nothing pins its inode, and another inode might
+	 * get its address.
+	 */
 	if (ret > 0)
 		*attached = remember(attacher, &new);
 	return ret;
@@ -499,7 +516,7 @@ int attacher__open(const char *path, struct error *err)
 	return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
 }
 
-/* The caller may have named it. */
+/* The caller of gpuprobe may have named the path, so their permissions apply. */
 static int open_as_invoker(const char *path, struct error *err)
 {
 	struct file_rights rights;
@@ -512,7 +529,7 @@ static int open_as_invoker(const char *path, struct error *err)
 	return ret;
 }
 
-/* Keeps its probes, so that whoever maps it next is seen from its first call. */
+/* Keeps the file's probes, so that the next process to map it is seen from its first call. */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
 {
 	int fd = open_as_invoker(path, err), ret;

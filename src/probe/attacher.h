@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which files have probes, and in whom. Each file is attached once, by the inode the
- * kernel probes, whatever paths lead to it; CUDA libraries get the functions
- * that were selected.
+ * Which files have probes, and for which processes. A file is identified by the inode that the
+ * kernel probes, so it is attached once, whatever paths lead to it. CUDA libraries get probes on
+ * the selected functions.
  */
 #ifndef PROBE_ATTACHER_H
 #define PROBE_ATTACHER_H
@@ -21,22 +21,26 @@
 
 struct attacher;
 
-/* All but `skipped` of the files that have probes now. */
+/* The files that have probes now (except `skipped`). */
 struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
-	uint64_t missing;	     /* wanted functions that a library does not have */
-	const bool *slow;	     /* by row of api_functions: its probe is single-stepped in some file; the attacher's */
+	uint64_t missing;	     /* selected functions that a library does not have */
+	const bool *slow;	     /* by row of api_functions: its probe is single-stepped in
+				      * some file; owned by the attacher */
 	size_t libraries;	     /* files with probed functions */
-	uint64_t skipped;	     /* files that had to be left without probes, once each; for want of memory or descriptors each time */
+	uint64_t skipped;	     /* files left without probes: counted once each, or on every
+				      * attempt if memory or descriptors were missing */
 };
 
-/* What of a process's mapped files is looked at. */
+/* Which of a process's mapped files to scan. */
 enum process_scan {
-	SCAN_NAMED = 0, /* files named like a CUDA library; where there are any, the program too */
-	SCAN_HELD,	/* the same of one whose loader maps them, and that is looked at once more when all are: a runtime
-			 * that is to have a driver gets its probes when that is there */
-	SCAN_PROGRAM,	/* the program in any case: it may have the runtime inside */
-	SCAN_FORKED,	/* as SCAN_NAMED, of a child of the one process that has all probes: what is mapped there has them, too */
+	SCAN_NAMED = 0, /* files named like a CUDA library; if there are any, the program too */
+	SCAN_HELD,	/* the same for a process that is held while its loader maps libraries,
+			 * and that is scanned again when all are mapped: a runtime that needs a
+			 * driver gets its probes once the driver is mapped */
+	SCAN_PROGRAM,	/* the program in any case: it may have the runtime linked in */
+	SCAN_FORKED,	/* as SCAN_NAMED, for a child of the one process that has all probes:
+			 * probed files that it maps have probes there, too */
 };
 
 /* `log` must outlive the attacher. */
@@ -47,98 +51,110 @@ int attacher__new(const struct selection *selection, enum link_kind links, const
 void attacher__free(struct attacher *attacher);
 
 /*
- * Before the first file is attached: the process runs already, and what it has hooked of CUDA's libraries is to be known
- * then (hooks.h). attacher__forget_expected once the files of all these are attached.
+ * Call before the first file is attached for a process that runs already, so that its hooks on
+ * CUDA's libraries are known by then (hooks.h). Call attacher__forget_expected when the files of
+ * all such processes are attached.
  */
 void attacher__expect_process(struct attacher *attacher, pid_t pid);
 void attacher__forget_expected(struct attacher *attacher);
 
 /*
- * Attaches the library at `path`: for the expected process alone, where that is one and has CUDA libraries or this one
- * mapped, else for all of the machine. Returns 1 if it has new probes now, 0 if
- * its inode had them already, or a negative errno with the reason in `err`:
- * among others -ENOEXEC for a file that is no CUDA library.
+ * Attaches the library at `path`: only for the expected process if there is exactly one and it maps
+ * CUDA libraries or this file, otherwise for the whole machine. Returns 1 if the library has new
+ * probes, 0 if its inode had them already, or a negative errno with the reason in `err`, for
+ * example -ENOEXEC for a file that is not a CUDA library.
  */
 int attacher__add_library(struct attacher *attacher, const char *path, struct error *err);
 
 /*
- * Nobody gets probes of it yet, but it is known to be there: of a runtime that is mapped before a driver no more is
- * probed then than the driver leaves out. Returns 0 or a negative errno.
+ * Registers a library without attaching probes. A runtime that is mapped before a known driver then
+ * only gets the probes that the driver does not cover. Returns 0 or a negative errno.
  */
 int attacher__meet_library(struct attacher *attacher, const char *path, struct error *err);
 
 /*
- * Attaches what the process maps, through its own mount namespace. Returns
- * how many of its files were without probes at `since_ns` (CLOCK_BOOTTIME),
- * when it was running already: calls from before may be missing. Right after
- * exec (SCAN_PROGRAM) libraries do not count: of each it is told when it has been mapped. A negative errno where the process
- * cannot be read (-ESRCH: gone). Files that cannot be attached are told to the
- * log, but for what cannot be opened: that, or why the process cannot be read, or not to the end, is `hindrance`.
+ * Attaches the files that the process maps, through its own mount namespace. Returns how many of
+ * them had no probes at `since_ns` (CLOCK_BOOTTIME), when the process was running already: earlier
+ * calls may be missing. Right after exec (SCAN_PROGRAM) libraries are not counted, because each is
+ * reported when it is mapped. Returns a negative errno if the process cannot be read (-ESRCH:
+ * gone). Files that cannot be attached are logged. Files that cannot be opened, and processes that
+ * cannot be read or not completely, are reported in `hindrance` instead.
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
 			  struct attach_failure *attach_failure);
 
 /*
- * Whether files of that process, the last one, have been left for later, so that others have their turn: because they
- * took long, or since its user's programs have had more than their share of time. attacher__add_process is to be called
- * for it once more, at `ready_ns` (CLOCK_BOOTTIME), which may be now. Not with SCAN_HELD, nor where it `waits`.
+ * Whether files of the last scanned process were postponed to give others their turn: because they
+ * took long, or because its user's programs have used more than their share of time. If so, call
+ * attacher__add_process again at `ready_ns` (CLOCK_BOOTTIME), which may be now. Never true after
+ * SCAN_HELD, nor while processes wait (attacher__hurry).
  */
 bool attacher__is_unfinished(const struct attacher *attacher, uint64_t *ready_ns);
 
-/* Whether processes that attacher__add_process is called for wait for it, and are to get their probes at once; at first they do not. */
+/*
+ * Sets whether processes passed to attacher__add_process wait for it and must get their probes at
+ * once; initially false.
+ */
 void attacher__hurry(struct attacher *attacher, bool waits);
 
 /*
- * Whether the file that /proc/PID/maps shows by these numbers has probes, and had none yet for that process at
- * `since_ns` (CLOCK_BOOTTIME). False for one that no process was seen to map.
+ * Whether the file that /proc/PID/maps shows by these numbers has probes, but had none for that
+ * process at `since_ns` (CLOCK_BOOTTIME). False for a file that no process was seen to map.
  */
 bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
 
 /*
- * A process that has ended had mapped a file of CUDA's, shown by these numbers, at `since_ns`. Returns whether the file had no
- * probes then and has never been looked at, so that its calls were not seen, and counts it as skipped then.
+ * A process that has ended had mapped a CUDA file, shown by these numbers, at `since_ns`. Returns
+ * whether the file had no probes then and was never scanned, so that the process's calls were
+ * missed; the file then counts as skipped.
  */
 bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
 
-/* Whether files get probes for one process only, as long as no second one that is watched has CUDA functions. */
+/*
+ * Whether probes are confined to one process, which they are until a second watched process has
+ * CUDA functions.
+ */
 bool attacher__confines(const struct attacher *attacher);
 
-/* The process that alone has the probes; 0: all have them, or there are none. */
+/* The one process that has the probes; 0 if all have them, or there are none. */
 pid_t attacher__only_process(const struct attacher *attacher);
 
 /* From now on files have probes for all processes of the machine. */
 void attacher__widen(struct attacher *attacher);
 
 /*
- * Takes the probes of one process out once those of all have been in for five seconds. To be called every second or so,
- * with the time of CLOCK_BOOTTIME.
+ * Removes the probes of the one process once those for all have been attached for five seconds.
+ * Call it about once a second with the time of CLOCK_BOOTTIME.
  */
 void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns);
 
-/* CPU time that the mappings of that process, the last one, took to be read; what its files took is not in it. */
+/*
+ * CPU time spent on reading the mappings of the last scanned process, without the time for its
+ * files.
+ */
 uint64_t attacher__reading_ns(const struct attacher *attacher);
 
 /*
- * Puts the probes of `families`, 1 << enum rate_family, in on all files, also those to come, and
- * takes the others' out, as family_links__watch; RATE_EXACT stays. -EOPNOTSUPP without
- * selection.by_family, or where the kernel's links do not allow it.
+ * Attaches the probes of `families` (1 << enum rate_family) on all present and future files, and
+ * detaches those of the other families, like family_links__watch; RATE_EXACT stays attached.
+ * Returns -EOPNOTSUPP without selection.by_family, or if the kernel's links do not support it.
  */
 int attacher__watch(struct attacher *attacher, unsigned int families, struct error *err);
 
-/* The same of the probes of what asks for errors (selection.asks): in, or out. */
+/* The same for the probes on functions that ask for errors (selection.asks). */
 int attacher__watch_asks(struct attacher *attacher, bool in, struct error *err);
 
 /*
- * Takes the probes out of a file that was found in a process and that nobody has mapped for `unused_ns`, so that
- * its file system can be unmounted and its space be had; of several, of one. To be called every second or so, with
- * the time of CLOCK_BOOTTIME. A process that maps it later is met by attacher__add_process like any other.
- * Without effect with LINKS_TRACEFS.
+ * Removes the probes from a file that was found in a process and that no process has mapped for
+ * `unused_ns`, so that its file system can be unmounted and its space freed. Handles one file per
+ * call. Call it about once a second with the time of CLOCK_BOOTTIME. If a process maps the file
+ * later, attacher__add_process attaches it like any other. No effect with LINKS_TRACEFS.
  */
 void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns);
 
 /*
- * Where the driver library of that number was found (struct process_record's shim), as its process names it; NULL: not
- * known. The attacher's.
+ * The path at which the driver library of that number was found (struct process_record's shim), as
+ * its process names it; NULL if unknown. The attacher owns it.
  */
 const char *attacher__driver_path(const struct attacher *attacher, unsigned int driver);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Probes that are in one process only, as long as one process is watched, or only one of COMMAND's has CUDA functions:
- * nobody else meets a breakpoint, and who reads the file by a private mapping finds what is in it. When a second one has
- * some, all files get links for all processes, whatever calls are in progress (bpf/process/confined.bpf.h).
+ * Confines probes to one process while only one process is watched, or only one of COMMAND's has
+ * CUDA functions. No other process then meets a breakpoint, and a reader of the file by a private
+ * mapping finds its real contents. When a second process has CUDA functions, all files get links
+ * for all processes, whatever calls are in progress (bpf/process/confined.bpf.h).
  *
- * A link for each of several processes would cost every call there some 30 ns for each further link, and while there
- * are two at a site none can leave a return out: launches, of whose returns most are left out, cost 200 ns more then,
- * and threads that switch stacks are ended (bpf/call/switch.bpf.h). So a few processes have what many have, links for all.
+ * A link for each of several processes would cost every call there about 30 ns per additional link.
+ * While a site has two links, neither can skip a return: launches, most of whose returns are
+ * skipped, would cost 200 ns more, and threads that switch stacks would be ended
+ * (bpf/call/switch.bpf.h). So even two processes get links for all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,8 @@
 #include "probe/attacher_private.h"
 #include "target/proc.h"
 
-#define LEAVE_NS (5 * NS_PER_S) /* that a call in progress has to return before the links that follow it go */
+#define LEAVE_NS (5 * NS_PER_S) /* time for a call in progress to return before the links that
+				 * follow it are detached */
 
 static bool is_confined(const struct attached_file *file)
 {
@@ -83,7 +86,7 @@ static bool is_orphaned(const struct attacher *attacher, const struct attached_f
 	return links__are_orphaned(attacher->links, file->links);
 }
 
-/* The file's probes for all processes, beside those of one. */
+/* Attaches the file for all processes, in addition to the links for one. */
 static void share_file(struct attacher *attacher, struct attached_file *file)
 {
 	const struct linked_file all = {.number = ++attacher->last_number, .fd = file->fd};
@@ -118,7 +121,10 @@ static void share(struct attacher *attacher)
 	set_owner(attacher, 0);
 }
 
-/* Takes out what is of a process that is gone. Files that are to be seen whoever maps them get their probes for all. */
+/*
+ * Removes the links of a process that is gone. If a file must be seen in every process, all files
+ * get probes for all.
+ */
 static void drop_orphans(struct attacher *attacher)
 {
 	bool stays = false, keeps = false;
@@ -142,8 +148,9 @@ static void drop_orphans(struct attacher *attacher)
 }
 
 /*
- * A process whose main thread has ended (pthread_exit) cannot have probes alone: the kernel finds its memory by that
- * thread. What it had alone until now reaches nothing that it maps from then on.
+ * Probes cannot be confined to a process whose main thread has ended (pthread_exit): the kernel
+ * finds its memory by that thread. Links that were confined to it do not reach files that it maps
+ * from then on.
  */
 static bool can_own(struct attacher *attacher, pid_t pid)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples CPUs, see cpu_samples.h.
+/* Samples CPUs; see cpu_samples.h. */
 #include "probe/cpu_samples.h"
 
 #include <bpf/libbpf.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 
 struct cpu_samples {
-	struct bpf_link **links; /* NULL for a CPU that is not there */
+	struct bpf_link **links; /* NULL for a CPU that is offline */
 	int count;
 };
 
@@ -30,7 +30,7 @@ static int open_event(int cpu, unsigned int rate)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The link closes the event. */
+/* The link owns the event and closes it. */
 static struct bpf_link *attach(const struct bpf_program *program, int cpu, unsigned int rate)
 {
 	int fd = open_event(cpu, rate), code;
@@ -59,7 +59,7 @@ int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struc
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		samples->links[cpu] = attach(program, cpu, rate);
 		made += samples->links[cpu] != NULL;
-		/* ENODEV: it is not there. */
+		/* ENODEV: the CPU is offline. */
 		if (!samples->links[cpu] && errno != ENODEV)
 			code = -errno;
 	}

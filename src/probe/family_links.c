@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts the probes of a family in on all files and takes them out again, see family_links.h.
+/* Attaches and detaches the probes of a family on all files; see family_links.h. */
 #include "probe/family_links.h"
 
 #include <errno.h>
@@ -12,38 +12,39 @@
 #include "base/clock.h"
 #include "api/api.h"
 
-#define ENOTSUPP 524	   /* the kernel's own, of an instruction that bears no probe */
-#define SAMPLED RATE_EXACT /* families that may be taken out stand before it */
+#define ENOTSUPP 524	   /* kernel-internal errno: an instruction that cannot be probed */
+#define SAMPLED RATE_EXACT /* families below it may be detached */
 
-/* A family's functions of a file. */
+/* A family's functions in one file. */
 struct family_sites {
 	struct link_point *sites;
 	size_t count;
 };
 
 struct family_file {
-	struct linked_file linked; /* its descriptor is our own */
+	struct linked_file linked; /* owns its descriptor */
 	struct family_sites families[SAMPLED];
 };
 
 struct family {
-	struct links *links; /* NULL: out */
-	pthread_t closer;    /* ends the links that were taken out: */
+	struct links *links; /* NULL: detached */
+	pthread_t closer;    /* closes the detached links: */
 	struct links *gone;
-	bool closing; /* it was started */
-	bool closed;  /* atomic: it is done */
+	bool closing; /* the thread was started */
+	bool closed;  /* atomic: it has finished */
 };
 
 struct family_links {
 	enum link_kind kind;
 	struct probe_programs programs;
 	family_of_function family_of;
-	int count; /* of families, SAMPLED at most */
+	int count; /* of families, at most SAMPLED */
 	volatile uint64_t *unseen_until;
 	struct family families[SAMPLED];
 	struct family_file *files;
 	size_t file_count;
-	size_t left_out; /* files whose probes could not be put in again, once for each family */
+	size_t left_out; /* files whose probes could not be attached again, counted for each
+			  * family */
 };
 
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
@@ -157,7 +158,7 @@ static void detach_families(struct family_links *links, uint64_t file)
 			links__detach(links->families[family].links, file);
 }
 
-/* Of all families that are in; none of them where one fails. */
+/* Attaches all families that are in use; none of them if one fails. */
 static int attach_families(struct family_links *links, const struct family_file *file, struct error *err)
 {
 	int ret = 0;
@@ -232,8 +233,8 @@ static void take_out(struct family_links *links, int which)
 {
 	struct family *family = &links->families[which];
 
-	finish_closing(family); /* it has, or the family would not be in */
-	/* Before they are: what is not seen from here on is known not to be. */
+	finish_closing(family); /* no wait: a family that is attached has no closer running */
+	/* Set this before detaching: from here on calls are known to be unseen. */
 	links->unseen_until[which] = UINT64_MAX;
 	family->gone = family->links;
 	family->links = NULL;
@@ -244,7 +245,10 @@ static void take_out(struct family_links *links, int which)
 		family->closing = true;
 }
 
-/* What is wrong is the file: who has it may have cut it off, or written to it. Others are not to be without for that. */
+/*
+ * Whether the file is at fault: its owner may have truncated or changed it. Other files must keep
+ * their probes.
+ */
 static bool is_of_file(int code)
 {
 	return code == -EINVAL || code == -EIO || code == -ENOEXEC || code == -ENOTSUPP;
@@ -255,7 +259,7 @@ static int put_in_file(struct family_links *links, int which, struct family_file
 	int ret = attach_family(links, which, file, err);
 
 	if (ret == -ESRCH && file->linked.only)
-		return 0; /* nobody is left to be watched there */
+		return 0; /* the process is gone, so there is nothing left to watch */
 	if (!is_of_file(ret))
 		return ret;
 	file->families[which].count = 0;
@@ -281,7 +285,7 @@ static int put_in(struct family_links *links, int which, struct error *err)
 	return 0;
 }
 
-/* Until the kernel is done with the links before, those wanted would only be in its way. */
+/* Attaching while the kernel is still detaching the previous links would only be slow. */
 static bool is_busy(const struct family_links *links, unsigned int families)
 {
 	for (int family = 0; family < links->count; family++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tries out the kernel's features, see features.h.
+/* Tries out the kernel's features; see features.h. */
 #include "probe/features.h"
 
 #include <bpf/bpf.h>
@@ -15,12 +15,18 @@
 #include "privilege/capabilities.h"
 #include "probe/multi_link.h"
 
-/* More than the monitor has open, 88. libbpf says EINVAL where it had none left for a map of constants. */
+/*
+ * More than the 88 that the monitor opens. If libbpf runs out of descriptors for a map of
+ * constants, it reports EINVAL.
+ */
 #define DESCRIPTORS 128
 #define OLDEST_MAJOR 5
 #define OLDEST_MINOR 17 /* bpf_loop, bpf_find_vma */
 
-/* Whether the running kernel is that one or newer; `unknown` where its release cannot be read. */
+/*
+ * Whether the running kernel is at least this version; returns `unknown` if its release cannot be
+ * read.
+ */
 static bool kernel_is(unsigned int major, unsigned int minor, bool unknown)
 {
 	unsigned int own_major = 0, own_minor = 0;
@@ -35,7 +41,7 @@ static int check_kernel_version(struct error *err)
 {
 	struct utsname name;
 
-	/* If its release is unknown, the features tell. */
+	/* If the release is unknown, the other trials decide. */
 	if (kernel_is(OLDEST_MAJOR, OLDEST_MINOR, true))
 		return 0;
 	return error__set(err, -ENOSYS, "kernel %s is too old: gpuprobe needs Linux %d.%d or newer",
@@ -50,7 +56,7 @@ static int check_btf(struct error *err)
 			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF");
 }
 
-/* Loads a program that does nothing. Returns its descriptor or a negative errno. */
+/* Loads an empty program. Returns its descriptor or a negative errno. */
 static int load_empty_program(enum bpf_attach_type type)
 {
 	static const struct bpf_insn insns[] = {
@@ -74,7 +80,7 @@ int features__try_program(void)
 	return 0;
 }
 
-/* Under lockdown=confidentiality the kernel does not know the helper. */
+/* Under lockdown=confidentiality the kernel does not offer the helper. */
 int features__try_reading(void)
 {
 	static const struct bpf_insn insns[] = {
@@ -95,7 +101,10 @@ int features__try_reading(void)
 	return 0;
 }
 
-/* Root may be refused too, by lockdown or in a container: then there is nothing to name. */
+/*
+ * Names the missing capabilities. Even root may be refused, by lockdown or in a container; then
+ * there are none to name.
+ */
 static int report_lacking(struct error *err)
 {
 	char names[128] = "";
@@ -132,9 +141,8 @@ static int check_privileges(struct error *err)
 }
 
 /*
- * Kernels without a link type accept the program and refuse only the link,
- * with EINVAL. Kernels that have it look at the path next, and "/" is no
- * regular file: EBADF.
+ * Kernels without a link type accept the program and refuse only the link, with EINVAL. Kernels
+ * that have it check the path next, and "/" is not a regular file: EBADF.
  */
 static bool has_link_type(enum bpf_attach_type type)
 {
@@ -158,8 +166,8 @@ void features__try_links(struct features *features)
 }
 
 /*
- * Since hash maps allocate from BPF's own allocator (Linux 6.1), growing in a probe is safe. Older kernels may have got it
- * later: their types tell, which take 5 % of gpuprobe's start to be read.
+ * Hash maps that allocate from BPF's own allocator (Linux 6.1) can safely grow in a probe. Older
+ * kernels may have a backport: then BTF decides, and reading it takes 5 % of gpuprobe's startup.
  */
 static bool has_bpf_allocator(void)
 {

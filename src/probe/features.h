@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the running kernel offers gpuprobe, found by trying, not by version:
- * distributions backport and leave out.
+ * What the running kernel supports, found by trying rather than by version, because distributions
+ * backport and omit features.
  */
 #ifndef PROBE_FEATURES_H
 #define PROBE_FEATURES_H
@@ -18,29 +18,34 @@ struct features {
 };
 
 /*
- * Fills `features`. Fails with a text for a person where gpuprobe cannot run
- * at all: -EPERM without the privileges, -ENOENT without BTF, -ENOSYS on a
- * kernel older than 5.17.
+ * Fills `features`. Fails with a message for a person if gpuprobe cannot run at all: -EPERM without
+ * the privileges, -ENOENT without BTF, -ENOSYS on a kernel older than 5.17.
  */
 int features__probe(struct features *features, struct error *err);
 
-/* The kernel has not taken a BPF object, with the errno `code`. Returns that, with what to do in `err`. */
+/*
+ * Explains why the kernel refused a BPF object with errno `code`. Returns `code`, with what to do
+ * in `err`.
+ */
 int features__refused(int code, struct error *err);
 
 /*
- * Try a part of it alone. Whether the kernel takes a BPF program that does
- * nothing, and one that reads the kernel's memory: 0 or a negative errno.
+ * Partial trials: whether the kernel accepts an empty BPF program, and one that reads kernel
+ * memory. Return 0 or a negative errno.
  */
 int features__try_program(void);
 int features__try_reading(void);
 
-/* Which links there are, false for all where the kernel takes no program; nothing else of `features` is set. */
+/*
+ * Finds out which kinds of links exist; all false if the kernel accepts no program. Sets nothing
+ * else in `features`.
+ */
 void features__try_links(struct features *features);
 
 /*
- * The best kind of link; `forced` is the value of GPUPROBE_LINKS (or NULL):
- * "session", "multi" or "perf". -EINVAL for another word, -ENOTSUP for a kind
- * that the kernel does not have.
+ * Chooses the best kind of link. `forced` is the value of GPUPROBE_LINKS (or NULL): "session",
+ * "multi" or "perf". Returns -EINVAL for another word, -ENOTSUP for a kind that the kernel does not
+ * have.
  */
 int features__choose_links(const struct features *features, const char *forced, enum link_kind *kind,
 			   struct error *err);

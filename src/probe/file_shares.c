@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Users' shares of room and time for files with probes, see file_shares.h.
+/* Users' shares of room and time for files with probes; see file_shares.h. */
 #include "probe/file_shares.h"
 
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 #include "base/clock.h"
 #include "base/table.h"
 
-#define CREDIT_NS NS_PER_S /* what a user may use at once */
-#define REFILL 10	   /* times as long takes it to come back */
-#define USERS_MAX 4096	   /* of whom something is known; of more, all are one */
+#define CREDIT_NS NS_PER_S /* credit that a user may use at once */
+#define REFILL 10	   /* recovering it takes this many times as long */
+#define USERS_MAX 4096	   /* users tracked separately; all further users share one entry */
 #define OTHERS ((uid_t)-1)
 
 struct user {
 	uid_t uid;
 	size_t files;
-	/* When all of the credit is there: what is missing now is a tenth of the time until then. */
+	/* When the credit is full again: the missing credit is a tenth of the time until then. */
 	uint64_t full_ns;
 	UT_hash_handle hh;
 };
@@ -64,7 +64,7 @@ static struct user *find(const struct file_shares *shares, uid_t uid)
 	return user || HASH_COUNT(shares->users) < USERS_MAX ? user : look_up(shares, OTHERS);
 }
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 static struct user *take(struct file_shares *shares, uid_t uid)
 {
 	struct user *user = find(shares, uid);

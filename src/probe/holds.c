@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Notes and reckons holds, see holds.h.
+/* Records holds and computes with them; see holds.h. */
 #include "probe/holds.h"
 
 #include <bpf/bpf.h>
@@ -16,7 +16,7 @@ void holds__note(const struct probe_programs *programs, pid_t pid, uint64_t from
 	if (holds.count && from_ns < holds.kept[(holds.count - 1) % HOLDS_KEPT].to_ns)
 		return;
 	holds.kept[holds.count++ % HOLDS_KEPT] = (struct hold){from_ns, to_ns};
-	/* Without memory for it the calls are told as long as they were. */
+	/* If this fails for lack of memory, calls are reported with their full duration. */
 	if (!bpf_map_update_elem(fd, &pid, &holds, BPF_ANY))
 		__atomic_store_n(programs->let_go_ns, to_ns, __ATOMIC_RELEASE);
 }

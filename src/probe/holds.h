@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When gpuprobe held processes, as the BPF programs and those who read their events are told of it (gpuprobe/holds.h). */
+/*
+ * Records when gpuprobe held processes, for the BPF programs and for the readers of their events
+ * (gpuprobe/holds.h).
+ */
 #ifndef PROBE_HOLDS_H
 #define PROBE_HOLDS_H
 
@@ -9,12 +12,13 @@
 #include "probe/programs.h"
 
 /*
- * To be called right before the process goes on that was stopped at `from_ns`. A hold that begins before the end of the
- * one before is none: two threads were stopped, and the first let-go was for both.
+ * Call right before the process that was stopped at `from_ns` is resumed. A hold that begins before
+ * the end of the previous one does not count: two threads were stopped, and the first resume was
+ * for both.
  */
 void holds__note(const struct probe_programs *programs, pid_t pid, uint64_t from_ns, uint64_t to_ns);
 
-/* How long the process was held between the two times, the latest of its holds considered. */
+/* How long the process was held between the two times, considering its latest holds. */
 uint64_t holds__of_process(const struct probe_programs *programs, pid_t pid, uint64_t from_ns, uint64_t to_ns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds hooked functions, see hooks.h.
+/* Finds hooked functions; see hooks.h. */
 #include "probe/hooks.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "target/memory_reader.h"
 
 #define MAPPINGS_MAX 16384
-#define COMPARED 8 /* bytes; a jump's, and no more than the first instruction matters */
+#define COMPARED 8 /* bytes: enough for a jump, and only the first instruction matters */
 #define JUMP_MAX 16
 #define BREAKPOINT 0xcc
 #define PAGE 4096
@@ -22,8 +22,8 @@
 
 struct noted {
 	pid_t pid;
-	struct mapping mapping;	       /* its path is a copy */
-	struct file_identity identity; /* .inode 0: not known */
+	struct mapping mapping;	       /* owns its path */
+	struct file_identity identity; /* .inode 0: unknown */
 };
 
 struct hooks {
@@ -107,7 +107,10 @@ static int note_mapping(const struct mapping *mapping, void *arg)
 	return 0;
 }
 
-/* What the kernel would probe there. Without memory it stays unknown, as where the process is gone. */
+/*
+ * Finds the inodes that the kernel would probe. They stay unknown without memory, or if the process
+ * is gone.
+ */
 static void identify(struct hooks *hooks, pid_t pid, size_t from)
 {
 	size_t count = hooks->count - from;
@@ -126,7 +129,7 @@ bool hooks__note_process(struct hooks *hooks, pid_t pid)
 	struct noting noting = {.hooks = hooks, .pid = pid};
 	size_t before = hooks->count;
 
-	/* One that cannot be read is told of when its probes are to go in. */
+	/* An unreadable process is reported when its probes are to be attached. */
 	proc_maps__each(pid, note_mapping, &noting);
 	identify(hooks, pid, before);
 	return noting.has_cuda;
@@ -155,10 +158,10 @@ bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size
 	return false;
 }
 
-/* A page of a process's memory: sites stand close together. */
+/* A page of a process's memory, cached because sites are close together. */
 struct page {
 	uint64_t address; /* 0: none was read */
-	int error;	  /* of its reading */
+	int error;	  /* of reading it */
 	unsigned char bytes[PAGE];
 };
 
@@ -169,7 +172,7 @@ static int read_memory(struct hooks *hooks, pid_t pid, uint64_t address, void *b
 	return hooks->memory ? memory_reader__read(hooks->memory, pid, address, buffer, size) : -ENOMEM;
 }
 
-/* Code that lies in one page. */
+/* Reads code that is within one page. */
 static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t address, unsigned char *code)
 {
 	uint64_t start = address & ~(uint64_t)(PAGE - 1);
@@ -185,7 +188,7 @@ static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t
 	return page->error;
 }
 
-/* Where the code of the site is in the process; 0: not in this mapping. */
+/* The address of the site's code in the process; 0 if it is not in this mapping. */
 static uint64_t address_of(const struct mapping *mapping, const struct probe_point *site)
 {
 	uint64_t size = mapping->end - mapping->start;
@@ -195,7 +198,7 @@ static uint64_t address_of(const struct mapping *mapping, const struct probe_poi
 	return mapping->start + (site->file_offset - mapping->file_offset);
 }
 
-/* Where the code at `address` jumps to; 0: that cannot be told. */
+/* The target of a jump at `address`; 0 if unknown. */
 static uint64_t jump_target(struct hooks *hooks, pid_t pid, uint64_t address)
 {
 	unsigned char code[JUMP_MAX];
@@ -233,7 +236,7 @@ static int find_path(const struct mapping *mapping, void *arg)
 	return 1;
 }
 
-/* The file that the hook's jump leads to. */
+/* Names the file that the hook's jump leads to. */
 static void name_hooker(struct hooks *hooks, pid_t pid, uint64_t address, struct search *search)
 {
 	snprintf(search->path, sizeof(search->path), "code that is not known");
@@ -242,7 +245,7 @@ static void name_hooker(struct hooks *hooks, pid_t pid, uint64_t address, struct
 		proc_maps__each(pid, find_path, search);
 }
 
-/* The real user of the process; -1: not known. */
+/* The real user of the process; -1 if unknown. */
 static int64_t user_of(pid_t pid)
 {
 	char path[32], line[256];
@@ -259,7 +262,7 @@ static int64_t user_of(pid_t pid)
 	return user;
 }
 
-/* Whether its hooks keep probes out of the file. */
+/* Whether this process's hooks keep probes out of the file. */
 static bool has_say(const struct hooks *hooks, pid_t pid, const struct elf_file *file)
 {
 	int64_t user = hooks->reach == HOOKS_OF_ALL ? 0 : user_of(pid);
@@ -272,7 +275,7 @@ static bool has_say(const struct hooks *hooks, pid_t pid, const struct elf_file 
 struct process_hooks {
 	size_t count;
 	const struct probe_point *first;
-	uint64_t address; /* of the first */
+	uint64_t address; /* of the first one */
 };
 
 static const char *name_of(const struct probe_point *site)
@@ -300,7 +303,7 @@ static void report(struct hooks *hooks, const struct noted *noted, const struct 
 			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
 }
 
-/* Marks in `hooked` what the process has hooked, if it has a say. */
+/* Marks in `hooked` the functions that the process has hooked, if its hooks count. */
 static void look_at(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
 		    const struct probe_point *sites, size_t count, bool *hooked)
 {
@@ -319,7 +322,7 @@ static void look_at(struct hooks *hooks, const struct noted *noted, const struct
 		if (ret == -EFAULT)
 			continue;
 		if (ret)
-			break; /* gone, or not to be read: that is told elsewhere */
+			break; /* gone or unreadable: reported elsewhere */
 		if (!hooks__differ(code, of_file, sizeof(code)))
 			continue;
 		if (!found.count++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions that a running process has hooked: their code in its memory is not the file's. The kernel would run the
- * file's first instruction over the hook, and the process would jump nowhere. So the processes that map a file are
- * looked at before it gets its probes; a hook that comes later is not seen (docs/limits.md).
+ * Functions that a running process has hooked: their code in its memory differs from the file's.
+ * The kernel would execute the file's first instruction in place of the hook, and the process would
+ * jump to a random address. Therefore the processes that map a file are inspected before it gets
+ * its probes. A hook that is set later goes unnoticed (docs/limits.md).
  */
 #ifndef PROBE_HOOKS_H
 #define PROBE_HOOKS_H
@@ -19,44 +20,48 @@
 
 struct hooks;
 
-/* How much one user's hooks say about probes for all. */
+/* Whose hooks keep probes out of a file. */
 enum hooks_reach {
-	HOOKS_OF_ALL = 0,    /* whoever is watched has a say: what is hooked gets no probe */
-	HOOKS_OF_OWNER_ALONE /* all processes are watched: root's and the file's owner's; others are named, and are at risk */
+	HOOKS_OF_ALL = 0,    /* every watched process counts: hooked functions get no probe */
+	HOOKS_OF_OWNER_ALONE /* all processes are watched: only root's and the file owner's hooks
+			      * count; processes of others are named in a warning, and are at
+			      * risk */
 };
 
-/* `identities` and `log` must outlive it. NULL without memory. */
+/* `identities` and `log` must outlive it. Returns NULL if out of memory. */
 struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log);
 void hooks__free(struct hooks *hooks); /* NULL is fine */
 
 /*
- * The process has the mapping, of a file that may get probes: its code is looked at when it does. 16,384 mappings are kept
- * at a time; of more it is said that they are not looked at. `identity`: of the mapped file, its .inode 0 where that is not known.
+ * Notes a mapping of a file that may get probes; its code is inspected when the file does. Up to
+ * 16,384 mappings are kept at a time; a warning says if there are more. `identity` is the mapped
+ * file's; .inode 0 if unknown.
  */
 void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity);
 
 /*
- * Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE those of files that are named like CUDA's.
- * Returns whether there are any of these.
+ * Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE only those of files named
+ * like CUDA's. Returns whether it has any file named like CUDA's.
  */
 bool hooks__note_process(struct hooks *hooks, pid_t pid);
 
-/* Whether one of the processes that were noted maps the file. */
+/* Whether a noted process maps the file. */
 bool hooks__map(struct hooks *hooks, const struct file_identity *identity);
 
-/* Forgets the mappings: later they are others. */
+/* Forgets all mappings, because they change over time. */
 void hooks__forget(struct hooks *hooks);
 
 /*
- * Takes those of the file's sites out that a process has hooked. Returns how many are left, in front. Warns of what is left
- * out and of who is at risk, for the first 16 processes.
+ * Drops the file's sites that a process has hooked. Returns how many are left, at the front. Warns
+ * about what is left out and about processes at risk, for the first 16 processes.
  */
 size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
 			struct probe_point *sites, size_t count);
 
 /*
- * Whether code of a function's beginning, of `size` bytes, differs from the file's otherwise than by breakpoints: others' are
- * at its first byte and, where the next function is near, within these.
+ * Whether the first `size` bytes of a function differ from the file's other than by breakpoints.
+ * Other tools' breakpoints are at the first byte or, if the next function is close, within these
+ * bytes.
  */
 bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads the BPF object that follows threads, see host_object.h.
+/* Loads the BPF object that follows threads; see host_object.h. */
 #include "probe/host_object.h"
 
 #include <bpf/bpf.h>
@@ -14,14 +14,14 @@
 #include "probe/tracepoints.h"
 
 #define COPIED_BYTES 4096
-#define TRIAL_RATE 99 /* samples a second */
+#define TRIAL_RATE 99 /* samples per second */
 
 struct shared_map {
 	struct bpf_map *own;
 	const struct bpf_map *monitors;
 };
 
-/* Whose sizes are the monitor's as well. Of those for stacks there are none where no stacks are taken. */
+/* Shared maps must have the monitor's sizes. The stack maps only exist if stacks are captured. */
 static int share_maps(struct host_bpf *host, const struct gpuprobe_bpf *monitor)
 {
 	const struct shared_map maps[] = {
@@ -48,7 +48,7 @@ static int share_maps(struct host_bpf *host, const struct gpuprobe_bpf *monitor)
 }
 
 /*
- * A thread that waits is in libc, whose frames frame pointers leave out, with that of who called it: so the innermost
+ * A waiting thread is in libc, which frame pointers skip together with its caller. So the innermost
  * part of native stacks is copied.
  */
 static void choose_stacks(struct host_bpf *host, bool takes)
@@ -58,7 +58,7 @@ static void choose_stacks(struct host_bpf *host, bool takes)
 	host->rodata->config.copies_native = true;
 }
 
-/* The configuration tells which scratch is used; no program here refers to the others. */
+/* The configuration decides which scratch map is used; no program here refers to the other ones. */
 static void leave_out_maps(struct host_bpf *host)
 {
 	struct bpf_map *unused[] = {host->maps.ring, host->maps.watched, host->maps.sites};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks things up in the kernel's BTF, see kernel_types.h.
+/* Looks things up in the kernel's BTF; see kernel_types.h. */
 #include "probe/kernel_types.h"
 
 #include <bpf/btf.h>
@@ -18,7 +18,10 @@ static bool has_helper(const struct btf *btf, const char *name)
 	return false;
 }
 
-/* The type of a member, through typedefs and qualifiers; also where members without a name hold it. NULL: none. */
+/*
+ * The type of a member, through typedefs and qualifiers, including members of anonymous members.
+ * NULL if there is none.
+ */
 static const struct btf_type *member_type(const struct btf *btf, const struct btf_type *type, const char *name)
 {
 	const struct btf_member *member = btf_members(type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attaches the BPF programs to files, see links.h.
+/* Attaches the BPF programs to files; see links.h. */
 #include "probe/links.h"
 
 #include <bpf/bpf.h>
@@ -15,9 +15,9 @@
 #include "probe/multi_link.h"
 #include "probe/tracefs.h"
 
-#define CLOSERS 16 /* links that are closed at a time */
+#define CLOSERS 16 /* links closed in parallel */
 
-/* What holds one attachment; closing it detaches all of its sites. */
+/* One attachment; closing it detaches all of its sites. */
 struct holder {
 	uint64_t file;
 	int link_fd;	    /* a BPF link, or -1 */
@@ -30,7 +30,7 @@ struct links {
 	struct probe_programs programs;
 	struct tracefs *tracefs;
 	unsigned int next_event;
-	struct holder *holders; /* those of a file stand together */
+	struct holder *holders; /* those of a file are adjacent */
 	size_t count;
 	size_t capacity;
 };
@@ -87,9 +87,9 @@ static void close_some(void *arg)
 }
 
 /*
- * Those from `first` up to `end`; of tracefs' events all from `first` on. The guard has each of these open, too, and its
- * close takes the probes out. No other process may have them: who removes those of a dead gpuprobe relies on their being
- * closed (tracefs.h).
+ * Closes the holders from `first` up to `end`; for tracefs events all from `first` on. The guard
+ * has each of these events open, too, and its close removes the probes. No other process may have
+ * them open: removing the events of a dead gpuprobe relies on their being closed (tracefs.h).
  */
 static void close_holders(const struct links *links, size_t first, size_t end)
 {
@@ -177,7 +177,10 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 	return 0;
 }
 
-/* Makes one tracefs event of `count` sites and runs `program` there with the event's number as cookie. */
+/*
+ * Creates one tracefs event with `count` sites and runs `program` there with the event's number as
+ * cookie.
+ */
 static int attach_event(struct links *links, const struct bpf_program *program, const struct linked_file *file,
 			const uint64_t *offsets, size_t count, bool on_return, uint64_t cookie, struct error *err)
 {
@@ -208,7 +211,7 @@ fail:
 	return ret;
 }
 
-/* As the programs read it. */
+/* The cookie, as the BPF programs decode it. */
 static uint32_t cookie_of(const struct link_point *site, pid_t only)
 {
 	return site->row | (site->unfollowed ? SITE_UNFOLLOWED : 0u) | (only ? SITE_CONFINED : 0u) |
@@ -229,10 +232,10 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
 }
 
 /*
- * An event's sites are told apart by the low 12 bits of their addresses:
- * takes those of the `remaining` sites that do not collide into one event
- * and moves the others to the front, *left of them. A return is told by the
- * call that was recorded at its entry, so returns all fit one event.
+ * The sites of an event are told apart by the low 12 bits of their addresses. Puts those of the
+ * `remaining` sites that do not collide into one event, and moves the other *left sites to the
+ * front. A return is matched with the call that was recorded at its entry, so all returns fit one
+ * event.
  */
 static int attach_round(struct links *links, const struct link_point **remaining, size_t count,
 			const struct linked_file *file, bool on_return, size_t *left, struct error *err)
@@ -325,7 +328,7 @@ static int attach_all_multi(struct links *links, const struct linked_file *file,
 				   count, false, err);
 		goto out;
 	}
-	/* Returns first: a call must not be seen entering whose return is not. */
+	/* Returns first: no call may be seen entering without its return being probed. */
 	ret = attach_multi_returns(links, file, sites, count, err);
 	if (!ret)
 		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, offsets, cookies,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the kernel's records of mappings, see mapping_events.h.
+/* Reads the kernel's records of mappings; see mapping_events.h. */
 #include "probe/mapping_events.h"
 
 #include <bpf/bpf.h>
@@ -14,15 +14,18 @@
 
 #include "target/proc_maps.h"
 
-#define PAGES 16 /* a CPU: some 400 mappings, those of 100 programs that start */
+#define PAGES 16 /* per CPU: about 400 mappings, those of 100 programs that start */
 
 struct mapping_events {
 	struct mapping_events_hooks hooks;
 	struct perf_buffer *buffer;
-	int map_fd; /* libbpf wants one; nothing writes to it */
+	int map_fd; /* libbpf requires one; nothing writes to it */
 };
 
-/* PERF_RECORD_MMAP2 as perf_event_open(2) has it, with what sample_id_all adds: the time, in the last eight bytes. */
+/*
+ * PERF_RECORD_MMAP2 as perf_event_open(2) defines it; sample_id_all appends the time in the last
+ * eight bytes.
+ */
 struct mmap2_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -45,7 +48,7 @@ static void take_mapping(const struct mapping_events *events, const struct mmap2
 	struct mapping_event event = {
 		.pid = (pid_t)record->pid, .device = makedev(record->major, record->minor), .inode = record->inode};
 
-	/* 0 or less: of another pid namespace. */
+	/* 0 or less: the process is in another pid namespace. */
 	if (event.pid <= 0 || !memchr(record->path, '\0', room) || !mapping__is_named_like_cuda(record->path))
 		return;
 	memcpy(&event.time_ns, (const char *)record + record->header.size - sizeof(event.time_ns), sizeof(event.time_ns));
@@ -64,7 +67,7 @@ static enum bpf_perf_event_ret on_event(void *arg, int cpu, struct perf_event_he
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
-/* A counter that counts nothing: what it is opened for are the records beside it. */
+/* A dummy counter, opened only for the records that come with it. */
 static struct perf_event_attr executable_mappings(void)
 {
 	return (struct perf_event_attr){

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BPF_LINK_CREATE for uprobe_multi, see multi_link.h.
+/* BPF_LINK_CREATE for uprobe_multi; see multi_link.h. */
 #include "probe/multi_link.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct link_create_attr {
 
 _Static_assert(sizeof(struct link_create_attr) == 64, "layout of the kernel's union bpf_attr");
 
-/* struct bpf_link_info, with the part of uprobe_multi. */
+/* struct bpf_link_info, with its uprobe_multi part. */
 struct link_info {
 	uint32_t type, id, prog_id, pad;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;

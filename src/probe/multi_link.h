@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uprobe_multi and session links through bpf(2): libbpf 1.1 (Debian 12) has
- * no call for them, and its linux/bpf.h no words. Facts: include/uapi/linux/bpf.h
- * of Linux 6.13.
+ * uprobe_multi and session links by bpf(2): libbpf 1.1 (Debian 12) has no function for them, and
+ * its linux/bpf.h lacks the constants. Source: include/uapi/linux/bpf.h of Linux 6.13.
  */
 #ifndef PROBE_MULTI_LINK_H
 #define PROBE_MULTI_LINK_H
@@ -16,21 +15,20 @@
 #define ATTACH_UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION */
 
 /*
- * Links a loaded program (expected attach type `type`) to `count` file
- * offsets of the file at `path`, each with its cookie (NULL: all 0).
- * `on_return` is for ATTACH_UPROBE_MULTI only. Returns the link's descriptor,
- * whose close detaches all sites, or a negative errno.
+ * Links a loaded program (expected attach type `type`) to `count` file offsets of the file at
+ * `path`, each with its cookie (NULL: all 0). `on_return` is for ATTACH_UPROBE_MULTI only. Returns
+ * the link's descriptor, or a negative errno. Closing the descriptor detaches all sites.
  */
 int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,
 		       const uint64_t *cookies, size_t count, bool on_return);
 
-/* The same in one process only, as gpuprobe's pid namespace numbers it; 0: in all. */
+/* The same in one process only, given by its pid in gpuprobe's pid namespace; 0: in all. */
 int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
 			  const uint64_t *cookies, size_t count, bool on_return);
 
 /*
- * Whether the leading thread of the one process that a link is for, by which the kernel knows it, is gone: the process
- * has ended and been waited for, or another of its threads has executed a program.
+ * Whether the link's process has lost the main thread by which the kernel identifies it: the
+ * process has ended and been waited for, or another of its threads has executed a program.
  */
 bool multi_link__is_orphaned(int link_fd);
 

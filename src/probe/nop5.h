@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes on functions that begin with a nop of five bytes. Since Linux 6.18 such a probe becomes a call of a page of
- * the process once it was hit (optimised uprobes). A child that is forked afterwards has the call, and not the page:
- * it ends with SIGSEGV (measured on 6.18; none is known that does not). These functions get no probes there.
+ * Functions that begin with a five-byte nop. Since Linux 6.18 a probe on such a function becomes a
+ * call into a special page of the process once it was hit (optimised uprobes). A child that is
+ * forked afterwards inherits the call but not the page, and ends with SIGSEGV (measured on 6.18; no
+ * fixed kernel is known). On such kernels these functions get no probes.
  */
 #ifndef PROBE_NOP5_H
 #define PROBE_NOP5_H
 
 #include <stdbool.h>
 
-/* Whether a kernel with this release (uname -r) may be such a one. */
+/* Whether a kernel with this release (uname -r) may have the bug. */
 bool nop5__is_harmful_on(const char *release);
 
-/* Whether the running one may be. */
+/* Whether the running kernel may have it. */
 bool nop5__is_harmful(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens, configures and loads the BPF object, see object.h.
+/* Opens, configures and loads the BPF object; see object.h. */
 #include "probe/object.h"
 
 #include <bpf/bpf.h>
@@ -27,11 +27,14 @@ uint32_t object__launch_sample(const struct object_options *options)
 {
 	if (options->check_launches || options->profile)
 		return 1;
-	/* Without sessions a return probe costs every launch as much again: off unless asked for. */
+	/*
+	 * Without session links, a return probe doubles the cost of every launch, so it is off by
+	 * default.
+	 */
 	return options->links == LINKS_SESSION ? LAUNCH_SAMPLE : 0;
 }
 
-/* Launches of which one tells its shape. */
+/* One in this many launches reports its shape. */
 static uint32_t shape_sample(const struct object_options *options, uint32_t launch_sample)
 {
 	if (options->profile)
@@ -52,14 +55,17 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
 	bool takes = options->stack_mode != STACK_OFF;
 
 	stack_maps__size(&maps, &sizes);
-	/* A global function refers to call_sites, see there. */
+	/* A global BPF function refers to call_sites, so the map must exist. */
 	bpf_map__set_max_entries(skeleton->maps.call_sites, takes ? 4 * options->max_stacks : 1);
 	bpf_map__set_autocreate(skeleton->maps.launch_sites, takes);
 	if (takes)
 		bpf_map__set_max_entries(skeleton->maps.launch_sites, 4 * options->max_stacks);
 }
 
-/* Without a profile its maps are as small as they can be: the programs refer to them. */
+/*
+ * Without a profile its maps have the minimum size; they must exist because the programs refer to
+ * them.
+ */
 static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
 {
 	if (!options->profile)
@@ -73,18 +79,18 @@ static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
 	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
 	bpf_map__set_max_entries(skeleton->maps.mapped_copies, 1024);
-	/* Filled beforehand in any case: of a map that forgets. */
+	/* An LRU map, which is preallocated in any case. */
 	bpf_map__set_max_entries(skeleton->maps.repeats, 16384);
 }
 
-/* The same without a look for steps. */
+/* The same for the maps that track steps. */
 static void size_step_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
 {
 	if (options->steps)
 		bpf_map__set_max_entries(skeleton->maps.step_records, options->steps);
 }
 
-/* Puts the numbers of all that a table has room for into its queue of free ones. */
+/* Pushes all indices of a table into its queue of free ones. */
 static int fill_queue(const struct bpf_map *queue, uint32_t count, const char *table, struct error *err)
 {
 	for (uint32_t number = 0; number < count; number++)
@@ -148,7 +154,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	return 0;
 }
 
-/* Where processes are held, and where stacks are taken, whose code has versions. */
+/* Needed to hold processes, and for stacks, where code changes over time. */
 static bool listens_to_calls(const struct object_options *options)
 {
 	return !options->sites_alone && (options->hold || options->stack_mode != STACK_OFF);
@@ -200,7 +206,10 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.launches, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.shapes, options->max_kernels);
 	bpf_map__set_max_entries(skeleton->maps.streams, options->max_inflight);
-	/* So many functions a process may call; where maps are filled beforehand, a quarter must do. */
+	/*
+	 * Room for this many functions per process; if the maps are preallocated, a quarter must
+	 * suffice.
+	 */
 	bpf_map__set_max_entries(skeleton->maps.tallies,
 				 options->max_processes * (features->lazy_maps ? 64 : 16));
 	bpf_map__set_max_entries(skeleton->maps.objects,
@@ -208,7 +217,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 	bpf_map__set_max_entries(skeleton->maps.contexts, options->max_processes * 8);
 	if (!features->lazy_maps)
 		return;
-	/* Memory is taken as entries come: an idle gpuprobe holds next to none. */
+	/* Allocate entries on demand: an idle gpuprobe then takes almost no memory. */
 	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
 		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The BPF object: which of its programs are loaded, how large its maps are,
- * and the constants it is given.
- */
+/* The monitor's BPF object: which programs are loaded, the size of its maps, and its constants. */
 #ifndef PROBE_OBJECT_H
 #define PROBE_OBJECT_H
 
@@ -14,25 +11,29 @@
 #include "probe/features.h"
 #include "probe/programs.h"
 
-struct gpuprobe_bpf; /* the skeleton, generated */
+struct gpuprobe_bpf; /* the generated skeleton */
 
 struct object_options {
 	enum link_kind links;
-	bool check_launches; /* look at the return of every launch */
-	bool only_watched;   /* map `watched` decides which processes count */
-	bool track_inflight; /* keep profile of unfinished asynchronous copies */
+	bool check_launches; /* probe the return of every launch */
+	bool only_watched;   /* only count processes in map `watched` */
+	bool track_inflight; /* keep track of unfinished asynchronous copies */
 	bool sees_memory;    /* all functions that allocate are probed */
-	bool hold;	     /* stop watched processes at new libraries */
-	bool profile;	     /* keep the profile of a run, gpuprobe/profile.h; the return of every launch is looked at */
-	bool idle_records;   /* tell each idle time of a device, RECORD_IDLE */
-	uint32_t steps;	     /* look for what so many threads submit over and over, gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
-	bool rates;	     /* count the calls of threads, gpuprobe/rate.h */
-	bool sites_alone;    /* only the programs of probe sites: nobody's life is followed */
+	bool hold;	     /* stop watched processes when they map new libraries */
+	bool profile;	     /* keep the profile of a run, gpuprobe/profile.h; probes the return
+			      * of every launch */
+	bool idle_records;   /* send each idle time of a device, RECORD_IDLE */
+	uint32_t steps;	     /* number of threads whose repeating submissions are tracked,
+			      * gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
+	bool rates;	     /* count the calls of each thread, gpuprobe/rate.h */
+	bool sites_alone;    /* load only the programs of probes: the life of processes is not
+			      * followed */
 	enum stack_mode stack_mode;
-	unsigned int stack_sites; /* of which calls stacks are taken, 1 << enum site_kind */
+	unsigned int stack_sites; /* the kinds of calls whose stacks are captured, 1 << enum
+				   * site_kind */
 	uint32_t stack_bytes;	  /* of a stack that are copied, up to STACK_COPY_MAX */
 	uint32_t stack_sample;	  /* a power of two, see struct launch_site_key */
-	uint64_t min_wait_ns;	  /* of waits that have a site */
+	uint64_t min_wait_ns;	  /* shortest wait that gets a site */
 	uint32_t max_stacks;
 	uint32_t max_processes;
 	uint32_t max_allocations;
@@ -41,23 +42,24 @@ struct object_options {
 };
 
 /*
- * Launches of a kernel in one thread of which one is looked at more closely, where nothing else is said: 800 ns with
- * its return, 3 for each launch. A profile, which sees each return anyway, asks for the shapes of more.
+ * Default sampling: one in this many launches of a kernel in a thread is examined closely, which
+ * costs 800 ns with its return, or 3 ns per launch. A profile, which probes each return anyway,
+ * reads the shape of more launches.
  */
 #define LAUNCH_SAMPLE 256
 #define ACCOUNT_SHAPE_SAMPLE 64
 
 /*
- * Loads the object and attaches the tracepoints of process life; no uprobe
- * is attached yet. The caller owns *skeleton (gpuprobe_bpf__destroy).
+ * Loads the object and attaches the tracepoints for process life; attaches no uprobe yet. The
+ * caller owns *skeleton (gpuprobe_bpf__destroy).
  */
 int object__load(const struct object_options *options, const struct features *features,
 		 struct gpuprobe_bpf **skeleton, struct error *err);
 
-/* What attaching needs of a loaded object. */
+/* Fills `programs` with what attaching needs of a loaded object. */
 void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *programs);
 
-/* Whether launches' returns are seen, and of how many one: 0 none, 1 all, else sampled. */
+/* Which launch returns are probed: 0 none, 1 all, otherwise one in this many. */
 uint32_t object__launch_sample(const struct object_options *options);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Probes a function of gpuprobe's own, see probe_selftest.h.
+/* Probes a function of gpuprobe itself; see probe_selftest.h. */
 #include "probe/probe_selftest.h"
 
 #include <bpf/bpf.h>
@@ -21,10 +21,12 @@
 #include "target/proc_maps.h"
 
 #define CALLS 64
-#define NR_URETPROBE 335 /* system calls that the kernel makes of probes, since Linux 6.11 and 6.18 */
+#define NR_URETPROBE 335 /* system calls that probes make in a process, since Linux 6.11 and 6.18 */
 #define NR_UPROBE 336
 
-/* What is probed. The call after the last does not return: it runs the probe of entries alone. */
+/*
+ * The probed function. The call with value CALLS does not return, so it only hits the entry probe.
+ */
 static __attribute__((noinline)) int called(int value)
 {
 	if (value == CALLS)
@@ -34,9 +36,9 @@ static __attribute__((noinline)) int called(int value)
 
 struct attached {
 	int map;
-	int programs[2]; /* for entries and for returns; of sessions the first alone */
+	int programs[2]; /* for entries and for returns; with sessions only the first */
 	int links[2];
-	int events[2]; /* with tracefs */
+	int events[2]; /* with LINKS_TRACEFS */
 	int file;
 	struct tracefs *tracefs;
 };
@@ -64,7 +66,7 @@ static void detach(struct attached *attached)
 		close(attached->file);
 }
 
-/* A program that adds one to the map's only number. */
+/* Loads a program that adds one to the map's only number. */
 static int load_counter(int map, int type)
 {
 	const struct bpf_insn insns[] = {
@@ -169,7 +171,7 @@ static int attach(struct attached *attached, enum link_kind kind, struct error *
 
 /* --- calling --- */
 
-/* What containers' filters do with calls that are newer than they are. */
+/* Does what container filters do with system calls that are newer than the filter. */
 static int refuse_unknown_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -186,10 +188,11 @@ static int refuse_unknown_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
 
-/* In a child: it may not come back, and leaves no core file. */
+/* Runs in a child, which may be killed; it leaves no core file. */
 static void call_and_exit(bool filtered)
 {
-	int (*volatile probed)(int) = called; /* no compiler may call a variant of it */
+	int (*volatile probed)(int) = called; /* keeps the compiler from calling a clone of the
+					       * function */
 	int sum = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attaches what a process maps, see attacher__add_process in attacher.h.
+/* Attaches the files that a process maps; see attacher__add_process in attacher.h. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,34 +19,40 @@
 #include "target/proc.h"
 #include "target/root_file.h"
 
-#define CANDIDATES_MAX 64    /* of one process: each is opened, and may get some hundred probes */
+#define CANDIDATES_MAX 64    /* per process: each is opened, and may get several hundred probes */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
 #define KERNEL_MINOR_MASK ((1u << KERNEL_MINOR_BITS) - 1)
 /*
- * A process's new files take so long in one go, as they are charged for, and by the clock, since the kernel may take 100 ms
- * for one; what is left waits until others have had their turn.
+ * The time for a process's new files in one turn: CPU time as charged to its user, and wall-clock
+ * time, because the kernel may take 100 ms for one file. The rest waits until others have had their
+ * turn.
  */
 #define TURN_NS (100 * NS_PER_MS)
 #define TURN_LASTS_NS (150 * NS_PER_MS)
-/* What putting a file's probes in is reckoned to take, beside the CPU time of reading it: a busy machine makes no difference. */
+/*
+ * Estimated time for attaching a file's probes, in addition to the CPU time of reading it. An
+ * estimate does not depend on how busy the machine is.
+ */
 #define PROBES_NS (10 * NS_PER_MS)
 #define SKIPS_TOLD_MAX 16
-#define SEEN_MAX 65536 /* files remembered as looked at; then they are forgotten and looked at again */
+#define SEEN_MAX 65536 /* files remembered as scanned; at the limit all are forgotten and scanned
+		        * again */
 
 /*
- * A file that was looked at: the inode that the kernel would probe, and the numbers that /proc/PID/maps shows, which are
- * the same for two files on btrfs, and others on each overlay mount. Probes keep their inode; one without may go, and
- * another come with its address and number: that has another time of change.
+ * A scanned file: the inode that the kernel would probe, and the numbers in /proc/PID/maps. Those
+ * numbers can be the same for two files on btrfs, and differ between overlay mounts of one file.
+ * Probes pin an inode. An inode without probes may be freed and another get its address and number,
+ * but with another change time.
  */
 struct seen_key {
-	uint64_t address, number, on;  /* of struct file_identity */
+	uint64_t address, number, on;  /* from struct file_identity */
 	uint64_t device, inode;	       /* as maps shows them */
 	int64_t changed_s, changed_ns; /* 0 with probes */
 };
 
 struct seen_file {
 	struct seen_key key;
-	uint64_t file; /* its number among those with probes; 0: it got none */
+	uint64_t file; /* its number among those with probes; 0 if it got none */
 	UT_hash_handle hh;
 };
 
@@ -60,12 +66,13 @@ void attacher__forget_seen(struct attacher *attacher)
 	}
 }
 
-/* A mapped file that may be attached. */
+/* A mapped file to attach. */
 struct candidate {
-	struct mapping mapping; /* its path is a copy */
+	struct mapping mapping; /* owns its path */
 	enum file_role role;
-	bool is_nameless;	       /* maps tells no name, since its mount, of that file alone, is nobody's any more */
-	struct file_identity identity; /* .inode 0: not known */
+	bool is_nameless;	       /* maps shows no name, because the mount, which was of
+				        * that file alone, has been detached */
+	struct file_identity identity; /* .inode 0: unknown */
 };
 
 struct scan {
@@ -74,20 +81,21 @@ struct scan {
 	char program[PATH_MAX]; /* as maps shows it */
 	struct candidate *candidates;
 	size_t count;
-	bool maps_coroutines; /* the process has a library of coroutines */
+	bool maps_coroutines; /* the process has a coroutine library */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
-	bool maps_nameless;   /* it has one that may be */
-	bool has_probes;      /* one of its files has */
+	bool maps_nameless;   /* it has a nameless file that may be one */
+	bool has_probes;      /* one of its files has probes */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
-	const char *at_risk;  /* a file with return probes that may end the process; NULL: none */
-	bool is_cut;	      /* not all that it maps is known */
-	uint64_t began_ns;    /* with new files; 0: there was none yet */
-	uint64_t took_ns;     /* these, as they are charged for */
+	const char *at_risk;  /* a file with return probes that may end the process; NULL if
+			       * there is none */
+	bool is_cut;	      /* its mappings were read only in part */
+	uint64_t began_ns;    /* of scanning new files; 0: there was none yet */
+	uint64_t took_ns;     /* time charged for new files */
 	uint64_t since_ns;
 	struct attach_failure *attach_failure;
 };
 
-/* `fd`: the file, of one without probes; -1. */
+/* `fd`: the open file if it has no probes; otherwise -1. */
 static struct seen_key key_of(const struct candidate *candidate, int fd)
 {
 	struct seen_key key = {
@@ -126,7 +134,7 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		attacher__forget_seen(attacher);
 	seen = calloc(1, sizeof(*seen));
 	if (!seen)
-		return; /* it is looked at again */
+		return; /* it will be scanned again */
 	seen->key = *key;
 	seen->file = file;
 	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
@@ -149,7 +157,10 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
 	return false;
 }
 
-/* A file that was named gets its probes before anybody maps it. The kernel's number of a device has 20 bits for the minor one. */
+/*
+ * Whether the file had probes at `since_ns`: a file given by name is probed before any process maps
+ * it. The kernel's device number has 20 bits for the minor number.
+ */
 static bool had_probes(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
 {
 	for (size_t i = 0; i < attacher->file_count; i++) {
@@ -177,7 +188,7 @@ bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, ui
 	return true;
 }
 
-/* Once for each file, whoever maps it. */
+/* Counts each file once, whichever process maps it. */
 static void count_skipped(struct attacher *attacher, const struct mapping *mapping)
 {
 	const struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
@@ -188,7 +199,10 @@ static void count_skipped(struct attacher *attacher, const struct mapping *mappi
 	attacher->counts.skipped++;
 }
 
-/* Whether it is one of CUDA's is not known. One line for all: a program may have any number of them. */
+/*
+ * It is unknown whether the file is CUDA's. One line for all such files: a program may have any
+ * number of them.
+ */
 static void note_long_path(struct scan *scan, const struct mapping *mapping)
 {
 	struct attacher *attacher = scan->attacher;
@@ -200,7 +214,7 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 	attacher->long_path_reported = true;
 }
 
-/* Of a file of CUDA's by its name; false for others. */
+/* Sets the role of a CUDA file by its name; returns false for others. */
 static bool has_role_by_name(const char *base, enum file_role *role)
 {
 	if (!strncmp(base, "libcuda.so", 10))
@@ -212,7 +226,7 @@ static bool has_role_by_name(const char *base, enum file_role *role)
 	return true;
 }
 
-/* The role of a mapped file, if any is to be attached. */
+/* Sets the role of a mapped file; returns false if it is not to be attached. */
 static bool has_role(const struct scan *scan, const struct mapping *mapping, enum file_role *role)
 {
 	const char *base = mapping__base_name(mapping->path);
@@ -225,7 +239,7 @@ static bool has_role(const struct scan *scan, const struct mapping *mapping, enu
 	return !*base || !strcmp(scan->program, mapping->path);
 }
 
-/* By its name. */
+/* Whether the file is CUDA's by its name. */
 static bool is_of_cuda(enum file_role role)
 {
 	return role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
@@ -258,8 +272,8 @@ static int gather(const struct mapping *mapping, void *arg)
 }
 
 /*
- * What a file's probes would meet. One that is held right after it has mapped a file has not run since; the libraries of
- * those that are expected are noted.
+ * Notes the code that the file's probes would replace. A process that is held right after it mapped
+ * a file has not run since, and the libraries of expected processes have been noted already.
  */
 static void note_code(struct scan *scan, enum process_scan what)
 {
@@ -288,7 +302,10 @@ static int gather_all(struct scan *scan)
 	return 0;
 }
 
-/* A nameless file is one of CUDA's by the name that it has in its directory, or the program, if that is nameless. */
+/*
+ * Gives a nameless file its role: CUDA's by its name in its directory, or the program if that is
+ * nameless.
+ */
 static bool take_name(const struct scan *scan, struct candidate *candidate, const char *name)
 {
 	char *path;
@@ -314,7 +331,7 @@ static void take_identity(struct scan *scan, struct candidate *candidate, const 
 	scan->maps_cuda |= is_of_cuda(candidate->role);
 }
 
-/* Which files they are, by the inodes that the kernel would probe. */
+/* Finds the inodes of the files that the kernel would probe. */
 static void identify(struct scan *scan)
 {
 	struct mapped_file files[CANDIDATES_MAX] = {{.start = 0}};
@@ -331,7 +348,7 @@ static void identify(struct scan *scan)
 		take_identity(scan, &scan->candidates[i], &files[i]);
 }
 
-/* NULL: one without probes. */
+/* `file` is NULL if it has no probes. */
 static void note_file(struct scan *scan, enum file_role role, struct attached_file *file)
 {
 	if (!file)
@@ -341,7 +358,7 @@ static void note_file(struct scan *scan, enum file_role role, struct attached_fi
 	scan->late[role] += attacher__probed_ns(scan->attacher, file, scan->pid) > scan->since_ns;
 }
 
-/* Of several files the first, which is the driver where that is among them. */
+/* Reports only the first of several files, which is the driver if that is among them. */
 static void note_unopened(struct scan *scan, const struct candidate *candidate, int code)
 {
 	const struct mapping *mapping = &candidate->mapping;
@@ -353,7 +370,7 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 		attach_failure__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->attach_failure);
 }
 
-/* Once: what lacks for one process will lack for the next. */
+/* Warns once: what is missing for one process will be missing for the next. */
 static void report_lack(struct scan *scan, int code, const char *what)
 {
 	struct attacher *attacher = scan->attacher;
@@ -367,13 +384,16 @@ static void report_lack(struct scan *scan, int code, const char *what)
 	attacher->lack_reported = true;
 }
 
-/* What is no process's doing: gpuprobe itself has no memory, or no descriptors. */
+/* Failures that no process causes: gpuprobe itself lacks memory or descriptors. */
 static bool is_lack(int code)
 {
 	return code == -ENOMEM || code == -EMFILE || code == -ENFILE;
 }
 
-/* One with the file's return probes, put in for others, though it may switch stacks. */
+/*
+ * Notes a file whose return probes were attached for other processes, while this one may switch
+ * stacks.
+ */
 static void note_risk(struct scan *scan, const struct candidate *candidate, struct attached_file *file)
 {
 	if (!scan->attacher->unfollows || !file || !file->is_followed || file->risk_reported)
@@ -382,7 +402,7 @@ static void note_risk(struct scan *scan, const struct candidate *candidate, stru
 	scan->at_risk = candidate->mapping.path;
 }
 
-/* Whether a file that nobody has looked at is looked at now. */
+/* Whether to scan a new file now. */
 static bool has_turn(struct scan *scan)
 {
 	struct attacher *attacher = scan->attacher;
@@ -399,7 +419,7 @@ static bool has_turn(struct scan *scan)
 	return false;
 }
 
-/* Root's files are nobody's doing but root's, whoever maps them. */
+/* Root's files count for root, whichever process maps them. */
 static bool has_room(struct scan *scan, const struct candidate *candidate, int fd)
 {
 	struct attacher *attacher = scan->attacher;
@@ -423,7 +443,7 @@ static void charge(struct scan *scan, uid_t user, uint64_t began_ns, bool has_ne
 	file_shares__charge(scan->attacher->shares, user, took_ns, clock__boot_ns());
 }
 
-/* What another process has brought already needs not be opened. */
+/* A file that was probed for another process need not be opened again. */
 static bool has_probes(struct scan *scan, const struct candidate *candidate)
 {
 	struct attacher *attacher = scan->attacher;
@@ -435,14 +455,14 @@ static bool has_probes(struct scan *scan, const struct candidate *candidate)
 	attacher__claim(attacher);
 	file = attacher__find_inode(attacher, &candidate->identity);
 	if (!file)
-		return false; /* they were another process's, which is gone */
+		return false; /* the probes were for another process, which is gone */
 	remember_seen(attacher, &key, file->number);
 	note_file(scan, candidate->role, file);
 	note_risk(scan, candidate, file);
 	return true;
 }
 
-/* Takes over `fd`. Returns whether it has new probes. */
+/* Takes ownership of `fd`. Returns whether the file has new probes. */
 static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key)
 {
 	struct attacher *attacher = scan->attacher;
@@ -480,7 +500,7 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	return false;
 }
 
-/* What it takes is the user's. */
+/* Charges the user for the time. */
 static void attach_in_turn(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key, uid_t user)
 {
 	uint64_t began_ns = clock__thread_ns();
@@ -543,7 +563,10 @@ static void attach_role(struct scan *scan, enum file_role role)
 			attach_candidate(scan, &scan->candidates[i]);
 }
 
-/* What cannot be opened needs nothing: it gets its probes, or none, at once. */
+/*
+ * Whether the file needs libcuda. Returns false if it cannot be opened: it then gets its probes, or
+ * none, at once.
+ */
 static bool needs_driver(const struct scan *scan, const struct candidate *candidate)
 {
 	struct elf_file *file;
@@ -559,8 +582,8 @@ static bool needs_driver(const struct scan *scan, const struct candidate *candid
 }
 
 /*
- * Whether the loader is about to map a libcuda, the first at all, for the program or a library of CUDA's: what a
- * runtime's probes are to be is known then.
+ * Whether the loader is about to map the first libcuda, for the program or for a CUDA library: only
+ * then is it known which probes the runtime needs.
  */
 static bool awaits_driver(const struct scan *scan)
 {
@@ -573,7 +596,7 @@ static bool awaits_driver(const struct scan *scan)
 	return awaits;
 }
 
-/* Whether the process may switch stacks inside calls, and its links cannot leave returns out. */
+/* Whether the process may switch stacks inside calls, and its links cannot skip returns. */
 static bool is_switcher(const struct scan *scan)
 {
 	const struct attacher *attacher = scan->attacher;
@@ -583,7 +606,10 @@ static bool is_switcher(const struct scan *scan)
 	return scan->maps_coroutines || stack_switcher__is_program(scan->pid);
 }
 
-/* Warns of the first process that brings files, and of each that finds one with return probes for the sake of others. */
+/*
+ * Warns about the first such process that brings new files, and about each that has a file with
+ * return probes for other processes.
+ */
 static void warn_of_switcher(const struct scan *scan, bool has_new)
 {
 	struct attacher *attacher = scan->attacher;
@@ -601,7 +627,7 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 	attacher->switcher_reported |= has_new;
 }
 
-/* What was read has its probes. */
+/* Notes that the mappings were read in part; the files that were read have their probes. */
 static void note_cut(struct scan *scan)
 {
 	scan->attacher->counts.skipped++;

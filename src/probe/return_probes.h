@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether return probes harm who returns through them. Since Linux 6.11 a return probe is a system call of the
- * process; kernels that do not let it pass seccomp filters end the process there: 6.11, 6.12
- * before 6.12.14, 6.13 before 6.13.3 (from the history of the kernel; distributions may have mended theirs).
+ * Whether return probes harm the processes that return through them. Since Linux 6.11 a return
+ * probe is a system call of the process. Kernels that do not exempt it from seccomp filters end the
+ * process there: 6.11, 6.12 before 6.12.14, 6.13 before 6.13.3 (from the kernel's history;
+ * distributions may have fixed theirs).
  */
 #ifndef PROBE_RETURN_PROBES_H
 #define PROBE_RETURN_PROBES_H
@@ -13,15 +14,16 @@
 #include "gpuprobe/state.h"
 #include "probe/probe_selftest.h"
 
-/* Whether a kernel with this release (uname -r) may be such a one, and is to be tried. */
+/* Whether a kernel with this release (uname -r) may be affected and should be tried. */
 bool return_probes__are_doubtful(const char *release);
 
-/* What the trial says of the kernel: 0, or -ENOTSUP with what to do. */
+/* Judges the result of the trial: returns 0, or -ENOTSUP with what to do. */
 int return_probes__judge(const char *release, const struct probe_selftest *trial, struct error *err);
 
 /*
- * Tries it on kernels that may be such: forks, so to be called before threads are started and the filter is on.
- * Returns 0, or -ENOTSUP with a message. What cannot be tried is left for the probes themselves to tell.
+ * Runs the trial on kernels that may be affected. It forks, so call it before starting threads and
+ * before the seccomp filter. Returns 0, or -ENOTSUP with a message. If the trial itself fails,
+ * returns 0: attaching the real probes will report the problem.
  */
 int return_probes__check(enum link_kind kind, struct error *err);
 

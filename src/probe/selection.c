@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which functions are probed, see selection.h.
+/* Which functions are probed; see selection.h. */
 #include "probe/selection.h"
 
 #include "model/model.h"
@@ -36,15 +36,16 @@ static unsigned int sections_of(const struct function_desc *function)
 	case OP_COPY:
 	case OP_SET:
 		return SECTION_COPY;
-	case OP_WAIT: /* waits end what is in flight, and let pools give memory back */
+	case OP_WAIT: /* waits end copies in flight, and let pools give memory back */
 	case OP_QUERY:
 		return SECTION_COPY | SECTION_MEMORY;
 	case OP_CREATE:
 	case OP_DESTROY:
 		return sections_of_object(function->kind);
-	case OP_CONTEXT: /* who is on which device, and with a context all goes that is in it */
+	case OP_CONTEXT: /* decides the current device, and destroying a context frees all that
+			  * is in it */
 	case OP_DEVICE:
-	case OP_CAPTURE:      /* what is captured is not executed, and becomes a graph */
+	case OP_CAPTURE:      /* captured work is not executed, and becomes a graph */
 	case OP_EVENT_RECORD: /* streams join a capture by events */
 	case OP_GRAPH:
 		return SECTION_ALL;
@@ -58,7 +59,7 @@ static bool is_of_api(const struct selection *selection, const struct function_d
 	return selection->api != (function->layer == LAYER_DRIVER ? API_RUNTIME : API_DRIVER);
 }
 
-/* Asked for apart from the sections: they are many, and short. */
+/* Chosen separately from the sections: these calls are many and short. */
 static bool wants_ask(const struct selection *selection, const struct function_desc *function)
 {
 	switch (function->kind) {

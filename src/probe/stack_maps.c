@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maps of stacks, see stack_maps.h.
+/* Maps of stacks; see stack_maps.h. */
 #include "probe/stack_maps.h"
 
 #include <bpf/bpf.h>
@@ -8,15 +8,18 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* For the stacks that a program's beginning brings, each once, while the first are being named. */
+/*
+ * Room for the burst of new stacks when a program starts, each sent once, while the first ones are
+ * being named.
+ */
 #define RING_BYTES (4u << 20)
 #define COPY_RING_BYTES (32u << 20)
 #define CHANGING_PROCESSES 8192
 
 /*
- * What is not created the programs do not use: the mode is a constant to them. But
- * before Linux 6.8 the verifier goes through global functions that nobody calls: the
- * maps that those of bpf/stack/stack.bpf.h refer to are there, if empty.
+ * The programs do not use maps that are not created, because the mode is a constant to them. But
+ * before Linux 6.8 the verifier checks global functions that nothing calls, so the maps that those
+ * of bpf/stack/stack.bpf.h refer to must exist, with minimum size.
  */
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the monitor's BPF object and the tracer's have alike where stacks are
- * taken (bpf/stack/stack.bpf.h): maps with their sizes, constants, and what the programs
- * are told of processes and stacks.
+ * What the BPF objects of the monitor and the tracer have in common if stacks are captured
+ * (bpf/stack/stack.bpf.h): maps and their sizes, constants, and what userspace writes for the
+ * programs about processes and stacks.
  */
 #ifndef PROBE_STACK_MAPS_H
 #define PROBE_STACK_MAPS_H
@@ -15,7 +15,7 @@
 
 struct bpf_map;
 
-/* The skeleton's, valid as long as that is. */
+/* The skeleton's maps, valid as long as the skeleton. */
 struct stack_maps {
 	struct bpf_map *scratches, *copy_scratches, *ring, *reported, *whole_chains, *code, *changes, *python;
 };
@@ -38,13 +38,13 @@ struct stack_maps_options {
 	uint32_t max;	/* distinct stacks */
 };
 
-/* Before the object is loaded: which maps are created, none with STACK_OFF, and how large they are. */
+/* Call before loading: chooses which maps are created (none with STACK_OFF) and their sizes. */
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options);
 
-/* The same for the constants. 0 or a negative errno. */
+/* The same for the constants. Returns 0 or a negative errno. */
 int stack_maps__configure(struct config *config, const struct stack_maps_options *options, struct error *err);
 
-/* Hooks by which userspace writes these maps, once they are there. `maps` must outlive them. */
+/* Hooks by which userspace writes these maps once they exist. `maps` must outlive them. */
 struct stack_hooks stack_maps__hooks(struct stack_maps *maps);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens, configures and loads the tracer's BPF object, see trace_object.h.
+/* Opens, configures and loads the tracer's BPF object; see trace_object.h. */
 #include "probe/trace_object.h"
 
 #include <bpf/libbpf.h>
@@ -33,7 +33,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	return stack_maps__configure(&rodata->config, &options->stacks, err);
 }
 
-/* Where processes are held, and where stacks are taken, whose code has versions. */
+/* Needed to hold processes, and for stacks, where code changes over time. */
 static bool listens_to_calls(const struct trace_object_options *options)
 {
 	return options->hold || options->stacks.mode != STACK_OFF;

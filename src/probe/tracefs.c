@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Uprobe events of tracefs, see tracefs.h. Format: Documentation/trace/uprobetracer.rst.
+/* Uprobe events of tracefs; see tracefs.h. Format: Documentation/trace/uprobetracer.rst. */
 #include "probe/tracefs.h"
 
 #include <errno.h>
@@ -25,11 +25,11 @@ struct tracefs {
 	unsigned long long born_ms;   /* since boot */
 	pid_t owner;
 	struct tracefs_guard guard;
-	char group[50]; /* of the 63 characters that the kernel takes */
-	/* Of all pid namespaces, once there is something of another one than ours. */
+	char group[50]; /* the kernel accepts up to 63 characters */
+	/* All living pid namespaces; read when an event of another namespace than ours is found. */
 	struct pid_namespaces living;
 	bool are_read;
-	int failure; /* negative errno: they cannot be told */
+	int failure; /* negative errno: they are unknown */
 	unsigned int busy_steps;
 };
 
@@ -56,7 +56,7 @@ static int open_definitions(const struct tracefs *tracefs, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Each definition or removal is one write(2). */
+/* Each definition or removal is a single write(2). */
 static int write_definition(const struct tracefs *tracefs, const char *line)
 {
 	int fd = open_definitions(tracefs, O_WRONLY | O_APPEND), ret = 0;
@@ -69,11 +69,14 @@ static int write_definition(const struct tracefs *tracefs, const char *line)
 	return ret;
 }
 
-/* Before Linux 6.4 a link's end closes its perf event later on: until then the event is in use. All of them are waited for so often. */
+/*
+ * Before Linux 6.4 a link closes its perf event asynchronously; until then the event is in use.
+ * This limit is for all events together.
+ */
 #define BUSY_STEPS 10000
 #define BUSY_STEP_US 2000
 
-/* Once no perf event has it open. */
+/* Requires that no perf event has it open. */
 static void remove_definition(struct tracefs *tracefs, const char *event)
 {
 	char line[80];
@@ -84,9 +87,9 @@ static void remove_definition(struct tracefs *tracefs, const char *event)
 }
 
 /*
- * Removes an event that no perf event has open. Someone may have enabled it for
- * tracing (echo 1 > events/enable does so with all there are): that ends first,
- * for the kernel does not ask whether the sites it frees are in use.
+ * Removes an event that no perf event has open. Someone may have enabled it for tracing (echo 1 >
+ * events/enable enables all). Disable it first: the kernel does not check whether the sites it
+ * frees are in use.
  */
 static void remove_event(struct tracefs *tracefs, const char *event)
 {
@@ -110,15 +113,16 @@ static void name_group(struct tracefs *tracefs, pid_t guard)
 		 tracefs->namespace, tracefs->born_ms);
 }
 
-/* Whether no such process is there any more, with all that it had open. */
+/* Whether the process has ended and closed all that it had open. */
 static bool is_gone(pid_t pid)
 {
 	return pid == getpid() || (kill(pid, 0) && errno == ESRCH);
 }
 
 /*
- * Whether no process of another pid namespace is left: what its pids mean we cannot know. It is looked for once the
- * definitions have been read, since whoever has one of these events open lived before and is seen then.
+ * Whether the pid namespace has no process left; pids of another namespace mean nothing here. The
+ * namespaces are read after the definitions: a process that has one of these events open existed
+ * before, so the reading finds it.
  */
 static bool is_dead(struct tracefs *tracefs, unsigned long long namespace)
 {
@@ -129,8 +133,9 @@ static bool is_dead(struct tracefs *tracefs, unsigned long long namespace)
 }
 
 /*
- * Whether a line of uprobe_events ("p:gpuprobe_12_13_4026531836_9000/e3 …") is of a gpuprobe
- * that is dead, and so is its guard; `event` is then what it defines ("gpuprobe_12_13_4026531836_9000/e3").
+ * Whether a line of uprobe_events ("p:gpuprobe_12_13_4026531836_9000/e3 …") belongs to a gpuprobe
+ * that is dead, as is its guard. Sets `event` to the name that it defines
+ * ("gpuprobe_12_13_4026531836_9000/e3").
  */
 static bool is_stale(struct tracefs *tracefs, const char *definition, char event[64])
 {
@@ -147,7 +152,7 @@ static bool is_stale(struct tracefs *tracefs, const char *definition, char event
 	return is_gone(owner) && is_gone(guard);
 }
 
-/* The file as a whole: lines would be skipped if it changed while it is read. */
+/* Reads the whole file at once: if it changed during a reading in parts, lines would be skipped. */
 static char *read_definitions(const struct tracefs *tracefs)
 {
 	int fd = open_definitions(tracefs, O_RDONLY);
@@ -170,7 +175,7 @@ static char *read_definitions(const struct tracefs *tracefs)
 	return text;
 }
 
-/* Whether a line is of the gpuprobe that `tracefs` is of. */
+/* Whether a line belongs to the gpuprobe of `tracefs`. */
 static bool is_own(struct tracefs *tracefs, const char *definition, char event[64])
 {
 	size_t length = strlen(tracefs->group);
@@ -179,7 +184,7 @@ static bool is_own(struct tracefs *tracefs, const char *definition, char event[6
 	       event[length] == '/';
 }
 
-/* An event has a line for each of its sites and goes with all of them. */
+/* An event has a line for each of its sites; removing it removes them all. */
 static void remove_all(struct tracefs *tracefs,
 		       bool (*goes)(struct tracefs *tracefs, const char *definition, char event[64]))
 {
@@ -195,7 +200,7 @@ static void remove_all(struct tracefs *tracefs,
 	free(text);
 }
 
-/* In the guard, when this gpuprobe is gone. */
+/* Runs in the guard when its gpuprobe is gone. */
 static void remove_own(void *arg)
 {
 	name_group(arg, getpid());
@@ -273,7 +278,10 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, in
 	int ret = 0;
 
 	for (size_t i = 0; i < count && !ret; i++) {
-		/* The path goes through our descriptor: no file name to quote, and the very file we looked at. */
+		/*
+		 * The path goes through our descriptor: there is no file name to quote, and it is
+		 * exactly the file that was inspected.
+		 */
 		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n", on_return ? 'r' : 'p',
 			 tracefs->group, event, fd, offsets[i]);
 		ret = write_definition(tracefs, line);

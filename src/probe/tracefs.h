@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Uprobe events of tracefs, for kernels without uprobe_multi: one event holds
- * many sites, since a perf event per function takes 0.1 s each to detach.
+ * Uprobe events of tracefs, for kernels without uprobe_multi. One event has many sites, because one
+ * perf event per function would take 0.1 s each to detach.
  *
  * Definitions outlive the process that wrote them. They are grouped under
- * gpuprobe_PID_GUARD_NAMESPACE_MS, so that what a killed gpuprobe left is found and
- * removed, by a guard process or, where that was killed too, by the next
- * gpuprobe in that pid namespace or, where no process is in that any more, in the
- * machine's first one. Both have the events open, and that both are dead must be
- * certain: the kernel frees the sites of an event that is removed while it is
- * open, but for one, with their breakpoints in place, and then crashes. MS, the
- * time since boot, is what no other gpuprobe has in common: a new namespace gets
- * the number of a dead one, and its first processes the same pids.
+ * gpuprobe_PID_GUARD_NAMESPACE_MS, so that those of a killed gpuprobe can be found and removed. A
+ * guard process does this. If the guard was killed too, the next gpuprobe in that pid namespace
+ * does; if that namespace has no process any more, the next one in the machine's first namespace
+ * does.
+ *
+ * gpuprobe and its guard have the events open, and both must be known to be dead before the events
+ * are removed: if an event is removed while it is open, the kernel frees its sites except one with
+ * their breakpoints in place, and then crashes. MS, the time since boot, makes the group unique: a
+ * new namespace may get the number of a dead one, and its first processes the same pids.
  */
 #ifndef PROBE_TRACEFS_H
 #define PROBE_TRACEFS_H
@@ -27,18 +28,21 @@ struct tracefs;
 /* Finds (or mounts) tracefs and removes what dead gpuprobes have left there. */
 int tracefs__new(struct tracefs **out, struct error *err);
 
-/* Does not remove events: tracefs__remove does, once nothing uses them. */
+/* Does not remove events: call tracefs__remove once nothing uses them. */
 void tracefs__free(struct tracefs *tracefs);
 
 /*
- * Defines event number `event` with `count` sites of the file that this
- * process has open as `fd`, and opens it. Returns the perf event's
- * descriptor or a negative errno; on failure nothing is left defined.
+ * Defines event number `event` with `count` sites of the file that this process has open as `fd`,
+ * and opens it. Returns the perf event's descriptor or a negative errno; on failure nothing stays
+ * defined.
  */
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
 		 size_t count, struct error *err);
 
-/* Takes the probes out of the events from number `first` on, whose descriptors have been closed. */
+/*
+ * Detaches the probes of the events from number `first` on, whose descriptors the caller has
+ * closed.
+ */
 void tracefs__close(struct tracefs *tracefs, unsigned int first);
 
 /* Removes the definition of an event that has been closed. */

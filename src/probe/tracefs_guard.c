@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Holds events of tracefs, and cleans up after a gpuprobe that was killed, see tracefs_guard.h.
+/*
+ * Keeps tracefs events open, and cleans up after a gpuprobe that was killed; see tracefs_guard.h.
+ */
 #include "probe/tracefs_guard.h"
 
 #include <errno.h>
@@ -18,11 +20,14 @@
 
 #include "base/threads.h"
 
-/* Whatever the kernel still has to do for what has ended: an event must not be removed while it is open. */
+/*
+ * Time for the kernel to finish releasing what the ended process had open: an event must not be
+ * removed while it is open.
+ */
 #define SETTLE_S 1
 
 struct request {
-	int id; /* to open it; -1: to close those from `event` on */
+	int id; /* id of the event to open; -1: close those from `event` on */
 	unsigned int event;
 };
 
@@ -31,11 +36,11 @@ struct held {
 	int fd;
 };
 
-/* In the guard. */
+/* The events that the guard has open. */
 struct holding {
 	struct held *list; /* by event */
 	size_t count, capacity;
-	size_t next; /* to be closed; atomic */
+	size_t next; /* next one to close; atomic */
 };
 
 static int open_event(int id)
@@ -46,7 +51,7 @@ static int open_event(int id)
 		.config = (uint64_t)id,
 		.sample_period = 1,
 	};
-	/* The BPF program runs on every CPU, whichever the event is opened on. */
+	/* The BPF program runs on every CPU, whichever CPU the event is opened on. */
 	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
@@ -54,7 +59,9 @@ static int open_event(int id)
 
 /* --- messages --- */
 
-/* Sends `size` bytes and, where it is one, a descriptor. Returns 0 or a negative errno. */
+/*
+ * Sends `size` bytes and, if `fd` is not negative, that descriptor. Returns 0 or a negative errno.
+ */
 static int send_message(int socket, const void *data, size_t size, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -78,7 +85,10 @@ static int send_message(int socket, const void *data, size_t size, int fd)
 							   -EIO;
 }
 
-/* Receives exactly `size` bytes and, with `fd`, a descriptor or -1. Returns 0 or a negative errno. */
+/*
+ * Receives exactly `size` bytes and, if `fd` is given, a descriptor or -1. Returns 0 or a negative
+ * errno.
+ */
 static int receive_message(int socket, void *data, size_t size, int *fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];
@@ -133,7 +143,7 @@ static void close_some(void *arg)
 		close(holding->list[i].fd);
 }
 
-/* Several at a time, since each waits for the kernel. */
+/* Closes several in parallel, because each close waits for the kernel. */
 static void close_from(struct holding *holding, unsigned int event)
 {
 	size_t first = holding->count, count;
@@ -147,7 +157,7 @@ static void close_from(struct holding *holding, unsigned int event)
 	holding->count = first;
 }
 
-/* Does what is asked for. Returns false where nobody will ask any more. */
+/* Serves one request. Returns false if no more requests will come. */
 static bool serve(struct holding *holding, int socket)
 {
 	struct request request;
@@ -162,7 +172,7 @@ static bool serve(struct holding *holding, int socket)
 	return !send_message(socket, &result, sizeof(result), request.id < 0 ? -1 : result);
 }
 
-/* Until the last thread of gpuprobe has ended, and what it had open is closed. */
+/* Serves until the last thread of gpuprobe has ended and everything that it had open is closed. */
 static void serve_until_end(struct holding *holding, int pidfd, int socket)
 {
 	struct pollfd pollers[] = {{.fd = pidfd, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
@@ -174,13 +184,16 @@ static void serve_until_end(struct holding *holding, int pidfd, int socket)
 			return;
 		if (!pollers[1].revents || serve(holding, socket))
 			continue;
-		/* Closed, so that who waits for an answer that could not be sent waits no longer. */
+		/* Close it, so that a requester whose answer could not be sent stops waiting. */
 		close(socket);
 		pollers[1].fd = -1;
 	}
 }
 
-/* Who reads gpuprobe's output must see its end, and so must who waits for it on a pipe. */
+/*
+ * Closes all other descriptors: readers of gpuprobe's output, and processes that wait for it on a
+ * pipe, must see its end.
+ */
 static void keep_only(int a, int b)
 {
 	unsigned int low = (unsigned int)(a < b ? a : b), high = (unsigned int)(a < b ? b : a);
@@ -196,7 +209,7 @@ static void __attribute__((noreturn)) run(int pidfd, int socket, void (*clean)(v
 {
 	struct holding holding = {0};
 
-	setsid(); /* out of reach of the terminal's Ctrl-C */
+	setsid(); /* protects from the terminal's Ctrl-C */
 	prctl(PR_SET_NAME, "gpuprobe-guard");
 	keep_only(pidfd, socket);
 	serve_until_end(&holding, pidfd, socket);
@@ -234,7 +247,10 @@ out:
 	return ret;
 }
 
-/* A guard that does not answer was killed. Once it has been waited for it has nothing open any more. */
+/*
+ * Sends a request and receives the answer. A guard that does not answer was killed; once it has
+ * been waited for, it has nothing open.
+ */
 static int ask(struct tracefs_guard *guard, const struct request *request, int *result, int *fd)
 {
 	int ret = guard->pid ? send_message(guard->socket, request, sizeof(*request), -1) : -ESRCH;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attaches programs to tracepoints, see tracepoints.h.
+/* Attaches programs to tracepoints; see tracepoints.h. */
 #include "probe/tracepoints.h"
 
 #include <bpf/libbpf.h>
@@ -8,7 +8,7 @@
 
 static struct bpf_link *attach(const struct tracepoint *point)
 {
-	/* One program may be at several of these. */
+	/* One program may be attached to several of these. */
 	if (bpf_program__type(point->program) == BPF_PROG_TYPE_RAW_TRACEPOINT)
 		return bpf_program__attach_raw_tracepoint(point->program, point->name);
 	return bpf_program__attach(point->program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's own tracepoints, which tell of the life of processes. */
+/* The kernel's tracepoints for the life of processes. */
 #ifndef PROBE_TRACEPOINTS_H
 #define PROBE_TRACEPOINTS_H
 
@@ -12,11 +12,12 @@ struct bpf_program;
 
 struct tracepoint {
 	struct bpf_program *program;
-	struct bpf_link **link; /* where the link goes; the skeleton ends it */
-	const char *name;	/* the program's section names it, too, but for a program at several */
+	struct bpf_link **link; /* receives the link; the skeleton destroys it */
+	const char *name;	/* also in the program's section name, except for a program at
+				 * several tracepoints */
 };
 
-/* Attaches those that are loaded, all of them, or says which failed. */
+/* Attaches all programs that are loaded. On failure `err` names the one that failed. */
 int tracepoints__attach(const struct tracepoint *points, size_t count, struct error *err);
 
 #endif

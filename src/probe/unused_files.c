@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Takes the probes out of files that nobody maps any more, see attacher__release_unused in attacher.h. Probes
- * keep a file's inode and mount: a container's file system would never go, nor a deleted file's space come back.
+ * Removes the probes from files that no process maps any more; see attacher__release_unused in
+ * attacher.h. Probes pin a file's inode and mount: a container's file system would never be
+ * unmounted, and a deleted file's space never freed.
  *
- * Nothing is missed by it that would be seen else: of who maps a file the kernel tells afterwards, and what
- * it told before the probes went out has reset the time.
+ * This loses no calls that would be seen otherwise: the kernel reports a mapping only after the
+ * fact, and a mapping reported before the probes are removed resets the time.
  */
 #include "probe/attacher_private.h"
 
-/* What cannot be told is taken for used. */
+/* If it is unknown whether the file is mapped, it counts as used. */
 static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t unused_ns, uint64_t now_ns)
 {
 	if (identity_reader__is_mapped(attacher->identities, &file->identity)) {
