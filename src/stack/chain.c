@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a record to addresses, see chain.h.
+/* Converts a record to addresses; see chain.h. */
 #include "stack/chain.h"
 
 #include <errno.h>
@@ -7,19 +7,22 @@
 
 #include "stack/thread_entry.h"
 
-#define TRAMPOLINES "[uprobes]" /* the kernel's own mapping: where probed functions return to */
+#define TRAMPOLINES "[uprobes]" /* the kernel's own mapping, to which probed functions return */
 
-/* Nothing is mapped below, and above is the kernel. */
+/* Nothing is mapped below; the kernel is above. */
 #define LOWEST_CODE 0x10000
 #define USER_BITS 47
 
-/* Calls in progress whose return address the kernel replaced, the innermost first. */
+/* Calls in progress whose return address the kernel replaced, innermost first. */
 struct callers {
 	struct stack_caller list[STACK_CALLERS];
 	uint32_t count, next;
 };
 
-/* The call that the stack is of has returned: its place lies below. */
+/*
+ * Leaves out the call that the stack was taken for: it has returned, so its slot is below the
+ * stack.
+ */
 static void sort_callers(const struct stack_record *record, struct callers *callers)
 {
 	memset(callers, 0, sizeof(*callers));
@@ -44,9 +47,9 @@ static bool is_trampoline(const struct stack_process *process, uint64_t address)
 }
 
 /*
- * Where a function uses the frame pointer's register for something else, the
- * kernel takes what it finds there for addresses. A process whose code has
- * changed since its mappings were read may have code anywhere.
+ * If a function uses the frame pointer register for something else, the kernel takes the values it
+ * finds for addresses. If the process's code has changed since its mappings were read, any address
+ * may be code.
  */
 static bool can_be_return(const struct stack_process *process, const struct stack_record *record, uint64_t address)
 {
@@ -56,7 +59,7 @@ static bool can_be_return(const struct stack_process *process, const struct stac
 	       process_map__may_return(native_process__map(process->native), address);
 }
 
-/* Kernels before 6.12 walk over the trampolines as if they were callers. */
+/* Kernels before 6.12 report trampolines as if they were callers. */
 static void follow_pointers(struct call_chain *chain, const struct stack_process *process,
 			    const struct stack_record *record)
 {
@@ -70,7 +73,7 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 			address = callers.list[callers.next++].address;
 		if (!can_be_return(process, record, address))
 			return;
-		/* No return address: what is to be executed. */
+		/* This is the next instruction, not a return address. */
 		if (!i && record->flags & STACK_INTERRUPTED)
 			chain->interrupted[0] |= 1;
 		chain->address[chain->count++] = address;
@@ -115,7 +118,7 @@ static int run_unwinder(struct call_chain *chain, struct stack_processes *proces
 	return 0;
 }
 
-/* Where it ends too early, the mappings may be those of before. */
+/* Unwinds the copy. If that ends too early, the mappings may be outdated. */
 static int unwind(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
 		  const struct stack_record *record, uint64_t now)
 {
@@ -127,7 +130,10 @@ static int unwind(struct call_chain *chain, struct stack_processes *processes, s
 	return run_unwinder(chain, processes, process, record, &end);
 }
 
-/* Where frame pointers lead by the last caller that a short copy has, they tell of those behind it. */
+/*
+ * If frame pointers pass through the last caller found in a short copy, continues with the callers
+ * that they give beyond it.
+ */
 static void go_on_by_pointers(struct call_chain *chain, const struct stack_process *process, const struct stack_record *record)
 {
 	uint64_t last = chain->address[chain->count - 1];
@@ -163,7 +169,10 @@ int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stac
 		go_on_by_pointers(chain, process, record);
 	if (ret || !chain->broken || chain->count >= by_pointers)
 		return ret;
-	/* Frame pointers, which may leave out frames, go further than what frame information is there. */
+	/*
+	 * Frame pointers may leave out frames, but lead further than the available frame
+	 * information.
+	 */
 	memset(chain, 0, sizeof(*chain));
 	follow_pointers(chain, process, record);
 	chain->broken = true;

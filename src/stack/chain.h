@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * From a record to the addresses that its stack consists of: frame pointers'
- * or those that unwinding its copy tells.
- */
+/* Converts a record to the addresses of its stack: by frame pointers, or by unwinding the copy. */
 #ifndef STACK_CHAIN_H
 #define STACK_CHAIN_H
 
@@ -16,14 +13,16 @@
 /* Callers of the CUDA function, innermost first. */
 struct call_chain {
 	uint64_t address[CHAIN_MAX];
-	uint64_t interrupted[CHAIN_MAX / 64]; /* bits: a signal's handler returns to here, nothing was called */
+	uint64_t interrupted[CHAIN_MAX / 64]; /* bit set: returns from a signal handler to this
+					       * address, which is not a call's return address */
 	uint32_t count;
 	bool truncated, broken; /* as in struct stack */
-	bool whole;		/* frame pointers lead to the stack's beginning or the kernel's limit */
-	bool unwound;		/* by the copy */
+	bool whole;		/* frame pointers lead to the stack's beginning or the kernel's
+				 * limit */
+	bool unwound;		/* from the copy */
 };
 
-/* `process` is the record's or NULL. 0 or -ENOMEM. */
+/* `process` is the record's, or NULL. Returns 0 or -ENOMEM. */
 int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stack_processes *processes,
 		     struct stack_process *process, const struct stack_record *record, uint64_t now);
 

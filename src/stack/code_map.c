@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a process has code, see code_map.h.
+/* Where a process has code; see code_map.h. */
 #include "stack/code_map.h"
 
 #include <string.h>
 
-/* A process may have all of its address space executable: then it has code everywhere, and that is soon said. */
+/*
+ * Limits the work for a process that has its whole address space executable: the map then soon says
+ * that code is everywhere.
+ */
 #define BLOCKS_MAX (4 * CODE_MAP_BITS)
 
 struct making {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a process has code, in the form in which BPF programs look it up. */
+/* Where a process has code, in the form that BPF programs look up. */
 #ifndef STACK_CODE_MAP_H
 #define STACK_CODE_MAP_H
 
 #include "gpuprobe/stack.h"
 #include "symbol/process_map.h"
 
-/* Sets all of *out from the mappings as they were read last. */
+/* Sets all of *out from the mappings as last read. */
 void code_map__make(const struct process_map *mappings, struct code_map *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes records of stacks in, see intake.h.
+/* Takes in stack records; see intake.h. */
 #include "stack/intake.h"
 
 #include <errno.h>
@@ -19,8 +19,11 @@
 #include "stack/process.h"
 #include "symbol/python_code.h"
 
-#define CODE_BYTES_MAX (64u << 20) /* of Python's code objects */
-/* Beyond that the ring waits, too, and what does not fit that is counted as lost. */
+#define CODE_BYTES_MAX (64u << 20) /* for Python's code objects */
+/*
+ * Above this limit records stay in the ring, and those that do not fit into the ring are counted as
+ * lost.
+ */
 #define WAITING_BYTES_MAX (64u << 20)
 #define FULL_PAUSE_NS (5 * NS_PER_MS)
 
@@ -31,18 +34,18 @@ struct interpreter {
 };
 
 struct stack_intake {
-	pthread_mutex_t lock; /* of all that follows but for the thread's own ends */
-	struct ring ring;     /* all zero: without a thread */
+	pthread_mutex_t lock; /* protects all of the following except the thread's own eventfds */
+	struct ring ring;     /* all zero without a thread */
 	int ring_fd;
 	struct interpreter *interpreters;
-	struct memory_reader *own_memory; /* NULL: without a thread */
+	struct memory_reader *own_memory; /* NULL without a thread */
 	struct python_codes *codes;
 	struct python_names names;
 	struct taken_stack *waiting; /* the oldest first */
 	size_t waiting_count, waiting_bytes;
 	uint64_t malformed;
-	int waiting_fd; /* an eventfd, readable while some wait */
-	int stop_fd;	/* an eventfd: the thread is to end */
+	int waiting_fd; /* eventfd, readable while records wait */
+	int stop_fd;	/* eventfd that tells the thread to end */
 	pthread_t thread;
 	bool runs;
 };
@@ -57,7 +60,7 @@ void taken_stack__free(struct taken_stack *taken)
 
 /* --- records --- */
 
-/* The ring's room for a record may be larger than what was copied into it. */
+/* The ring may reserve more for a record than was copied into it. */
 static bool can_be(const struct stack_record *record, size_t size)
 {
 	if (size < sizeof(*record) || (uintptr_t)record % _Alignof(struct stack_record))
@@ -92,7 +95,7 @@ static const char *copy_text(const char *text, char **at)
 	return copy;
 }
 
-/* The names with texts of their own: those of code objects go with these. */
+/* Copies the names with their texts: the texts of code objects may be dropped. */
 static int keep_names(const struct python_names *names, struct taken_stack *taken)
 {
 	size_t size = 0;
@@ -120,7 +123,7 @@ static void put(struct stack_intake *intake, struct taken_stack *taken)
 	uint64_t one = 1;
 
 	if (!intake->waiting && write(intake->waiting_fd, &one, sizeof(one)) < 0) {
-		/* It is readable already. */
+		/* It is already readable. */
 	}
 	DL_APPEND(intake->waiting, taken);
 	intake->waiting_bytes += taken->size;
@@ -244,12 +247,15 @@ uint64_t stack_intake__malformed(struct stack_intake *intake)
 
 static int on_record(const void *data, size_t size, void *arg)
 {
-	/* One that cannot be is counted; without memory its stack is not known. */
+	/* A malformed record is counted; without memory its stack stays unknown. */
 	take_checked(arg, data, size);
 	return 0;
 }
 
-/* Takes in what is in the ring now: more may come faster than it is read. Returns whether more waits than is to. */
+/*
+ * Takes in what is in the ring now, because more may come faster than it is read. Returns whether
+ * more records wait than the limit allows.
+ */
 static bool consume(struct stack_intake *intake)
 {
 	bool full;
@@ -287,7 +293,7 @@ static void *run(void *arg)
 	}
 }
 
-/* Signals are for the thread that has the event loop. */
+/* Blocks signals: the thread of the event loop handles them. */
 static int start_thread(struct stack_intake *intake)
 {
 	sigset_t all, before;
@@ -323,7 +329,7 @@ static int open_ring(struct stack_intake *intake, int ring_fd)
 	return ret ? ret : start_thread(intake);
 }
 
-/* Two threads do not share one. */
+/* A memory reader cannot be shared by two threads. */
 static int make_codes(struct stack_intake *intake, int ring_fd, struct memory_reader *memory, const struct log *log)
 {
 	if (ring_fd >= 0) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One stack of native and Python frames, see merge.h.
+/* Merges native and Python frames; see merge.h. */
 #include "stack/merge.h"
 
 #include <string.h>
 
 struct merging {
 	const bool *entry;
-	uint32_t count, next; /* Python frames: all, and the next to be placed */
+	uint32_t count, next; /* Python frames: all, and the next one to place */
 	struct merged_frame *merged;
 	size_t used;
 };
@@ -16,7 +16,7 @@ static void put(struct merging *merging, bool python, uint32_t index)
 	merging->merged[merging->used++] = (struct merged_frame){.python = python, .index = index};
 }
 
-/* The Python frames that one call of the interpreter ran. */
+/* Adds the Python frames that one call of the interpreter ran. */
 static void put_call(struct merging *merging)
 {
 	bool ended = false;
@@ -27,7 +27,7 @@ static void put_call(struct merging *merging)
 	}
 }
 
-/* All Python frames that are left, before the frames from `place` on. */
+/* Inserts the remaining Python frames before the frames from `place` on. */
 static void put_rest(struct merging *merging, size_t place)
 {
 	uint32_t left = merging->count - merging->next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The frames of one stack, see naming.h.
+/* Names the frames of one stack; see naming.h. */
 #include "stack/naming.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static int name_caller(const struct naming *naming, struct native_frames *frames
 			    interrupted ? ADDRESS_OF_CODE : ADDRESS_OF_RETURN, out);
 }
 
-/* A thread without Python frames keeps the interpreter's own. */
+/* A thread without Python frames keeps the interpreter's native frames. */
 static size_t merge(const struct naming *naming, const struct stack_process *process, struct merged_frame *merged)
 {
 	struct merge_ranges ranges = {0};

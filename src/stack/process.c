@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processes that stacks are of, see process.h.
+/* The processes of the stacks; see process.h. */
 #include "stack/process.h"
 
 #include <errno.h>
@@ -12,20 +12,24 @@
 #include "stack/intake.h"
 #include "target/proc.h"
 
-#define PROCESSES_MAX 1024	    /* the one whose last record or look is the longest ago leaves */
-#define BYTES_MAX (256u << 20)	    /* of their mappings and JIT's names: those of such a one are read again */
-#define START_PRECISION_NS 20000000 /* /proc tells a start in clock ticks */
-#define REREAD_NS NS_PER_S	    /* at the latest, for an address that lies in no mapping */
-/* The same at first. Where a reading did not help, twice as long until the next, up to REREAD_NS. */
+#define PROCESSES_MAX 1024	    /* at the limit, the process that was used longest ago is
+				     * dropped */
+#define BYTES_MAX (256u << 20)	    /* of mappings and JIT names; above it, those of the process
+				     * used longest ago are dropped and read again when needed */
+#define START_PRECISION_NS 20000000 /* /proc gives a start in clock ticks */
+#define REREAD_NS NS_PER_S	    /* maximum pause before reading again for an address that is
+				     * in no mapping */
+/* The initial pause. It doubles after each reading that did not help, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
 /*
- * A program may map ten thousands of files and list a million functions of its JIT, and be many processes: a tenth of
- * the time at most for each, and for all of those together.
+ * A program may map tens of thousands of files, list a million JIT functions, and have many
+ * processes. Readings take at most a tenth of the time for each process, and for all expensive ones
+ * together.
  */
 #define READING_LONG_NS (20 * NS_PER_MS)
 #define READING_PAUSE 10
-#define DEBT_MAX_NS (20 * NS_PER_MS) /* until then a change of code is followed at once */
-#define SEARCH_NS (100 * NS_PER_MS)  /* between looks for an interpreter that is being loaded */
+#define DEBT_MAX_NS (20 * NS_PER_MS) /* below this debt a change of code is followed at once */
+#define SEARCH_NS (100 * NS_PER_MS)  /* between searches for an interpreter that is being loaded */
 
 struct stack_processes {
 	enum stack_mode mode;
@@ -35,8 +39,8 @@ struct stack_processes {
 	const struct log *log;
 	struct native_frames *frames;
 	struct stack_process *list; /* in order of last use */
-	size_t bytes;		    /* theirs */
-	uint64_t rests_until_ns;    /* no mappings are read before that take long */
+	size_t bytes;		    /* of all processes */
+	uint64_t rests_until_ns;    /* no expensive reading of mappings before this time */
 	uint32_t numbers;
 };
 
@@ -65,7 +69,7 @@ static struct python_owner owner_of(const struct stack_process *process)
 	return (struct python_owner){.start_ns = process->start_ns, .pid = process->pid, .number = process->number};
 }
 
-/* Where it had Python frames nobody is to look for any more. */
+/* The process has no Python frames any more. */
 static void forget_python(struct stack_processes *processes, struct stack_process *process)
 {
 	const struct python_owner owner = owner_of(process);
@@ -99,7 +103,7 @@ static bool reports_code(const struct stack_processes *processes)
 	return (copies || processes->hooks->always_code) && processes->hooks->set_code;
 }
 
-/* There is no room for where all processes that ever were had code. */
+/* The map has no room for the code of all processes that ever existed. */
 static void forget_code(struct stack_processes *processes, struct stack_process *process)
 {
 	if (reports_code(processes))
@@ -164,7 +168,7 @@ static void report_code(struct stack_processes *processes, struct stack_process 
 	process->code_reported = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
 }
 
-/* None of what is mapped is known any more. */
+/* Drops all mappings. */
 static void forget_mappings(struct stack_processes *processes, struct stack_process *process)
 {
 	struct native_process *native = native_process__new(process->pid);
@@ -179,7 +183,10 @@ static void forget_mappings(struct stack_processes *processes, struct stack_proc
 	process->bytes = 0;
 }
 
-/* Of the one that has just been read all stays; the others' are read again when there is a record of them. */
+/*
+ * Keeps everything of the process that was just read. Other processes may be dropped, and are read
+ * again when a record needs them.
+ */
 static void count_bytes(struct stack_processes *processes, struct stack_process *process)
 {
 	struct stack_process *other = processes->list;
@@ -195,7 +202,10 @@ static void count_bytes(struct stack_processes *processes, struct stack_process 
 	}
 }
 
-/* What readings have taken and pauses since have not made up for: a program may map and unmap code without end. */
+/*
+ * CPU time of readings that later pauses have not compensated: a program may map and unmap code
+ * endlessly.
+ */
 static uint64_t debt(const struct stack_process *process, uint64_t now)
 {
 	uint64_t made_up = (now - process->read_ns) / READING_PAUSE;
@@ -203,7 +213,7 @@ static uint64_t debt(const struct stack_process *process, uint64_t now)
 	return process->debt_ns > made_up ? process->debt_ns - made_up : 0;
 }
 
-/* What was known stays where the process has gone. */
+/* If the process is gone, the previous data stays. */
 static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
 	uint64_t begin = clock__thread_ns(), owed = debt(process, now), took;
@@ -256,7 +266,7 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	return NULL;
 }
 
-/* Without memory it leaves. */
+/* Returns NULL if out of memory; the process is dropped then. */
 static struct stack_process *make_youngest(struct stack_processes *processes, struct stack_process *process)
 {
 	if (!process->hh.next)
@@ -270,7 +280,7 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 	return NULL;
 }
 
-/* The process if it is known. One that had its pid before leaves. */
+/* Returns the process if it is known. Drops an earlier process with the same pid. */
 static struct stack_process *find(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
 {
 	struct stack_process *process;
@@ -285,7 +295,7 @@ static struct stack_process *find(struct stack_processes *processes, pid_t pid, 
 	return NULL;
 }
 
-/* The one that has the pid now; of a new one the mappings are yet to be read. */
+/* Returns the process that has the pid now; a new one's mappings are not read yet. */
 static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 {
 	struct stack_process *process;
@@ -297,7 +307,7 @@ static struct stack_process *see(struct stack_processes *processes, pid_t pid)
 	return process ? process : add(processes, pid, info.start_ns);
 }
 
-/* First who is to name what BPF programs will tell then. */
+/* Informs the intake first: it must be able to name what the BPF programs will send. */
 static int report_python(struct stack_processes *processes, const struct stack_process *process)
 {
 	const struct python_owner owner = owner_of(process);
@@ -308,7 +318,7 @@ static int report_python(struct stack_processes *processes, const struct stack_p
 	return processes->hooks->set_python(processes->hooks->arg, process->pid, &process->python.offsets.target);
 }
 
-/* Sets *err where the frames cannot be had. */
+/* Sets *err if the frames cannot be read. */
 static void search_python(struct stack_processes *processes, struct stack_process *process, struct error *err,
 			  uint64_t now)
 {
@@ -336,7 +346,7 @@ static bool may_search(const struct stack_process *process, uint64_t now)
 	       now >= process->searched_ns + READING_PAUSE * process->search_takes_ns;
 }
 
-/* A libpython that is loaded later is found then: nothing is said until there is one. */
+/* Says nothing until an interpreter is there: a libpython that is loaded later is found later. */
 static void look_for_python(struct stack_processes *processes, struct stack_process *process, uint64_t now)
 {
 	struct error err = {0};
@@ -371,12 +381,12 @@ void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool
 		return;
 	if (exec)
 		begin_program(processes, process);
-	/* Before what takes longer: from now on there are Python frames in records. */
+	/* Before the slower work: from now on records contain Python frames. */
 	if (process->search != PYTHON_FOUND)
 		look_for_python(processes, process, now);
 	if (may_read(processes, process, now))
 		read_mappings(processes, process, now);
-	/* The loader may not be done with what it maps. */
+	/* The loader may still be mapping libraries. */
 	process->changed = true;
 }
 
@@ -402,7 +412,10 @@ static bool knows_all(const struct stack_process *process, const struct stack_re
 {
 	if (!knows(process, record->function))
 		return false;
-	/* Of code without frame pointers native[] is no list of addresses: reading would never help. */
+	/*
+	 * For code without frame pointers native[] is no list of addresses, so reading again would
+	 * never help.
+	 */
 	if (record->copied)
 		return knows(process, record->registers.ip);
 	for (uint32_t i = 0; i < record->natives; i++) {
@@ -417,7 +430,9 @@ static bool wait_is_over(const struct stack_processes *processes, const struct s
 	return now >= process->read_ns + process->wait_ns && may_read(processes, process, now);
 }
 
-/* After one that helped the next may come at once: libraries are loaded one after the other. */
+/*
+ * After a reading that helped, the next may follow at once: libraries are loaded one after another.
+ */
 static void wait_longer(struct stack_process *process, bool helped)
 {
 	if (helped)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The processes that stacks are of: what they have mapped, and where their
- * Python interpreter is. Read while they are there, and again when that has
- * changed; what was known of one stays when it has gone.
+ * The processes of the stacks: their mappings, and where their Python interpreter is. They are read
+ * while the process exists, and again after changes. The data of an ended process is kept.
  */
 #ifndef STACK_PROCESS_H
 #define STACK_PROCESS_H
@@ -21,75 +20,81 @@
 
 enum python_search {
 	PYTHON_NOT_FOUND = 0,
-	PYTHON_NOT_YET, /* it is being loaded */
-	PYTHON_REFUSED, /* there is one, whose frames cannot be had */
+	PYTHON_NOT_YET, /* the interpreter is being loaded */
+	PYTHON_REFUSED, /* there is one, but its frames cannot be read */
 	PYTHON_FOUND,
 };
 
 struct stack_process {
 	pid_t pid;
 	uint64_t start_ns;
-	uint32_t number; /* no other process's */
+	uint32_t number; /* unique */
 	struct native_process *native;
-	struct unwinder *unwinder;    /* NULL: none was needed */
-	struct python_process python; /* where `search` is PYTHON_FOUND */
+	struct unwinder *unwinder;    /* NULL: not needed so far */
+	struct python_process python; /* valid if `search` is PYTHON_FOUND */
 	enum python_search search;
 	uint64_t searched_ns;
-	uint64_t search_takes_ns; /* the latest look for Python, of CPU time */
+	uint64_t search_takes_ns; /* CPU time of the latest search for Python */
 	bool announced, warned;
-	bool changed; /* to be read again at the next record */
+	bool changed; /* read again at the next record */
 	uint64_t read_ns;
-	uint64_t took_ns;	/* the latest reading, of CPU time */
-	uint64_t takes_ns;	/* the latest two, each at least: the first opens all files */
-	uint64_t debt_ns;	/* what readings took, less the pauses since; as of the latest */
-	uint64_t code_version;	/* as of the last reading, as a record told; 0: none has */
-	uint64_t wait_ns;	/* until the next reading for the sake of addresses; 0: the first time */
-	unsigned int code_hash; /* of the code map, 8 KiB, as was told last */
+	uint64_t took_ns;	/* CPU time of the latest reading */
+	uint64_t takes_ns;	/* at least the longest of the latest two, because the first one
+				 * opens all files */
+	uint64_t debt_ns;	/* CPU time of readings minus credit for pauses since; at the
+				 * latest reading */
+	uint64_t code_version;	/* at the last reading, from a record; 0: no record has given one */
+	uint64_t wait_ns;	/* minimum pause before the next reading for an unknown address;
+				 * 0: none yet */
+	unsigned int code_hash; /* of the last code map (8 KiB) passed to the hook */
 	bool code_reported;
-	size_t bytes;	   /* of mappings and JIT's names, as of the last reading */
+	size_t bytes;	   /* of mappings and JIT names, at the last reading */
 	UT_hash_handle hh; /* by pid */
 };
 
 struct stack_intake;
 struct stack_processes;
 
-/* `hooks`, `intake`, `memory` and `log` must outlive it. NULL without memory. */
+/* `hooks`, `intake`, `memory` and `log` must outlive it. Returns NULL if out of memory. */
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
 					     struct stack_intake *intake, struct memory_reader *memory,
 					     const struct log *log);
 void stack_processes__free(struct stack_processes *processes);
 
-/* What names addresses of all of them. */
+/* The object that names addresses for all processes. */
 struct native_frames *stack_processes__frames(struct stack_processes *processes);
 
-/* What their memory is read by. */
+/* The reader of the processes' memory. */
 struct memory_reader *stack_processes__memory(struct stack_processes *processes);
 
-/* As stacks__look_at and stacks__announce. */
+/* See stacks__look_at and stacks__announce. */
 void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now);
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now);
 
 /*
- * The process of a record. NULL where it is gone and nothing is known of it.
- * Valid until the next call.
+ * The process of a record. NULL if it is gone and nothing is known of it. Valid until the next
+ * call.
  */
 struct stack_process *stack_processes__of(struct stack_processes *processes, const struct stack_record *record,
 					  uint64_t now);
 
 /*
- * Reads the mappings anew if they have changed since a record was made, or if
- * an address of it is in none and it is time.
+ * Reads the mappings again if they have changed since the record was made, or if one of its
+ * addresses is in no mapping and the pause is over.
  */
 void stack_processes__refresh(struct stack_processes *processes, struct stack_process *process,
 			      const struct stack_record *record, uint64_t now);
 
-/* Reads the mappings again for one whose stack cannot be followed, if it is time; whether they were read. */
+/*
+ * Reads the mappings again for a process whose stack cannot be followed, if the pause is over.
+ * Returns whether it read them.
+ */
 bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now);
 
-/* Whether these may be one process's: /proc tells a start in clock ticks. */
+/* Whether both start times may be of the same process: /proc gives a start in clock ticks. */
 bool stack_process__is_same_start(uint64_t a, uint64_t b);
 
-/* Whether the process is still there: its memory may be read. */
+/* Whether the process still exists, so that its memory may be read. */
 bool stack_process__is_there(pid_t pid, uint64_t start_ns);
 
 #endif

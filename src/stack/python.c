@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Python frames of a record, see python.h.
+/* The Python frames of a record; see python.h. */
 #include "stack/python.h"
 
 #include "stack/process.h"
 
 #define MISSING "[more Python frames]"
 
-/* What is not known yet can be read from the process itself alone, not from one that has its pid now. */
+/*
+ * An unknown code object can only be read from the process itself, not from another one that has
+ * its pid now.
+ */
 static const struct python_code *find_code(struct python_codes *codes, const struct python_owner *owner,
 					   const struct python_offsets *offsets, const struct python_frame *frame)
 {

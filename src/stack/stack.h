@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call stacks with names: plain data, made by stack/ and read by output/.
- * Texts come from watched processes and their files: to be escaped.
+ * Call stacks with names: plain data, made by stack/ and read by output/. Texts come from watched
+ * processes and their files: escape them before printing.
  */
 #ifndef STACK_STACK_H
 #define STACK_STACK_H
@@ -13,24 +13,28 @@
 enum stack_frame_kind {
 	FRAME_NATIVE = 0,
 	FRAME_PYTHON, /* function, file, line */
-	FRAME_MARK,   /* no frame: `function` says what is missing here, "[truncated]", "[callers not found]" */
+	FRAME_MARK,   /* not a frame: `function` says what is missing here, "[truncated]",
+		       * "[callers not found]" */
 };
 
 struct stack_frame {
-	const char *function; /* readable, whole; NULL: not known */
-	const char *object;   /* base name; "[vdso]", "[jit]"; NULL: in none, or Python's */
-	const char *file;     /* path of the source file as the compiler or Python had it, or NULL */
-	uint64_t offset;      /* in the function, else in the object, else the address itself */
-	uint32_t line;	      /* in the file; 0: not known */
+	const char *function; /* readable and complete; NULL if unknown */
+	const char *object;   /* base name; "[vdso]", "[jit]"; NULL if in none, or for Python */
+	const char *file;     /* path of the source file as the compiler or Python recorded it,
+			       * or NULL */
+	uint64_t offset;      /* in the function, or in the object, or else the address itself */
+	uint32_t line;	      /* in the file; 0 if unknown */
 	uint8_t kind;	      /* enum stack_frame_kind */
 };
 
-/* Two with the same frames are one: they can be compared by their addresses. */
+/* Stacks with the same frames share one struct, so compare stacks by address. */
 struct stack {
-	uint64_t serial; /* order of first sight, from 0 */
+	uint64_t serial; /* order in which stacks were first seen, from 0 */
 	uint32_t count;
-	bool truncated; /* the outermost frames are missing, by a limit; the last frame is a mark that says so */
-	bool broken;	/* they are missing since the stack could not be followed to its beginning; a last frame says so, too */
+	bool truncated; /* a limit cut off the outermost frames; the last frame is a mark that
+			 * says so */
+	bool broken;	/* the stack could not be followed to its beginning; the last frame is a
+			 * mark that says so */
 	/* innermost first: the CUDA function, its caller, … */
 	const struct stack_frame *frames;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From records to named stacks, see stacks.h.
+/* Turns records into named stacks; see stacks.h. */
 #include "stack/stacks.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ int stacks__settle(struct stacks *stacks)
 
 	if (!taken)
 		return 0;
-	/* Without memory the stack is not known. */
+	/* Without memory the stack stays unknown. */
 	name(stacks, taken);
 	taken_stack__free(taken);
 	return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks by their ids, see store.h.
+/* Stacks by their ids; see store.h. */
 #include "stack/store.h"
 
 #include <errno.h>
@@ -18,11 +18,12 @@ struct kept_id;
 struct kept_stack {
 	struct stack stack;
 	struct kept_id *ids;
-	struct kept_id *first;		/* stands for all of them, and stays as long as the stack */
-	struct kept_stack *prev, *next; /* by when they were asked for, the longest ago first */
+	struct kept_id *first;		/* represents all of them, and stays as long as the stack */
+	struct kept_stack *prev, *next; /* by last use, least recent first */
 	UT_hash_handle hh;		/* by `key` */
 	size_t bytes;
-	struct stack_frame key[]; /* a first that stands for what is no frame's, and then the frames */
+	struct stack_frame key[]; /* a first element for the data outside of frames, then the
+				   * frames */
 };
 
 struct kept_id {
@@ -30,7 +31,7 @@ struct kept_id {
 	struct stack_owner owner;
 	struct kept_stack *stack;
 	struct kept_id *prev, *next;	 /* of one stack */
-	struct kept_id *older, *younger; /* by when they were asked for */
+	struct kept_id *older, *younger; /* by last use */
 	UT_hash_handle hh;
 };
 
@@ -40,7 +41,7 @@ struct stack_store {
 	struct kept_stack *by_frames;
 	struct kept_stack *oldest;
 	struct texts *texts;
-	size_t max, bytes; /* of stacks, their texts apart */
+	size_t max, bytes; /* of stacks, without their texts */
 	uint64_t serial, evicted;
 	stack_forget_fn forget;
 	void *arg;
@@ -81,7 +82,7 @@ static void drop_stack(struct stack_store *store, struct kept_stack *stack)
 	free(stack);
 }
 
-/* The stack stays, even if nothing leads to it now. */
+/* Drops the id; the stack stays, even if no id leads to it now. */
 static void drop_id(struct stack_store *store, struct kept_id *id)
 {
 	HASH_DEL(store->ids, id);
@@ -113,14 +114,14 @@ static void forget_id(struct stack_store *store, struct kept_id *id)
 
 static void evict_stack(struct stack_store *store, struct kept_stack *stack)
 {
-	/* An id that is forgotten leaves its stack's list. */
+	/* Forgetting an id removes it from its stack's list. */
 	while (stack->ids)
 		forget_id(store, stack->ids); /* NOLINT(clang-analyzer-unix.Malloc) */
 	drop_stack(store, stack);
 	store->evicted++;
 }
 
-/* All but the one that was asked for last. */
+/* Never drops the stack that was used last. */
 static void make_room(struct stack_store *store)
 {
 	while (HASH_COUNT(store->ids) > store->max * IDS_PER_STACK) {
@@ -142,7 +143,7 @@ static int take_text(struct stack_store *store, const char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-/* Without what lies between the members: frames are hashed and compared as bytes. */
+/* Clears the padding: frames are hashed and compared as bytes. */
 static int take_frame(struct stack_store *store, const struct stack_frame *from, struct stack_frame *to)
 {
 	memset(to, 0, sizeof(*to));
@@ -227,7 +228,7 @@ static struct kept_id *find(const struct stack_store *store, uint64_t id)
 	return kept;
 }
 
-/* The id leads to `stack` from now on. Those that it stood for before are to be told anew. */
+/* Makes the id lead to `stack`. If it represented other ids until now, those must be sent again. */
 static void replace_id(struct stack_store *store, struct kept_id *id, const struct kept_stack *stack)
 {
 	struct kept_stack *before = id->stack;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Texts that many frames have in common: kept once, compared by their addresses. */
+/* Texts that many frames share: each is stored once, so texts are compared by address. */
 #ifndef STACK_TEXTS_H
 #define STACK_TEXTS_H
 
@@ -7,17 +7,17 @@
 
 struct texts;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct texts *texts__new(void);
 void texts__free(struct texts *texts);
 
-/* The kept copy of a text, with one more reference. NULL without memory. */
+/* Returns the stored copy of a text with one more reference; NULL if out of memory. */
 const char *texts__take(struct texts *texts, const char *text);
 
-/* One reference less; `text` is what texts__take returned, or NULL. */
+/* Drops one reference; `text` is what texts__take returned, or NULL. */
 void texts__put(struct texts *texts, const char *text);
 
-/* Bytes of memory, about. */
+/* Approximate memory in bytes. */
 size_t texts__bytes(const struct texts *texts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where threads begin, see beginning.h.
+/* Where threads begin; see beginning.h. */
 #include "stack/thread_entry.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #define CODE_BYTES 10
 
-/* Some are followed by a version or a suffix of the compiler: __libc_start_main_impl, runtime.goexit.abi0. */
+/* Some names have a version or a compiler suffix: __libc_start_main_impl, runtime.goexit.abi0. */
 static const struct {
 	const char *name;
 	bool may_go_on;
@@ -32,7 +32,7 @@ static const struct {
 	{"runtime.rt0_go", true},
 };
 
-#define INTERNAL "__GI_" /* glibc's own names for what it exports */
+#define INTERNAL "__GI_" /* prefix of glibc's internal aliases */
 
 bool thread_entry__is_name(const char *function)
 {
@@ -49,13 +49,14 @@ bool thread_entry__is_name(const char *function)
 	return false;
 }
 
-/* What follows the call in a function that was stripped of its name. */
+/* Recognises the code after the call in a function without a name. */
 static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 {
 	static const uint8_t halt[] = {0xf4}; /* _start */
 	/* clone */
 	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05};
-	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8};	     /* exit(main()) in libc's start */
+	/* exit(main()) in libc's start */
+	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8};
 	static const uint8_t keep_result[] = {0x64, 0x48, 0x89, 0x04, 0x25}; /* start_thread */
 
 	if (!memcmp(code, halt, sizeof(halt)) || !memcmp(code, end_thread, sizeof(end_thread)))

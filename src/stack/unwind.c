@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of stacks unwound with libdwfl, see unwind.h.
-//
-// A file becomes a module of the process's Dwfl when the first address lies in
-// it, so that the hundreds of files that a process maps cost nothing. Its frame
-// information belongs to the file in the cache and is shared by all processes.
-//
-// libdwfl guesses by the frame pointer where there is no frame information, and
-// does not tell an end from an error: each frame's information is looked at
-// before libdwfl goes on by it.
+/*
+ * Unwinds copies of stacks with libdwfl; see unwind.h.
+ *
+ * A file becomes a module of the process's Dwfl when the first address in it is met, so the
+ * hundreds of files that a process maps cost nothing. Its frame information belongs to the file in
+ * the cache and is shared by all processes.
+ *
+ * Without frame information libdwfl guesses by the frame pointer, and it does not distinguish the
+ * end of a stack from an error. So each frame's information is checked before libdwfl uses it.
+ */
 #include "stack/unwind.h"
 
 #include <dwarf.h>
@@ -20,29 +21,29 @@
 #include "symbol/symbol_cache.h"
 #include "target/elf_file.h"
 
-/* What one Dwfl holds at most: then it is ended, and the next unwinding begins another. */
+/* Limits of one Dwfl: when they are reached it is ended, and the next unwinding begins another. */
 #define MODULES_MAX 1024
 #define BYTES_MAX (256u << 20)
-/* DWARF's numbers of registers. */
+/* Register numbers of DWARF. */
 #define REGISTER_RETURN 16
 #define REGISTERS 17
 
-/* What became of the latest read of memory. */
+/* The result of the latest memory read. */
 enum reading {
 	READ_NOTHING = 0,
 	READ_VALUE,
 	READ_ZERO,
-	READ_ABOVE, /* it lies above the copy */
+	READ_ABOVE, /* it is above the copy */
 	READ_OUTSIDE,
 };
 
-/* An unwinding in progress. */
+/* The state of one unwinding. */
 struct walk {
 	const struct stack_record *record;
 	uint64_t *addresses, *interrupted;
 	size_t max, count;
-	bool by_signal; /* the frame that comes next was interrupted by a signal */
-	bool begins;	/* the latest frame is the stack's first: it has no return address */
+	bool by_signal; /* a signal interrupted the next frame */
+	bool begins;	/* the latest frame is the outermost one: it has no return address */
 	bool stopped;	/* `end` is known */
 	enum unwind_end end;
 	enum reading reading;
@@ -58,7 +59,7 @@ struct unwinder {
 	struct walk *walk;
 };
 
-/* What is known of a module, in its userdata. */
+/* Markers for a module's userdata. */
 static char with_frames[1], without_frames[1];
 
 struct unwinder *unwinder__new(const struct process_map *map, struct symbol_cache *cache)
@@ -89,7 +90,7 @@ void unwinder__free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-/* The file was put into the module's userdata by report(). */
+/* report() has put the file into the module's userdata. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file_name,
 		    Elf **elf)
 {
@@ -158,7 +159,7 @@ static bool get_thread(Dwfl *dwfl, pid_t thread, void *arg, void **thread_arg)
 	return thread == 1;
 }
 
-/* The call that is looked for lies before the return address, maybe as the last of its function. */
+/* The call is before the return address, which may be beyond the end of its function. */
 static Dwarf_Word first_address(const struct stack_record *record)
 {
 	return record->flags & STACK_INTERRUPTED ? record->registers.ip : record->registers.ip - 1;
@@ -196,7 +197,10 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* Where libdwfl takes a file to begin: its first segment, aligned. False: it has none. */
+/*
+ * The address at which libdwfl lets a file begin: its first segment, aligned. Returns false if it
+ * has none.
+ */
 static bool first_vaddr(Elf *elf, uint64_t *vaddr)
 {
 	GElf_Phdr segment;
@@ -215,14 +219,14 @@ static bool first_vaddr(Elf *elf, uint64_t *vaddr)
 	return false;
 }
 
-/* Where in memory a module is. */
+/* Where a module is in memory. */
 struct extent {
 	uint64_t start, end, bias;
 };
 
 /*
- * The file of a mapping. NULL where it has no frame information, and where it
- * would lie over what else is mapped.
+ * Opens the file of a mapping. Returns NULL if it has no frame information, or if it would overlap
+ * another mapping.
  */
 static Elf *open_module(struct unwinder *unwinder, const struct mapped_object *object, uint64_t address,
 			struct extent *extent)
@@ -242,7 +246,10 @@ static Elf *open_module(struct unwinder *unwinder, const struct mapped_object *o
 	return elf_begin(-1, ELF_C_READ, elf);
 }
 
-/* Makes the file that is mapped at `address` a module. NULL: nothing is mapped there, or no memory. */
+/*
+ * Makes the file that is mapped at `address` a module. Returns NULL if nothing is mapped there, or
+ * if out of memory.
+ */
 static Dwfl_Module *report(struct unwinder *unwinder, uint64_t address)
 {
 	const struct mapped_object *object = process_map__find(unwinder->map, address);
@@ -290,7 +297,10 @@ static Dwfl_Module *find_module(struct unwinder *unwinder, uint64_t address)
 	return *userdata == with_frames ? module : NULL;
 }
 
-/* Looks at what libdwfl is going to do at `address`. False: there is nothing that it could go by. */
+/*
+ * Checks what libdwfl is going to do at `address`. Returns false if there is no frame information
+ * to use.
+ */
 static bool look_ahead(struct unwinder *unwinder, uint64_t address, bool *by_signal, bool *begins)
 {
 	Dwfl_Module *module = find_module(unwinder, address);
@@ -335,14 +345,16 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		pc--;
 	if (!look_ahead(unwinder, pc, &walk->by_signal, &walk->begins))
 		return stop(walk, UNWIND_BROKEN);
-	/* So is what a signal's handler returns to: no call lies before it. */
+	/*
+	 * The same holds for the address to which a signal handler returns: no call is before it.
+	 */
 	if (walk->by_signal)
 		walk->interrupted[(walk->count - 1) / 64] |= 1ull << (walk->count - 1) % 64;
 	walk->reading = READ_NOTHING;
 	return DWARF_CB_OK;
 }
 
-/* The return address is what libdwfl reads last of a frame. */
+/* The last thing that libdwfl reads of a frame is the return address. */
 static enum unwind_end end_of(const struct walk *walk)
 {
 	if (walk->stopped)
@@ -352,7 +364,7 @@ static enum unwind_end end_of(const struct walk *walk)
 	return walk->reading == READ_ABOVE ? UNWIND_TRUNCATED : UNWIND_BROKEN;
 }
 
-/* False: no frame can be told from the first. */
+/* Returns false if the first frame cannot be unwound. */
 static bool attach(struct unwinder *unwinder, uint64_t address)
 {
 	Dwfl_Module *module;
