@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ELF files for libelf, see bounded_elf.h.
+/* Opens ELF files for libelf; see bounded_elf.h. */
 #include "symbol/bounded_elf.h"
 
 #include <gelf.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Some hundred bytes in linked files. libelf reads them whole. */
+/* Linked files have some hundred bytes. libelf reads all of them. */
 #define NAMES_BYTES_MAX (1u << 20)
 
 /*
- * Not counted in the header are more than 65,279 sections, which no program has: libelf would make a structure
- * for each of as many as the file says.
+ * The header's count only goes up to 65,279 sections, more than any program has. Files with a count
+ * elsewhere are refused, because libelf would make a structure for as many as the file says.
  */
 static bool has_few_sections(int fd)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ELF files for libelf and libdw, which believe a file in how many sections it
- * has and how long their names are: a few KB on disk, most of it holes, would
- * ask for any number of gigabytes.
+ * Opens ELF files safely for libelf and libdw, which trust a file's number of sections and the
+ * length of their names: a few KB on disk, most of it holes, could demand any number of gigabytes.
  */
 #ifndef SYMBOL_BOUNDED_ELF_H
 #define SYMBOL_BOUNDED_ELF_H
@@ -10,10 +9,9 @@
 struct Elf; /* libelf's */
 
 /*
- * The file that `fd` is open on, which stays the caller's and must be open as
- * long as anything is read. NULL where it is none for 64 bits, or has more
- * sections or longer names of them than any linked file. To be ended with
- * elf_end. What is not looked at before: a file that is written to meanwhile.
+ * Opens the file of `fd`, which stays the caller's and must be open while anything is read. Returns
+ * NULL if it is no 64-bit ELF file, or has more sections or longer section names than any linked
+ * file. Close it with elf_end. A file that changes after this check is not covered.
  */
 struct Elf *bounded_elf__open(int fd);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Separate debug files, see debug_file.h.
+/* Separate debug files; see debug_file.h. */
 #include "symbol/debug_file.h"
 
 #include <errno.h>
@@ -22,11 +22,11 @@ struct search {
 	pid_t pid;
 	const uint8_t *id;
 	size_t id_size;
-	struct linked_files *linked; /* or NULL */
+	struct linked_files *linked; /* NULL if not wanted */
 	struct elf_file *found;
 };
 
-/* Takes over a file that has only its CRC to show that it belongs. */
+/* Takes ownership of a file that only its CRC can confirm. */
 static void keep(struct search *search, struct elf_file *file)
 {
 	struct linked_files *linked = search->linked;
@@ -37,7 +37,7 @@ static void keep(struct search *search, struct elf_file *file)
 		elf_file__free(file);
 }
 
-/* Takes over `fd`, which may be an error. */
+/* Takes ownership of `fd`, which may be a negative errno. */
 static bool take(struct search *search, int fd, bool by_link)
 {
 	struct elf_file *file;
@@ -58,7 +58,7 @@ static bool take(struct search *search, int fd, bool by_link)
 	return false;
 }
 
-/* What the object says of its debug file's name is looked for in the process's root alone. */
+/* A name given by the object itself is looked up in the process's root only. */
 static bool try_named(struct search *search, const char *path)
 {
 	return take(search, root_file__open(search->pid, path), true);
@@ -94,7 +94,7 @@ static bool try_link(struct search *search, const char *object)
 	return try_named(search, path);
 }
 
-/* What debuginfod-find(1) and debuggers have fetched. */
+/* Looks for files that debuginfod-find(1) or debuggers have fetched. */
 static bool try_debuginfod_cache(struct search *search)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Debug sections before libdw reads them, see debug_sections.h.
+/* Checks debug sections before libdw reads them; see debug_sections.h. */
 #include "symbol/debug_sections.h"
 
 #include <dwarf.h>
@@ -9,29 +9,36 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Compilers' output shrinks to a third or a tenth; only what is small, or made for it, to less than this. */
+/*
+ * Compilers' output shrinks to a third or a tenth. Only small sections, or ones made for it, shrink
+ * to less than this.
+ */
 #define PACKED_RATIO_MAX 64
 #define PACKED_ANYHOW (1u << 20)
-/* Several times what the largest libraries have, libtorch some ten thousands: 70 MiB in libdw. */
+/*
+ * Several times as many as the largest libraries have (libtorch tens of thousands): 70 MiB in
+ * libdw.
+ */
 #define UNITS_MAX 65536
 #define UNIT_SIZE 1100
-/* A unit's own abbreviation is the first as a rule and takes some 30 bytes. */
+/* A unit's own abbreviation is usually the first one, and takes about 30 bytes. */
 #define ABBREVIATIONS_BYTES_MAX (16u << 20)
 #define ABBREVIATION_SIZE 80
 #define LEB128_BYTES_MAX 10
 
 struct count {
 	struct debug_section abbreviations;
-	uint64_t units, read, bytes; /* abbreviations that are read for the units, and their bytes */
+	uint64_t units, read, bytes; /* abbreviations that are read for the units, and their
+				      * bytes */
 };
 
-/* What libdw reads: all of .debug_… and the name of a supplementary file. */
+/* Whether libdw reads the section: all of .debug_…, and the name of a supplementary file. */
 static bool is_read(const char *name)
 {
 	return strncmp(name, ".debug_", 7) == 0 || strcmp(name, ".gnu_debugaltlink") == 0;
 }
 
-/* Adds what a section takes, as it is and unpacked. */
+/* Adds a section's size in the file and unpacked. */
 static int add_section(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size)
 {
 	GElf_Chdr compressed = {0};
@@ -46,7 +53,7 @@ static int add_section(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size
 	return *size > DEBUG_SECTIONS_BYTES_MAX ? -EFBIG : 0;
 }
 
-/* What the sections take once they are in memory. */
+/* Sums up the memory of all sections. */
 static int add_sections(Elf *elf, size_t names, uint64_t *size)
 {
 	bool has_lines = false;
@@ -60,7 +67,7 @@ static int add_sections(Elf *elf, size_t names, uint64_t *size)
 		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		/* The older form of compression tells its size only in its contents. */
+		/* The older compression format has its size only in its contents. */
 		if (name && strncmp(name, ".zdebug_", 8) == 0)
 			return -ENOENT;
 		if (!name || !is_read(name))
@@ -86,7 +93,7 @@ static int contents(Elf_Scn *section, const GElf_Shdr *header, struct debug_sect
 	return 0;
 }
 
-/* Whether libdw takes a section of this name for the wanted one: it may be that of a split unit. */
+/* Whether libdw may take a section of this name for the wanted one: it may be a split unit's. */
 static bool is_taken_for(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);
@@ -118,7 +125,10 @@ int debug_sections__find(struct Elf *elf, const char *wanted, struct debug_secti
 	return 0;
 }
 
-/* libdw looks for the end of a string in these without looking for the section's. */
+/*
+ * Checks that string sections end with a zero: libdw looks for the end of a string without checking
+ * the section's end.
+ */
 static int strings_end(Elf *elf, size_t names)
 {
 	static const char *const strings[] = {".debug_str", ".debug_line_str"};
@@ -137,7 +147,7 @@ static int strings_end(Elf *elf, size_t names)
 	return 0;
 }
 
-/* Little-endian, as all files that come here are; 0 beyond the end. */
+/* Reads a little-endian number, as in all files that get here; 0 beyond the end. */
 static uint64_t number(const struct debug_section *bytes, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
@@ -147,7 +157,7 @@ static uint64_t number(const struct debug_section *bytes, uint64_t at, size_t si
 	return value;
 }
 
-/* As libdw does: what has no end, or is longer than any number, is the largest. */
+/* As libdw does: an unterminated or too long number becomes the largest one. */
 static uint64_t leb128(const struct debug_section *bytes, uint64_t *at)
 {
 	uint64_t value = 0;
@@ -167,7 +177,7 @@ static void skip_abbreviation(const struct debug_section *bytes, uint64_t *at)
 	uint64_t attribute, form;
 
 	leb128(bytes, at); /* the tag */
-	++*at;		   /* whether there are children */
+	++*at;		   /* whether it has children */
 	do {
 		attribute = leb128(bytes, at);
 		form = leb128(bytes, at);
@@ -176,7 +186,9 @@ static void skip_abbreviation(const struct debug_section *bytes, uint64_t *at)
 	} while ((attribute || form) && *at < bytes->size);
 }
 
-/* To find a unit's own abbreviation libdw keeps all that lie before it, for each unit anew. */
+/*
+ * To find a unit's own abbreviation, libdw keeps all abbreviations before it, again for each unit.
+ */
 static int count_abbreviations(struct count *count, uint64_t at, uint64_t wanted)
 {
 	const struct debug_section *bytes = &count->abbreviations;
@@ -197,7 +209,7 @@ static int count_abbreviations(struct count *count, uint64_t at, uint64_t wanted
 	return 0;
 }
 
-/* Bytes of the header from the version on. */
+/* The size of the header from the version on. */
 static uint64_t header_size(uint64_t version, uint64_t type, bool in_types, uint64_t offset_size)
 {
 	if (version < 5)
@@ -214,7 +226,7 @@ static uint64_t header_size(uint64_t version, uint64_t type, bool in_types, uint
 	}
 }
 
-/* `at`: of the version, `unit`: the section as far as the unit's end. */
+/* `at`: offset of the version; `unit`: the section up to the unit's end. */
 static int count_unit(struct count *count, const struct debug_section *unit, uint64_t at, bool in_types, size_t offset_size)
 {
 	uint64_t version = number(unit, at, 2), type = number(unit, at + 2, 1);
@@ -226,7 +238,7 @@ static int count_unit(struct count *count, const struct debug_section *unit, uin
 	return count_abbreviations(count, abbreviations, leb128(unit, &die));
 }
 
-/* By their lengths alone: libdw makes no more units than these, and may stop earlier. */
+/* Follows the lengths only: libdw makes no more units than these, and may stop earlier. */
 static int count_units(struct count *count, const struct debug_section *section, bool in_types)
 {
 	uint64_t at = 0;
@@ -243,7 +255,7 @@ static int count_units(struct count *count, const struct debug_section *section,
 			at += 8;
 		}
 		left = at < section->size ? section->size - at : 0;
-		/* The end of such a one may be before its beginning. */
+		/* The end of such a unit may wrap around to before its start. */
 		if (is_long && length > left)
 			return -EBADMSG;
 		unit = (struct debug_section){.at = section->at, .size = at + (length < left ? length : left)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The threads that ask debuginfod's servers, see debuginfod.h. A client is its
- * thread's alone; requests are shared, and changed with the lock held.
+ * The threads that fetch from debuginfod's servers; see debuginfod.h. Each thread has its own
+ * client. Requests are shared, and changed with the lock held.
  */
 #include "symbol/debuginfod.h"
 
@@ -24,7 +24,7 @@
 
 #define THREADS_MAX 4
 #define REQUESTS_MAX 1000
-/* The client looks once a second whether it is to go on. */
+/* The client checks once a second whether to go on. */
 #define STOP_MS 1000
 
 enum answer {
@@ -38,7 +38,7 @@ struct request {
 	uint8_t id[BUILD_ID_SIZE_MAX];
 	size_t size;
 	enum answer answer;
-	char *path; /* where FOUND */
+	char *path; /* if FOUND */
 	UT_hash_handle hh;
 };
 
@@ -46,15 +46,18 @@ struct debuginfod {
 	struct debuginfod_library library;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	  /* by CLOCK_MONOTONIC */
-	struct request *requests; /* in the order of asking */
+	struct request *requests; /* in the order of the requests */
 	size_t unanswered;
 	pthread_t threads[THREADS_MAX];
 	size_t started, left;
 	bool stop;
-	uint64_t waited_ns; /* the owner's */
+	uint64_t waited_ns; /* time spent waiting; only the owner uses it */
 };
 
-/* Whose thread this is: the client's callback is not told, in older libraries by no means. */
+/*
+ * The instance that this thread belongs to: older libraries cannot pass an argument to the client's
+ * callback.
+ */
 static _Thread_local struct debuginfod *asked_by;
 
 static bool stop_asked(struct debuginfod *debuginfod)
@@ -72,7 +75,7 @@ static bool is_answered(const struct request *request)
 	return request->answer == FOUND || request->answer == NOT_FOUND;
 }
 
-/* The next that nobody asks for yet; NULL when the thread has to stop. */
+/* Returns the next request that no thread works on yet; NULL if the thread must stop. */
 static struct request *wait_for_request(struct debuginfod *debuginfod)
 {
 	struct request *request = NULL;
@@ -121,8 +124,8 @@ bool debuginfod__cache_path(const uint8_t *id, size_t size, char path[PATH_MAX])
 }
 
 /*
- * Up to 0.188 at least the client takes a fetch that was stopped for one of
- * something that does not exist, and keeps an empty file to remember that by.
+ * Up to 0.188 at least, the client treats a stopped fetch as a file that does not exist, and stores
+ * an empty file to remember that.
  */
 static void forget_stopped(const struct request *request)
 {
@@ -134,7 +137,10 @@ static void forget_stopped(const struct request *request)
 		unlink(path);
 }
 
-/* The path (malloc), or NULL. The file is opened again by who wants it: few are, and many may have come late. */
+/*
+ * Returns the path (malloc), or NULL. The user of the file opens it again: few files are used, and
+ * many may come late.
+ */
 static char *fetch(struct debuginfod *debuginfod, struct debuginfod_client *client,
 		   const struct request *request)
 {
@@ -179,7 +185,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Files with privileges ask nobody: whoever calls one would say where to, and which files the client writes. */
+/*
+ * A file with privileges makes no requests: its caller would decide which servers are used and
+ * which files the client writes.
+ */
 int debuginfod__new(struct debuginfod **out, struct error *err)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
@@ -215,7 +224,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* With the lock held; false when `until_ns` is over. */
+/* Called with the lock held; returns false when `until_ns` has passed. */
 static bool wait_for_change(struct debuginfod *debuginfod, uint64_t until_ns)
 {
 	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
@@ -223,7 +232,10 @@ static bool wait_for_change(struct debuginfod *debuginfod, uint64_t until_ns)
 	return !pthread_cond_timedwait(&debuginfod->changed, &debuginfod->lock, &until);
 }
 
-/* True if all threads have ended. One that is stuck in the library, as with a name server, is not waited for longer. */
+/*
+ * Returns true if all threads have ended. It does not wait longer for one that is stuck in the
+ * library, for example in a name server look-up.
+ */
 static bool stop_threads(struct debuginfod *debuginfod)
 {
 	uint64_t until_ns = monotonic_ns() + STOP_MS * NS_PER_MS;
@@ -249,7 +261,10 @@ void debuginfod__free(struct debuginfod *debuginfod)
 {
 	struct request *request, *next;
 
-	/* What a thread may still use is left to the end of gpuprobe. */
+	/*
+	 * A thread that is stuck may still use the memory, which is left allocated until gpuprobe
+	 * ends.
+	 */
 	if (!debuginfod || !stop_threads(debuginfod))
 		return;
 	HASH_ITER (hh, debuginfod->requests, request, next) {
@@ -263,7 +278,7 @@ void debuginfod__free(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
-/* Signals are the event loop's: the thread takes none. */
+/* Starts a thread with all signals blocked: the event loop handles them. */
 static void start_thread(struct debuginfod *debuginfod)
 {
 	sigset_t all, before;
@@ -275,7 +290,7 @@ static void start_thread(struct debuginfod *debuginfod)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* With the lock held, as the next ones. NULL where it cannot be asked for. */
+/* Called with the lock held, like the next functions. Returns NULL if no request can be made. */
 static struct request *ask(struct debuginfod *debuginfod, const uint8_t *id, size_t size)
 {
 	struct request *request;

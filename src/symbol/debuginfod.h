@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Debug files from debuginfod's servers, where the user has set
- * DEBUGINFOD_URLS: else nothing is ever asked.
+ * Debug files from debuginfod's servers, only if the user has set DEBUGINFOD_URLS.
  *
- * Threads of their own fetch, up to four at a time, so that whoever asks waits
- * for a bounded time. What is not there by then is fetched on, into the cache of
- * debuginfod's client, where it is found the next time. All other variables of
- * debuginfod-find(1) hold as well.
+ * Separate threads fetch up to four files at a time, so the caller waits only for a bounded time. A
+ * file that is late is fetched to the end into the cache of debuginfod's client, and found there
+ * the next time. All other variables of debuginfod-find(1) apply as well.
  */
 #ifndef SYMBOL_DEBUGINFOD_H
 #define SYMBOL_DEBUGINFOD_H
@@ -18,30 +16,33 @@
 
 #include "base/error.h"
 
-/* How long debuginfod__find takes at most: for one file, and all calls together. */
+/* The longest time that debuginfod__find takes: for one file, and for all calls together. */
 #define DEBUGINFOD_FILE_MS 5000
 #define DEBUGINFOD_ALL_MS 20000
 
 struct debuginfod;
 
 /*
- * Loads the client's library. *out is NULL where DEBUGINFOD_URLS is not set
- * or gpuprobe a file with privileges (secure_getenv(3)), and where this fails: -ENOENT without the library, or -ENOMEM.
+ * Loads the client's library. *out is NULL if DEBUGINFOD_URLS is not set, or if gpuprobe is a file
+ * with privileges (secure_getenv(3)). *out is also NULL on failure: -ENOENT without the library, or
+ * -ENOMEM.
  */
 int debuginfod__new(struct debuginfod **out, struct error *err);
 
-/* Ends what is still being fetched. NULL is ok. Takes a second at the most where a server does not answer. */
+/* Cancels running fetches. NULL is ok. Takes at most a second if a server does not answer. */
 void debuginfod__free(struct debuginfod *debuginfod);
 
 /*
- * The debug file of a build id: 0 and its *path, which lives as long as
- * `debuginfod`, and which may be of any contents; -EAGAIN while it is being
- * fetched; -ENOENT where there is none, none can be had, or 1000 others have
- * been asked for. To be called by one thread. Servers are asked once for each, and only the first call waits.
+ * Finds the debug file of a build id. Returns 0 and *path, which lives as long as `debuginfod`; the
+ * file may have any contents. Returns -EAGAIN while it is being fetched, and -ENOENT if there is
+ * none, it cannot be fetched, or 1000 others have been requested. Call from one thread. Each file
+ * is requested once, and only the first call for it waits.
  */
 int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size, const char **path);
 
-/* Where the client keeps the debug file of a build id. False: there is none for this id. */
+/*
+ * The path where the client keeps the debug file of a build id. Returns false if this id has none.
+ */
 bool debuginfod__cache_path(const uint8_t *id, size_t size, char path[PATH_MAX]);
 
 #endif

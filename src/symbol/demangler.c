@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The demanglers of libiberty, see demangler.h.
+/* libiberty's demanglers; see demangler.h. */
 #include "symbol/demangler.h"
 
 #include <ctype.h>
@@ -13,24 +13,27 @@
 
 #include "base/clock.h"
 
-/* The demangler of C++ has a limit of its own at this length. */
+/* libiberty's C++ demangler has the same limit. */
 #define CPP_MAX 1024
 #define RUST_MAX 8192
 /*
- * Conversion operators make the demangler go back and parse again, doubling
- * its time with each one inside another.
+ * Conversion operators make the demangler backtrack, which doubles its time for each one inside
+ * another.
  */
 #define CONVERSIONS_MAX 12
-/* A binder says how many lifetimes it has, and each is gone through even where nothing is printed. */
+/*
+ * A binder gives a number of lifetimes, and the demangler loops over them even if nothing is
+ * printed.
+ */
 #define BINDER_DIGITS_MAX 3
-/* Names that people make take microseconds. */
+/* Real names take microseconds. */
 #define TIME_MAX_NS (100 * NS_PER_MS)
 
 struct demangling {
 	int (*demangle)(const char *symbol, int options, demangle_callbackref append, void *arg);
 	bool allocates;
 	const char *symbol;
-	char *masked; /* what the demangler reads in place of the symbol, or NULL: the symbol */
+	char *masked; /* read by the demangler instead of the symbol; NULL: the symbol itself */
 	char *text;
 	size_t size;
 	uint64_t end;
@@ -46,7 +49,10 @@ static bool is_ascii(const char *text, size_t size)
 	return true;
 }
 
-/* A piece of what was masked, as it is in the symbol. Of an identifier that is not ASCII it cannot be told. */
+/*
+ * Returns a masked piece of text as it is in the symbol. Impossible for identifiers that are not
+ * ASCII.
+ */
 static const char *unmask(const struct demangling *demangling, const char *text)
 {
 	uintptr_t begin = (uintptr_t)demangling->masked, at = (uintptr_t)text;
@@ -57,12 +63,11 @@ static const char *unmask(const struct demangling *demangling, const char *text)
 }
 
 /*
- * The form that returns a string would write without end for a name whose
- * parts refer back to each other, doubling each time. The one that hands out
- * its text piece by piece is left by a jump, which loses nothing: C++'s
- * allocates nothing, Rust's holds memory only while it hands out an identifier
- * that is not ASCII. Such a piece is let go, and the next one ends it: two of
- * them never follow each other without anything between.
+ * Receives the text piece by piece. The demangler's other form, which returns a string, would write
+ * endlessly for a name whose parts refer back to each other and double each time. This form is left
+ * by a jump, which leaks nothing: C++'s allocates nothing, and Rust's holds memory only while it
+ * passes an identifier that is not ASCII. Such a piece is let through, and the next one is where
+ * the jump happens: two of them never follow each other directly.
  */
 static void append(const char *text, size_t size, void *arg)
 {
@@ -132,10 +137,10 @@ static bool is_endless_binder(const char *at)
 }
 
 /*
- * Makes a copy in which what could be a binder ("FG…_", "DG…_") with a number
- * of lifetimes that no function has begins as nothing does: *masked, NULL where
- * there is none. In an identifier it is none, and the mask is taken off again;
- * but a reference back may lead there. Returns 0 or -ENOMEM.
+ * Makes a copy in which each possible binder ("FG…_", "DG…_") with more lifetimes than any function
+ * has is made invalid. Sets *masked; NULL if there is none. Inside an identifier it is no binder,
+ * and the mask is removed from the output, but a back reference may lead there. Returns 0 or
+ * -ENOMEM.
  */
 static int mask_binders(const char *symbol, char **masked)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CRCs of files, read once and not too fast, see file_crc.h.
+/* CRCs of files, read once and with a limited rate; see file_crc.h. */
 #include "symbol/file_crc.h"
 
 #include <errno.h>
@@ -13,22 +13,24 @@
 #define FILE_BYTES_MAX (1ull << 30)
 #define BYTES_AT_ONCE (256ull << 20)
 #define BYTES_A_SECOND (64ull << 20)
-/* More than a cache of symbols has files open. */
+/* More than the number of files that a symbol cache has open. */
 #define FILES_KEPT 512
 
-/* No padding: compared as bytes. The time of change is the one that nobody can set. */
+/*
+ * No padding, because it is compared as bytes. The change time is the one that no program can set.
+ */
 struct identity {
 	uint64_t device, inode, size, changed_s, changed_ns;
 };
 
 struct file_crc {
 	struct identity identity;
-	uint64_t at; /* as far as it has been read */
+	uint64_t at; /* how far it has been read */
 	uLong crc;
 };
 
 struct file_crcs {
-	struct file_crc files[FILES_KEPT]; /* the oldest is replaced */
+	struct file_crc files[FILES_KEPT]; /* the oldest entry is replaced */
 	size_t next;
 	uint64_t left, filled_ns;
 };
@@ -53,7 +55,7 @@ static void refill(struct file_crcs *crcs)
 {
 	uint64_t now = clock__boot_ns(), ms = (now - crcs->filled_ns) / NS_PER_MS;
 
-	/* Whole milliseconds: what is left of one counts the next time. */
+	/* Counts whole milliseconds; the remainder counts the next time. */
 	crcs->filled_ns += ms * NS_PER_MS;
 	if (ms > 1000 * BYTES_AT_ONCE / BYTES_A_SECOND)
 		ms = 1000 * BYTES_AT_ONCE / BYTES_A_SECOND;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at call frame information before libdw does, see frame_info.h.
-//
-// An instruction may name a register that makes libdw take gigabytes, and
-// remember states without end; the table for searching may lead libdw into the
-// midst of an entry, where it reads something else.
+/*
+ * Checks call frame information before libdw reads it; see frame_info.h.
+ *
+ * An instruction may name a register that makes libdw take gigabytes, or remember states endlessly.
+ * The search table may lead libdw into the middle of an entry, where it reads something else.
+ */
 #include "symbol/frame_info.h"
 
 #include <dwarf.h>
@@ -16,13 +17,13 @@
 #include "symbol/bounded_elf.h"
 
 #define SECTION_BYTES_MAX (256ull << 20)
-/* Without a table for searching libdw reads all entries and keeps what takes several times their size. */
+/* Without a search table libdw reads all entries, and keeps several times their size. */
 #define UNSORTED_BYTES_MAX (16ull << 20)
 #define REGISTERS_MAX 128
-#define REMEMBERED_MAX 64 /* at a time; compilers make a handful */
+#define REMEMBERED_MAX 64 /* at a time; compilers use a handful */
 #define CIES_KNOWN 64
 #define POINTER_SIZES 0x0f
-/* The only form of a table that linkers make, and that libdw searches. */
+/* The only table format that linkers produce and libdw searches. */
 #define TABLE_VERSION 1
 #define TABLE_FORM (DW_EH_PE_datarel | DW_EH_PE_sdata4)
 #define TABLE_AT 12
@@ -31,7 +32,7 @@ struct bytes {
 	const uint8_t *at, *end;
 };
 
-/* What an FDE needs to know of its CIE. */
+/* What an FDE needs from its CIE. */
 struct cie {
 	uint64_t offset;
 	uint8_t pointer_form;
@@ -42,7 +43,7 @@ struct check {
 	const unsigned char *ident;
 	Elf_Data *data;
 	GElf_Shdr section;
-	uint64_t *begins; /* a bit for each place, four bytes apart, where an entry begins */
+	uint64_t *begins; /* one bit for each 4-byte position: an entry begins there */
 	struct cie cies[CIES_KNOWN];
 };
 
@@ -166,7 +167,7 @@ static bool instructions_are_sane(struct bytes bytes, uint8_t pointer_form)
 				return false;
 			continue;
 		}
-		if (operation & 0xc0) /* DW_CFA_advance_loc, DW_CFA_restore: all in one byte */
+		if (operation & 0xc0) /* DW_CFA_advance_loc, DW_CFA_restore: a single byte */
 			continue;
 		if (operation == DW_CFA_remember_state && ++remembered > REMEMBERED_MAX)
 			return false;
@@ -178,7 +179,7 @@ static bool instructions_are_sane(struct bytes bytes, uint8_t pointer_form)
 	return true;
 }
 
-/* The form of the addresses in the FDEs of a CIE. */
+/* Reads the address format used in the FDEs of a CIE. */
 static bool read_augmentation(const Dwarf_CIE *entry, struct cie *cie)
 {
 	struct bytes bytes = {entry->augmentation_data, entry->augmentation_data + entry->augmentation_data_size};
@@ -219,7 +220,7 @@ static bool cie_is_sane(struct check *check, uint64_t offset, const Dwarf_CIE *e
 	       instructions_are_sane(instructions, cie->pointer_form);
 }
 
-/* One whose place in check->cies another has taken is read again. */
+/* An entry of check->cies that another CIE has replaced is read again. */
 static const struct cie *find_cie(struct check *check, uint64_t offset)
 {
 	struct cie *cie = &check->cies[offset / 4 % CIES_KNOWN];
@@ -261,7 +262,7 @@ static bool entries_are_sane(struct check *check)
 	return ret > 0;
 }
 
-/* .eh_frame_hdr: version, forms, address of .eh_frame, count, and (code, FDE) for each. */
+/* .eh_frame_hdr: version, formats, address of .eh_frame, count, and (code, FDE) for each. */
 static bool table_is_sane(const struct check *check, const GElf_Shdr *header, const Elf_Data *data)
 {
 	const uint8_t *bytes = data->d_buf;
@@ -283,8 +284,8 @@ static bool table_is_sane(const struct check *check, const GElf_Shdr *header, co
 }
 
 /*
- * The section with this name, NULL where there is none. False where there are
- * two, or it is larger than any library's, or has no contents.
+ * Finds the section with this name; NULL if there is none. Returns false if there are two, or if it
+ * is larger than any library's, or has no contents.
  */
 static bool find_section(Elf *elf, const char *wanted, Elf_Scn **found, GElf_Shdr *header)
 {
@@ -308,7 +309,10 @@ static bool find_section(Elf *elf, const char *wanted, Elf_Scn **found, GElf_Shd
 	return true;
 }
 
-/* LLVM's tools give .eh_frame the type that the ABI has for it, which libdw 0.188 does not know. */
+/*
+ * LLVM's tools give .eh_frame the type that the ABI defines for it, which libdw 0.188 does not
+ * know.
+ */
 static bool make_known(Elf_Scn *section, GElf_Shdr *header)
 {
 	if (header->sh_type == SHT_PROGBITS)
@@ -319,7 +323,7 @@ static bool make_known(Elf_Scn *section, GElf_Shdr *header)
 	return gelf_update_shdr(section, header) != 0;
 }
 
-/* Of a file without a table the section is smaller. */
+/* Without a table the section must be smaller. */
 static bool check_table(const struct check *check, Elf *elf)
 {
 	GElf_Shdr header;
@@ -351,7 +355,7 @@ static bool is_sane(Elf *elf, uint64_t *size)
 		return false;
 	sane = entries_are_sane(&check) && check_table(&check, elf);
 	free(check.begins);
-	/* Another half for the table for searching and for entries that have been read. */
+	/* Adds half for the search table and for entries that have been read. */
 	*size = check.data->d_size + check.data->d_size / 2;
 	return sane;
 }

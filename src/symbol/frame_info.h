@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call frame information of ELF files (.eh_frame), as libdw is to
- * read it. libdw believes a file in what costs memory and time: that is looked
- * at before.
+ * Call frame information of ELF files (.eh_frame), checked before libdw reads it: libdw trusts the
+ * file in ways that cost memory and time.
  */
 #ifndef SYMBOL_FRAME_INFO_H
 #define SYMBOL_FRAME_INFO_H
@@ -12,10 +11,10 @@
 struct Elf; /* libelf's */
 
 /*
- * The file that `fd` is open on, which stays the caller's and must be open as
- * long as anything is read. NULL where it has no frame information, where that
- * is larger than any library's, or where it asks for what no compiler makes.
- * *size: bytes in memory once it is read. To be ended with elf_end.
+ * Opens the file of `fd`, which stays the caller's and must be open while anything is read. Returns
+ * NULL if the file has no frame information, if that is larger than any library's, or if it
+ * contains what no compiler produces. *size: bytes in memory once it is read. Close it with
+ * elf_end.
  */
 struct Elf *frame_info__open(int fd, uint64_t *size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a host function's address to its kernel's name, see host_stub.h.
+/* Converts a host function's address to its kernel's name; see host_stub.h. */
 #include "symbol/host_stub.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@
 #include "target/proc_maps.h"
 
 #define PROCESSES_KEPT 4
-#define MAPPINGS_KEPT 65536 /* of a process; as many as the kernel lets it have by default */
+#define MAPPINGS_KEPT 65536 /* per process; the kernel's default limit */
 #define FILES_KEPT_NS (30 * NS_PER_S)
 
-/* The code that a process has mapped of files. */
+/* The file-backed code mappings of a process. */
 struct mapped_code {
 	pid_t pid;
-	struct mapping *list; /* by address; their paths are copies */
+	struct mapping *list; /* by address; they own their paths */
 	size_t count, capacity;
 	UT_hash_handle hh; /* the oldest first */
 };
@@ -29,9 +29,9 @@ struct mapped_code {
 struct host_stubs {
 	struct symbol_cache *cache;
 	struct mapped_code *processes;
-	bool keeps;	    /* the mounts, too */
+	bool keeps;	    /* keep the mounts, too */
 	bool looks;	    /* files may be open */
-	uint64_t looked_ns; /* when a name was last looked up; 0: just now */
+	uint64_t looked_ns; /* of the last look-up; 0: just now */
 };
 
 struct host_stubs *host_stubs__new(size_t max_files)
@@ -125,7 +125,7 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 	return code->list[code->count++].path ? 0 : -ENOMEM;
 }
 
-/* As far as it goes, of one that has too many. */
+/* Reads as many mappings as fit. */
 static int read_code(struct host_stubs *stubs, pid_t pid, struct mapped_code **out)
 {
 	struct mapped_code *code = calloc(1, sizeof(*code));
@@ -161,7 +161,10 @@ static int compare_address(const void *key, const void *item)
 	return address < mapping->start ? -1 : address >= mapping->end;
 }
 
-/* Returns a descriptor of the file that is mapped at the address, and where in it that is; or a negative errno. */
+/*
+ * Returns a descriptor of the file that is mapped at the address and sets the offset in it; or
+ * returns a negative errno.
+ */
 static int open_file(struct host_stubs *stubs, pid_t pid, uint64_t address, uint64_t *file_offset)
 {
 	const struct mapping *mapping;

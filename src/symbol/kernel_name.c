@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Validating, demangling and cutting the names of kernels, see kernel_name.h.
-// The bare function name is found in short_name.c.
+/*
+ * Validates, demangles and cuts the names of kernels; see kernel_name.h. short_name.c finds the
+ * bare function name.
+ */
 #include "symbol/kernel_name.h"
 
 #include <errno.h>
@@ -51,7 +53,7 @@ char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled)
 	return name;
 }
 
-/* "22__device_stub__Z4stati…": the identifier's length, and where it begins. */
+/* Parses "22__device_stub__Z4stati…": returns where the identifier begins, and sets its length. */
 static const char *parse_length(const char *s, size_t *length)
 {
 	*length = 0;
@@ -60,7 +62,10 @@ static const char *parse_length(const char *s, size_t *length)
 	return s;
 }
 
-/* The kernel's name inside a stub's, which has its length before it if it is mangled itself. */
+/*
+ * Returns the kernel's name inside a stub's name, where its length precedes it if it is mangled
+ * itself.
+ */
 static char *name_inside_stub(const char *symbol)
 {
 	size_t length = strlen(symbol);
@@ -77,8 +82,8 @@ static char *name_inside_stub(const char *symbol)
 }
 
 /*
- * Where the mark of internal linkage is: the L in "_ZL4stati" or
- * "_ZN2at6nativeL3vecI…", as far as plain names lead there. NULL if nowhere.
+ * Finds the mark of internal linkage: the L in "_ZL4stati" or "_ZN2at6nativeL3vecI…", as far as
+ * plain names lead there. NULL if there is none.
  */
 static const char *find_linkage_mark(const char *symbol)
 {
@@ -113,7 +118,7 @@ char *kernel_name__from_host_symbol(const char *symbol)
 	return name;
 }
 
-/* FNV-1a, its halves folded into 32 bits. */
+/* FNV-1a, folded into 32 bits. */
 static uint32_t hash(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325;
@@ -123,7 +128,7 @@ static uint32_t hash(const char *s)
 	return (uint32_t)(h ^ h >> 32);
 }
 
-/* The greatest length up to `max` at which no UTF-8 character is cut through. */
+/* The largest length up to `max` that does not split a UTF-8 character. */
 static size_t whole_characters(const char *s, size_t max)
 {
 	size_t length = max;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of a table of lines before libdw reads them, see line_table.h.
+/* Checks the files of a line table before libdw reads them; see line_table.h. */
 #include "symbol/line_table.h"
 
 #include <dwarf.h>
@@ -8,12 +8,14 @@
 #include <string.h>
 
 #define FILES_BYTES_MAX (128ull << 20)
-#define STRINGS_BYTES_MAX (16ull << 20) /* that are gone through: each may be named by any number of entries */
-#define FILE_SIZE 64			/* of libdw's structures for a file, without its name */
+#define STRINGS_BYTES_MAX (16ull << 20) /* limit of bytes scanned: any number of entries may
+					 * refer to a string */
+#define FILE_SIZE 64			/* size of libdw's structures for a file, without its
+					 * name */
 #define LEB128_BYTES_MAX 10
-#define FORMATS_MAX 16 /* what an entry tells; compilers have two or three */
+#define FORMATS_MAX 16 /* fields of an entry; compilers use two or three */
 
-/* What is left of the table. `failed`: more was asked for than there is. */
+/* The rest of the table. `failed`: a read went beyond its end. */
 struct reader {
 	const struct line_table *table;
 	const uint8_t *at, *end;
@@ -44,7 +46,8 @@ static uint64_t take_number(struct reader *reader, uint64_t size)
 	uint64_t number = 0;
 
 	if (at)
-		memcpy(&number, at, size); /* of this machine's order, as all that it runs */
+		memcpy(&number, at, size); /* in this machine's byte order, as are all programs
+					    * on it */
 	return number;
 }
 
@@ -66,7 +69,7 @@ static uint64_t take_leb128(struct reader *reader)
 	return 0;
 }
 
-/* Length of the string that begins there. */
+/* The length of the string at `at`. */
 static uint64_t length_of(struct reader *reader, const uint8_t *at, size_t size)
 {
 	const uint8_t *end = size ? memchr(at, 0, size) : NULL;
@@ -98,7 +101,7 @@ static uint64_t take_reference(struct reader *reader, const uint8_t *strings, si
 	return length_of(reader, strings + offset, size - offset);
 }
 
-/* One value of an entry. Returns its length where it is a string, else 0. */
+/* Reads one value of an entry. Returns its length if it is a string, otherwise 0. */
 static uint64_t take_form(struct reader *reader, uint64_t form)
 {
 	const struct line_table *table = reader->table;
@@ -144,7 +147,7 @@ static void add_entry(struct entries *entries, uint64_t length)
 		entries->longest = length;
 }
 
-/* DWARF 5: what an entry consists of, how many there are, and they. */
+/* DWARF 5: the description of entries, their number, and the entries. */
 static void take_described(struct reader *reader, struct entries *entries)
 {
 	uint64_t formats = take_number(reader, 1), forms[FORMATS_MAX], count;
@@ -169,7 +172,7 @@ static void take_described(struct reader *reader, struct entries *entries)
 	}
 }
 
-/* Before DWARF 5: strings, and for files three numbers each, up to an empty one. */
+/* Before DWARF 5: strings, and for files three numbers each, ended by an empty string. */
 static void take_listed(struct reader *reader, unsigned int numbers, struct entries *entries)
 {
 	for (;;) {
@@ -183,10 +186,13 @@ static void take_listed(struct reader *reader, unsigned int numbers, struct entr
 	}
 }
 
-/* Files that the program of the table names: not more than there are places in the table that look like that. */
+/*
+ * Upper bound of the files that the table's program defines: the number of positions that look like
+ * it.
+ */
 static uint64_t files_in_program(const struct line_table *table)
 {
-	const uint8_t *begin = table->at + 6; /* behind length and version */
+	const uint8_t *begin = table->at + 6; /* after length and version */
 	uint64_t count = 0;
 
 	for (const uint8_t *at = begin + 2; at < table->at + table->size; at++) {
@@ -196,7 +202,7 @@ static uint64_t files_in_program(const struct line_table *table)
 			continue;
 		while (before > begin && *before & 0x80 && at - before <= LEB128_BYTES_MAX)
 			before--;
-		/* A length of 0 is none. */
+		/* An instruction of length 0 is none. */
 		if (!*before && (at[-1] || at - before > 2))
 			count++;
 	}
@@ -212,9 +218,9 @@ static void take_header(struct reader *reader, struct entries *folders, struct e
 	if (version < 2 || version > 5)
 		reader->failed = true;
 	take(reader, version == 5 ? 2 : 0);
-	take(reader, 4 + 1); /* how long the header is, least instruction */
+	take(reader, 4 + 1); /* header length, minimum instruction length */
 	take(reader, version >= 4);
-	take(reader, 3); /* is_stmt, base and range of lines */
+	take(reader, 3); /* is_stmt, line base and line range */
 	opcodes = take_number(reader, 1);
 	take(reader, opcodes ? opcodes - 1 : 0);
 	if (version == 5) {
@@ -236,7 +242,7 @@ int line_table__files_bytes(const struct line_table *table, uint64_t *bytes)
 		return -EFBIG;
 	if (reader.failed)
 		return -EBADMSG;
-	/* Names in the program are as long as the table at most, all of them together. */
+	/* All names in the program together are at most as long as the table. */
 	files.count += files_in_program(table);
 	if (files.count && folders.longest + files.longest + FILE_SIZE > FILES_BYTES_MAX / files.count)
 		return -EFBIG;

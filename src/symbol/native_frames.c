@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From addresses to functions and lines, see native_frames.h.
+/* Converts addresses to functions and lines; see native_frames.h. */
 #include "symbol/native_frames.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "symbol/perf_map.h"
 #include "target/elf_file.h"
 
-#define FILES_OPEN 400 /* a process may have 1024 files by default; probes need some of them */
+#define FILES_OPEN 400 /* the default limit of a process is 1024 files; probes need some of them */
 #define FRAMES_BYTES_MAX (32u << 20)
 #define JIT_NAME "[jit]"
 
-/* Where a frame is: in which file, at which offset, and whether a call lies before it. */
+/* Identifies a frame: its file, its offset, and whether a call precedes it. */
 struct frame_key {
 	struct file_key file;
 	uint64_t file_offset, kind;
@@ -34,7 +34,7 @@ struct known_frame {
 struct native_frames {
 	bool wants_names;
 	struct symbol_cache *cache;
-	struct debuginfod *debuginfod; /* NULL: not to be asked */
+	struct debuginfod *debuginfod; /* NULL: not to be used */
 	struct known_frame *known;
 	size_t bytes;
 };
@@ -45,7 +45,7 @@ struct native_process {
 	struct perf_map *jit;
 };
 
-/* Frames are named without it as far as they can be. */
+/* Without debuginfod, frames are named as far as possible. */
 static void start_debuginfod(struct native_frames *frames, const struct log *log)
 {
 	struct error err;
@@ -159,8 +159,8 @@ void native_frames__trim(struct native_frames *frames)
 }
 
 /*
- * What a signal's handler returns to: mov $15,%rax; syscall. No call lies
- * before it: what does is the end of another function.
+ * Recognises the return of a signal handler: mov $15,%rax; syscall. It is not preceded by a call,
+ * but by the end of another function.
  */
 static bool is_signal_return(const struct symbol_file *file, uint64_t file_offset)
 {
@@ -189,8 +189,8 @@ static void look_up(struct symbol_file *file, struct known_frame *frame)
 }
 
 /*
- * A file that could not be opened may yet be, by way of another process: its
- * frames are kept apart, by what maps tells of it.
+ * A file that could not be opened may later be opened through another process, so its frames have a
+ * separate key made from what maps shows.
  */
 static struct frame_key key_of(const struct mapped_object *object, const struct symbol_file *file, uint64_t address,
 			       enum native_address kind)
@@ -231,7 +231,7 @@ static struct known_frame *add_known(struct native_frames *frames, const struct 
 	return frame;
 }
 
-/* One that is known needs no file. */
+/* A known frame needs no file. */
 static struct known_frame *find_frame(struct native_frames *frames, const struct native_process *process,
 				      const struct mapped_object *object, uint64_t address, enum native_address kind)
 {

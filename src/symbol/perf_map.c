@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// perf-PID.map, see perf_map.h.
+/* perf-PID.map; see perf_map.h. */
 #include "symbol/perf_map.h"
 
 #include <errno.h>
@@ -19,19 +19,19 @@
 
 struct function {
 	uint64_t start, size;
-	uint32_t line; /* its number: a later one holds */
+	uint32_t line; /* its number; a later line wins */
 	uint32_t name; /* offset in the text */
 };
 
 struct perf_map {
 	char *text;
 	size_t length;		    /* of the text */
-	size_t text_bytes;	    /* that it takes */
+	size_t text_bytes;	    /* bytes allocated for it */
 	struct function *functions; /* by start */
 	size_t count, capacity;
 };
 
-/* The values of "NSpid:" and "Uid:": the innermost pid, the effective user. */
+/* Reads "NSpid:" and "Uid:": the innermost pid and the effective user. */
 static int read_status(pid_t pid, pid_t *inner, uid_t *user)
 {
 	char path[64], line[512];
@@ -77,7 +77,10 @@ static int open_map(pid_t pid)
 	return -EPERM;
 }
 
-/* As a string, with its length, and in *bytes what it takes. NULL without memory. */
+/*
+ * Returns the file as a string with its length, and sets *bytes to the memory it takes. NULL if out
+ * of memory.
+ */
 static char *read_text(int fd, size_t *length, size_t *bytes)
 {
 	size_t size = 0, capacity = 65536;
@@ -122,14 +125,17 @@ static int add(struct perf_map *map, const struct function *function)
 	return 0;
 }
 
-/* A line that is not whole yet, the last one, ends without a newline. */
+/* Ignores a last line without a newline, which is not complete yet. */
 static int parse(struct perf_map *map)
 {
 	char *line = map->text, *stop = map->text + map->length, *end, *rest;
 	uint32_t number = 0;
 	int ret = 0;
 
-	/* memchr reads to the line's end alone; a sanitizer's strchr reads to the text's, for each line. */
+	/*
+	 * memchr only reads to the line's end; a sanitizer's strchr would read to the text's end
+	 * for each line.
+	 */
 	for (; !ret && (end = memchr(line, '\n', (size_t)(stop - line))); line = end + 1) {
 		struct function function = {.line = number++};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process has mapped, see process_map.h.
+/* The mappings of a process; see process_map.h. */
 #include "symbol/process_map.h"
 
 #include <errno.h>
@@ -18,9 +18,10 @@
 
 #define OBJECTS_MAX 16384
 #define UNMAPPED_MAX 256
-#define PATHS_MAX (2 << 20)	 /* bytes of their paths: one may have 4,095 of them */
-#define OPENED_MAX 1000		 /* by one reading: a process could have us open files for minutes */
-#define UPROBES_NAME "[uprobes]" /* the kernel's own: where probed functions return to */
+#define PATHS_MAX (2 << 20)	 /* bytes of their paths: a single path may have 4,095 */
+#define OPENED_MAX 1000		 /* per reading: otherwise a process could make gpuprobe open
+				  * files for minutes */
+#define UPROBES_NAME "[uprobes]" /* the kernel's own mapping, to which probed functions return */
 
 struct objects {
 	struct mapped_object *list; /* by address */
@@ -39,7 +40,7 @@ struct ranges {
 struct process_map {
 	pid_t pid;
 	struct objects objects;
-	struct objects unmapped; /* since they were read before */
+	struct objects unmapped; /* unmapped since an earlier reading */
 	struct ranges code;
 };
 
@@ -111,7 +112,7 @@ const struct mapped_object *process_map__find(const struct process_map *map, uin
 	return object ? object : find(&map->unmapped, address);
 }
 
-/* Whether a part of what lies between is one of the ranges, or in one. */
+/* Whether part of the address range is in one of the ranges. */
 static bool overlaps(const struct ranges *ranges, uint64_t start, uint64_t end)
 {
 	size_t low = 0, high = ranges->count;
@@ -137,7 +138,10 @@ static bool is_same_object(const struct mapped_object *a, const struct mapped_ob
 	return a->inode == b->inode && a->device == b->device && a->begin == b->begin;
 }
 
-/* Told by the place, not by the address: of mappings that overlap another may be found there. */
+/*
+ * Compares the pointer rather than the address: with overlapping mappings, look-up by address may
+ * find another one.
+ */
 static bool holds(const struct objects *objects, const struct mapped_object *object)
 {
 	return objects->count && object >= objects->list && object < objects->list + objects->count;
@@ -160,7 +164,10 @@ bool process_map__extent(const struct process_map *map, const struct mapped_obje
 	return is_mapped || !overlaps(&map->code, start, *end);
 }
 
-/* Of a process that is gone: the file of that name in gpuprobe's own root, if it is the same. */
+/*
+ * For a process that is gone: opens the file of that name in gpuprobe's own root, if it is the same
+ * file.
+ */
 static int open_same(const struct mapped_object *object)
 {
 	struct process_root *root;
@@ -203,11 +210,11 @@ struct reading {
 	struct objects objects;
 	size_t paths; /* bytes */
 	struct ranges code;
-	uint64_t inode, begin; /* of the file that the last mapping was of */
+	uint64_t inode, begin; /* of the file of the previous mapping */
 	dev_t device;
 };
 
-/* What was mapped there before has been opened before. */
+/* An unchanged mapping has been opened before. */
 static bool take_known(const struct objects *before, struct mapped_object *object)
 {
 	const struct mapped_object *known = find(before, object->start);
@@ -256,7 +263,7 @@ static struct mapped_object *add(struct objects *objects)
 	return &objects->list[objects->count];
 }
 
-/* Mappings that lie side by side are one range. */
+/* Joins adjacent mappings into one range. */
 static bool add_range(struct ranges *ranges, const struct mapping *mapping)
 {
 	struct range *last = ranges->count ? &ranges->list[ranges->count - 1] : NULL;
@@ -317,7 +324,10 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 	return 0;
 }
 
-/* A process that ends has no program any more: its mappings may have gone as they were read. */
+/*
+ * An ending process has no program any more: its mappings may have disappeared while they were
+ * read.
+ */
 static bool has_mappings(pid_t pid)
 {
 	char path[64], target[1];
@@ -348,7 +358,7 @@ static int compare_starts(const void *a, const void *b)
 	return first->start < second->start ? -1 : first->start > second->start;
 }
 
-/* Addresses that were taken before a library was closed are told by what it was. */
+/* Keeps unmapped objects, so that addresses captured before a library was closed can be named. */
 static void replace(struct process_map *map, struct reading *reading)
 {
 	struct objects unmapped = {0};
@@ -363,7 +373,7 @@ static void replace(struct process_map *map, struct reading *reading)
 	map->code = reading->code;
 }
 
-/* The mappings all at once, and then the files: the process may be about to end. */
+/* Reads all mappings at once, and opens files afterwards: the process may be about to end. */
 int process_map__read(struct process_map *map, struct symbol_cache *cache)
 {
 	struct reading reading = {0};

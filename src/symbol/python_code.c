@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Code objects of Python processes, see python_code.h.
+/* Code objects of Python processes; see python_code.h. */
 #include "symbol/python_code.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct code_key {
 
 struct kept_code {
 	struct code_key key;
-	bool known; /* else it could not be read */
+	bool known; /* false: it could not be read */
 	size_t bytes;
 	struct python_code code;
 	UT_hash_handle hh;
@@ -86,8 +86,8 @@ static uint64_t word_at(const uint8_t *object, uint16_t offset)
 }
 
 /*
- * Whether what lies there is an object: the first word of one that was freed is
- * a pointer of the allocator's, or 0. Objects that live for ever have up to 2^32 references.
+ * Whether a live object is at the address: the first word of a freed one is a pointer of the
+ * allocator, or 0. Immortal objects have up to 2^32 references.
  */
 static bool is_alive(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address)
 {
@@ -99,7 +99,7 @@ static bool is_alive(struct memory_reader *memory, pid_t pid, const struct pytho
 	return references && references <= 1ull << 32;
 }
 
-/* Reads the code object as far as BPF has. */
+/* Reads the part of the code object that BPF reads. */
 static int read_object(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address, uint8_t object[CODE_BYTES])
 {
 	const struct python_target *target = &offsets->target;
@@ -116,7 +116,7 @@ static int read_object(struct memory_reader *memory, pid_t pid, const struct pyt
 	return type == target->code_type && is_alive(memory, pid, offsets, address) ? 0 : -EPROTO;
 }
 
-/* Whether all that was read is what the frame's checksum is of. */
+/* Whether the frame's checksum matches everything that was read. */
 static bool is_of_frame(struct memory_reader *memory, pid_t pid, const struct python_target *target, const struct python_frame *frame,
 			const struct python_code *code, const uint8_t object[CODE_BYTES])
 {
@@ -151,13 +151,13 @@ static int read_table(struct memory_reader *memory, pid_t pid, uint64_t address,
 	return size ? memory_reader__read(memory, pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
 }
 
-/* What 3.12 has at the end of a C call of the interpreter: its frame is none of Python's. */
+/* 3.12 ends a C call of the interpreter with such a frame, which is not a Python frame. */
 static bool is_shim(const struct python_code *code)
 {
 	return strcmp(code->function, "<interpreter trampoline>") == 0;
 }
 
-/* All of it may be freed while it is read: what it is is compared last. */
+/* The object may be freed while it is read, so its identity is checked last. */
 static int read_code(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
 		     struct python_code *code)
 {
@@ -238,7 +238,7 @@ int python_code__line(const struct python_code *code, const struct python_frame 
 {
 	uint32_t offset = frame->instruction & PYTHON_INSTRUCTION_MASK;
 
-	/* Since 3.11 it is told by a pointer: what points elsewhere is at no line. */
+	/* Since 3.11 the position is a pointer: one that points outside the code has no line. */
 	if (offset == PYTHON_NO_INSTRUCTION)
 		return code->lines == PYTHON_LINES_LOCATIONS ? 0 : code->first_line;
 	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an interpreter tells of its structures, see python_layout.h.
+/* Compares an interpreter's structures with what it says about them; see python_layout.h. */
 #include "symbol/python_layout.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 /* CPython's PyMemberDef. */
 struct member {
 	uint64_t name;
-	uint64_t type; /* an int, and four bytes that are nothing */
+	uint64_t type; /* an int and four bytes of padding */
 	int64_t offset;
 	uint64_t flags;
 	uint64_t doc;
@@ -23,7 +23,7 @@ struct known_member {
 	uint16_t offset;
 };
 
-/* Compares one member of a type. A name that is NULL is that of none. */
+/* Checks one member of a type. A NULL name in `known` matches no member. */
 static int check_member(struct memory_reader *memory, pid_t pid, const struct member *member, const struct known_member *known, size_t count,
 			struct error *err)
 {
@@ -55,7 +55,7 @@ static int check_members(struct memory_reader *memory, pid_t pid, uint64_t addre
 	return ret;
 }
 
-/* What a type tells of itself. */
+/* What a type object says about itself. */
 struct type {
 	uint64_t size, members;
 	char name[NAME_ROOM];
@@ -95,14 +95,17 @@ static int check_code_type(struct memory_reader *memory, pid_t pid, const struct
 		return ret;
 	if (!type.members)
 		return error__set(err, -EAGAIN, "it is being loaded");
-	/* The bytecode is behind the object's fixed part. */
+	/* The bytecode follows the object's fixed part. */
 	if (offsets->target.code_bytes && offsets->target.code_bytes != type.size)
 		return error__set(err, -EPROTO, "its code objects have %llu bytes, not %u",
 				  (unsigned long long)type.size, offsets->target.code_bytes);
 	return check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known), err);
 }
 
-/* A str that is not compact has a pointer behind what the others have; those that are ASCII lack the last words of it. */
+/*
+ * A str that is not compact has one more pointer after the fields of a compact one; an ASCII one
+ * lacks the last words of those.
+ */
 static int check_text_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	unsigned int only_other = offsets->minor < 12 ? 3 : 2;
@@ -117,7 +120,7 @@ static int check_text_type(struct memory_reader *memory, pid_t pid, const struct
 	return 0;
 }
 
-/* Up to 3.10. 3.10 itself does not tell of f_lasti, which has 11 bytes between it and f_trace_opcodes. */
+/* Up to 3.10. 3.10 itself does not list f_lasti, which is 11 bytes before f_trace_opcodes. */
 static int check_frame_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
 {
 	const struct python_target *target = &offsets->target;
@@ -133,7 +136,7 @@ static int check_frame_type(struct memory_reader *memory, pid_t pid, const struc
 	return ret ? ret : check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known), err);
 }
 
-/* Whether all that is read of a frame lies within what is read. */
+/* Whether every field that is read of a frame is within the bytes that are read. */
 static bool is_whole(const struct python_target *target)
 {
 	unsigned int size = target->frame_size, instruction_size = target->lasti_unit ? 4 : 8;

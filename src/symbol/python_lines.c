@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of Python code, see python_lines.h.
+/* Line numbers of Python code; see python_lines.h. */
 #include "symbol/python_lines.h"
 
-/* Line numbers are kept in 64 bits while hostile steps are added up: a table of 2^32 bytes does not overflow them. */
+/*
+ * Lines are kept in 64 bits while hostile steps are added: a table of 2^32 bytes cannot overflow
+ * them.
+ */
 static int line_of(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (int)line : 0;
 }
 
-/* Pairs (bytes of code: unsigned, lines: signed): the line changes behind those bytes. */
+/* Pairs (bytes of code: unsigned, lines: signed): the line changes after those bytes. */
 static int find_in_lnotab(const uint8_t *table, size_t size, int first_line, uint32_t offset)
 {
 	uint64_t address = 0;
@@ -25,7 +28,7 @@ static int find_in_lnotab(const uint8_t *table, size_t size, int first_line, uin
 
 #define RANGE_WITHOUT_LINE (-128)
 
-/* Pairs (bytes of code: unsigned, lines: signed): those bytes are of the line after the step. */
+/* Pairs (bytes of code: unsigned, lines: signed): those bytes have the line after the step. */
 static int find_in_ranges(const uint8_t *table, size_t size, int first_line, uint32_t offset)
 {
 	uint64_t end = 0;
@@ -46,7 +49,7 @@ static int find_in_ranges(const uint8_t *table, size_t size, int first_line, uin
 #define UNIT 2 /* bytes of an instruction */
 
 enum location {
-	LOCATION_ONE_LINE = 10, /* this and the next two: the line is so many further */
+	LOCATION_ONE_LINE = 10, /* this and the next two: the line advances by 0, 1 or 2 */
 	LOCATION_NO_COLUMNS = 13,
 	LOCATION_LONG,
 	LOCATION_NONE,
@@ -56,7 +59,7 @@ struct cursor {
 	const uint8_t *at, *end;
 };
 
-/* Groups of six bits, the lowest first; those beyond 64 bits are lost. */
+/* Groups of six bits, lowest first; bits above 64 are lost. */
 static uint64_t take_varint(struct cursor *cursor)
 {
 	uint64_t value = 0;
@@ -74,7 +77,7 @@ static uint64_t take_varint(struct cursor *cursor)
 	return value;
 }
 
-/* The sign is the lowest bit. Nothing near 2^31 is true of lines. */
+/* The sign is the lowest bit. No real line is near 2^31. */
 static int64_t take_line_step(struct cursor *cursor)
 {
 	uint64_t value = take_varint(cursor);
@@ -83,7 +86,7 @@ static int64_t take_line_step(struct cursor *cursor)
 	return value & 1 ? -step : step;
 }
 
-/* How far the entry that has begun with `code` moves the line. */
+/* The line step of the entry that begins with `code`. */
 static int64_t take_entry(struct cursor *cursor, unsigned int code)
 {
 	int64_t step = 0;
@@ -92,7 +95,10 @@ static int64_t take_entry(struct cursor *cursor, unsigned int code)
 		step = code - LOCATION_ONE_LINE;
 	else if (code == LOCATION_NO_COLUMNS || code == LOCATION_LONG)
 		step = take_line_step(cursor);
-	/* Columns: each entry begins with a byte of 128 or more, and no other byte is so large. */
+	/*
+	 * Skips the columns: every entry begins with a byte of 128 or more, and no other byte is
+	 * that large.
+	 */
 	while (cursor->at < cursor->end && !(*cursor->at & 128))
 		cursor->at++;
 	return step;

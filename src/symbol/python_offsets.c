@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Offsets in CPython by version, see python_offsets.h.
+/* Offsets in CPython by version; see python_offsets.h. */
 #include "symbol/python_offsets.h"
 
 #include <errno.h>
 #include <string.h>
 
 /*
- * As the compiler lays out the structures of 3.8.18, 3.9.18, 3.10.13, 3.11.7,
- * 3.12.1 and 3.13.0 on x86-64, and as 3.14.10 has them. Before 3.11 a frame is an object.
+ * From compiling the structures of 3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0 on x86-64,
+ * and from 3.14.10. Before 3.11 a frame is an object.
  */
 /* clang-format off */
 static const struct python_offsets versions[] = {
@@ -42,7 +42,7 @@ static const struct python_offsets versions[] = {
 		},
 	},
 	{
-		/* The changing word is co_flags with co_warmup. */
+		/* The word that may change contains co_flags and co_warmup. */
 		.minor = 11, .lines = PYTHON_LINES_LOCATIONS, .key = 596,
 		.code_argcount = 56, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
 		.code_first_line = 72, .text_ascii = 48, .text_other = 72, .references_bits = 64,
@@ -74,7 +74,9 @@ static const struct python_offsets versions[] = {
 		},
 	},
 	{
-		/* The lowest bits of a frame's code tell whether it is counted. */
+		/*
+		 * The lowest bits of a frame's code pointer say whether the reference is counted.
+		 */
 		.minor = 14, .lines = PYTHON_LINES_LOCATIONS, .key = 2340,
 		.code_argcount = 52, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_table = 136,
 		.code_first_line = 68, .text_ascii = 40, .text_other = 56, .references_bits = 48,
@@ -103,7 +105,10 @@ enum {
 	WORD_FREE_THREADED = 2,
 };
 
-/* Where in the table the offsets of each structure begin, by version: first there is its size. */
+/*
+ * Where the offsets of each structure begin in the table, by version; the first word is the
+ * structure's size.
+ */
 struct sections {
 	uint8_t minor;
 	uint8_t state, frame, code, object, type, bytes, text;
@@ -114,7 +119,7 @@ static const struct sections sections_of[] = {
 	{14, 22, 31, 39, 50, 52, 74, 77},
 };
 
-/* Words behind a section's first one. */
+/* Index of a word after a section's first one. */
 /* clang-format off */
 enum {
 	STATE_FRAME = 4, STATE_ID,
@@ -127,7 +132,10 @@ enum {
 };
 /* clang-format on */
 
-/* No structure of the interpreter that is read here is larger, but for the bytecode behind a code object. */
+/*
+ * No structure of the interpreter that is read here is larger, apart from the bytecode after a code
+ * object.
+ */
 #define STRUCTURE_MAX 4096
 
 static uint64_t word_of(const void *table, unsigned int word)
@@ -143,7 +151,9 @@ struct taking {
 	bool wrong;
 };
 
-/* Takes an offset of something of `width` bytes in a structure whose section begins at `section`. */
+/*
+ * Takes the offset of a field of `width` bytes in the structure whose section begins at `section`.
+ */
 static void take(struct taking *taking, uint16_t *offset, unsigned int section, unsigned int word, unsigned int width)
 {
 	uint64_t size = word_of(taking->table, section), value = word_of(taking->table, section + word);
@@ -154,7 +164,7 @@ static void take(struct taking *taking, uint16_t *offset, unsigned int section, 
 		*offset = (uint16_t)value;
 }
 
-/* What is no number that could be another here. */
+/* Requires a value that cannot differ here. */
 static void expect(struct taking *taking, unsigned int word, uint64_t value)
 {
 	if (word_of(taking->table, word) != value)
@@ -185,7 +195,7 @@ static void take_all(struct taking *taking, const struct sections *at, struct py
 	expect(taking, at->text + TEXT_STATE, PYTHON_TEXT_STATE);
 	expect(taking, at->text + TEXT_LENGTH, PYTHON_TEXT_LENGTH);
 	expect(taking, at->text + TEXT_ASCII, offsets->text_ascii);
-	/* The checksum is of what ends with the name and the table. */
+	/* The checksum covers the part that ends with the name and the table. */
 	if (offsets->code_table != target->code_words * 8u || offsets->code_qualname + 8u != offsets->code_table)
 		taking->wrong = true;
 	if (target->frame_back >= target->frame_size || target->frame_code >= target->frame_size ||

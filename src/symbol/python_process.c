@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Python interpreter in a process, see python_process.h.
+/* The Python interpreter in a process; see python_process.h. */
 #include "symbol/python_process.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@ enum object_role {
 /* A mapped file. */
 struct object {
 	uint64_t start, end;	/* of its mappings */
-	struct mapping mapping; /* one of them, for its file; a path of NULL: there is none of this role */
-	unsigned int minor;	/* that the file's name tells, or 0 */
-	char flavour;		/* the letter behind it: 't', 'd', or 0 */
+	struct mapping mapping; /* one of them, for its file; a NULL path: no file has this role */
+	unsigned int minor;	/* from the file's name, or 0 */
+	char flavour;		/* the letter after the version: 't', 'd', or 0 */
 };
 
 struct search {
@@ -33,10 +33,10 @@ struct search {
 	pid_t pid;
 	struct object objects[OBJECT_ROLES];
 	bool musl;
-	unsigned int module_minor; /* that a module's name tells, or 0 */
+	unsigned int module_minor; /* from a module's name, or 0 */
 	uint64_t last_inode;
-	uint64_t file_start;   /* where the mapped file begins */
-	struct object program; /* the executable, where it is not called python */
+	uint64_t file_start;   /* address at which the mapped file begins */
+	struct object program; /* the executable, if its name is not python */
 };
 
 static bool starts(const char *text, const char *with)
@@ -44,7 +44,7 @@ static bool starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "python3.11", "libpython3.13t.so.1.0": what is behind the 3. */
+/* Parses "python3.11" or "libpython3.13t.so.1.0": takes what follows the 3. */
 static bool take_version(const char *name, struct object *object)
 {
 	const char *at = name;
@@ -72,7 +72,7 @@ static enum object_role role_of(const char *name, struct object *found)
 	return OBJECT_ROLES;
 }
 
-/* "_struct.cpython-312-x86_64-linux-gnu.so" */
+/* Takes the version from "_struct.cpython-312-x86_64-linux-gnu.so". */
 static void note_module(struct search *search, const char *name)
 {
 	const char *tag = strstr(name, ".cpython-3");
@@ -111,12 +111,17 @@ static int look_at(const struct mapping *mapping, void *arg)
 		search->musl = true;
 	note_module(search, slash + 1);
 	if (role == OBJECT_ROLES) {
-		/* The lowest file is the program in most processes; what it is not, its symbols tell. */
+		/*
+		 * In most processes the lowest file is the program; its symbols show whether it is
+		 * the interpreter.
+		 */
 		if (!search->program.mapping.path || search->program.start == search->file_start)
 			keep(&search->program, mapping, search->file_start);
 		return 0;
 	}
-	/* The library has the interpreter, where a program of that name is but its first user. */
+	/*
+	 * If there is a libpython, it has the interpreter, and a program of that name only uses it.
+	 */
 	if (role == OBJECT_PYTHON && starts(slash + 1, "lib") &&
 	    search->objects[role].mapping.path && search->objects[role].start != search->file_start) {
 		free((char *)search->objects[role].mapping.path);
@@ -137,7 +142,7 @@ static int open_object(const struct object *object, pid_t pid, struct elf_file *
 	return fd < 0 ? fd : elf_file__open_fd(fd, "mapped file", elf, NULL);
 }
 
-/* Where the file's addresses begin in memory: the address of its offset 0 is `start`. */
+/* Converts a file's address to one in memory; `start` is the address of file offset 0. */
 static bool address_of(const struct elf_file *elf, const struct object *object, uint64_t vaddr, uint64_t *address)
 {
 	uint64_t first;
@@ -157,7 +162,7 @@ static int read_u32(const struct elf_file *elf, uint64_t vaddr, unsigned int ind
 	return elf_file__read(elf, offset, value, sizeof(*value)) == sizeof(*value) ? 0 : -EBADMSG;
 }
 
-/* The word `index` of a variable of libc's that describes itself to libthread_db. */
+/* Reads word `index` of a variable by which libc describes itself to libthread_db. */
 static int read_described(struct elf_file *libc, const char *name, unsigned int index, uint32_t *value)
 {
 	uint64_t vaddr;
@@ -166,7 +171,7 @@ static int read_described(struct elf_file *libc, const char *name, unsigned int 
 	return ret ? ret : read_u32(libc, vaddr, index, value);
 }
 
-/* A field is described by its bits, how many there are, and its offset. */
+/* A field is described by its size in bits, its number, and its offset. */
 static int read_libc(const struct object *object, pid_t pid, struct python_target *target)
 {
 	uint32_t specific, size, data;
@@ -219,7 +224,7 @@ static unsigned int version_of(const struct search *search, struct elf_file *elf
 	return object->minor ? object->minor : search->module_minor;
 }
 
-/* _PyRuntime is a section of its own, too. */
+/* _PyRuntime also has a section of its own. */
 static bool find_runtime(struct elf_file *elf, uint64_t *vaddr)
 {
 	return !elf_file__find_object(elf, "_PyRuntime", vaddr) || elf_file__find_section(elf, ".PyRuntime", vaddr);
@@ -249,7 +254,7 @@ static int find_type(struct elf_file *elf, const struct object *object, const ch
 	return 0;
 }
 
-/* What the interpreter's file tells. */
+/* Reads what the interpreter's file says. */
 static int read_object(const struct search *search, const struct object *object, struct elf_file *elf,
 		       struct python_process *python, uint64_t *runtime, struct error *err)
 {
@@ -311,7 +316,7 @@ int python_process__find(struct memory_reader *memory, pid_t pid, struct python_
 	int ret = proc_maps__each(pid, look_at, &search);
 
 	memset(python, 0, sizeof(*python));
-	/* As far as it goes, of one that has too many. */
+	/* If there are too many mappings, uses those that were read. */
 	if (!ret || ret == -EFBIG)
 		ret = find_in(&search, &search.objects[OBJECT_PYTHON], python, err);
 	if (ret == -ENOENT)

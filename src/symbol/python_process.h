@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The Python interpreter in a process: where its state is, which version it
- * is, and how libc keeps the values of a thread's pthread keys. All of it is
- * found by symbols of the mapped files and compared with what is in memory
- * before it is believed.
+ * The Python interpreter in a process: where its state is, which version it is, and how libc stores
+ * the values of a thread's pthread keys. All of it is found by symbols of the mapped files and
+ * compared with memory before it is used.
  */
 #ifndef SYMBOL_PYTHON_PROCESS_H
 #define SYMBOL_PYTHON_PROCESS_H
@@ -14,16 +13,15 @@
 #include "target/memory_reader.h"
 
 struct python_process {
-	struct python_offsets offsets; /* with a whole target */
-	/* The interpreter's object in memory, and its function that runs bytecode; 0 where that is not known. */
+	struct python_offsets offsets; /* with a complete target */
+	/* The interpreter's object in memory, and its function that runs bytecode; 0 if unknown. */
 	uint64_t object_start, object_end;
 	uint64_t eval_start, eval_end;
 };
 
 /*
- * Looks into the process. -ENOENT: no interpreter of CPython 3 is mapped.
- * Other negative errnos: there is one, whose frames cannot be read, for the
- * reason in *err; -EAGAIN of them: not yet, it is being loaded.
+ * Inspects the process. Returns 0; -ENOENT: no interpreter of CPython 3 is mapped; -EAGAIN: it is
+ * still being loaded; another negative errno: its frames cannot be read, for the reason in *err.
  */
 int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python, struct error *err);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Strings of a Python process, see python_text.h.
+/* Strings of a Python process; see python_text.h. */
 #include "symbol/python_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffd
-#define HEAD_SIZE 40 /* up to and with the state */
+#define HEAD_SIZE 40 /* up to and including the state */
 
 static uint32_t character_at(const uint8_t *characters, size_t index, unsigned int width)
 {

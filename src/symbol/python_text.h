@@ -8,18 +8,18 @@
 #include "symbol/python_offsets.h"
 #include "target/memory_reader.h"
 
-#define PYTHON_TEXT_MAX 1024 /* characters that are read of one; the rest is left out */
+#define PYTHON_TEXT_MAX 1024 /* characters read of one string; the rest is left out */
 
 /*
- * The str at `address` in UTF-8, malloc'd. What is no character there (half of
- * a surrogate pair, which stands for a byte of a file's name that is no UTF-8)
- * becomes U+FFFD, as does NUL. NULL where its type is not offsets->text_type, it cannot be true, or without memory.
+ * Returns the str at `address` in UTF-8 (malloc). Invalid characters become U+FFFD, as does NUL;
+ * half of a surrogate pair stands for a byte of a file name that is not UTF-8. Returns NULL if its
+ * type is not offsets->text_type, if it is implausible, or if out of memory.
  */
 char *python_text__read(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address);
 
 /*
- * `count` characters of `width` bytes (1, 2 or 4) in UTF-8. Returns the length
- * without the NUL; `text` has room for 4 bytes a character and the NUL.
+ * Encodes `count` characters of `width` bytes (1, 2 or 4) as UTF-8. Returns the length without the
+ * NUL; `text` must have room for 4 bytes per character and the NUL.
  */
 size_t python_text__encode(const void *characters, size_t count, unsigned int width, char *text);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A kernel's name read from a live process by its handle: the word at
- * handle + 8 points at the mangled name. That is how drivers have it, not
- * how they document it, so what is found there must look like a name.
+ * Reads a kernel's name from a live process by its handle: the word at handle + 8 points to the
+ * mangled name. Drivers do this without documenting it, so the result must look like a name.
  */
 #ifndef SYMBOL_REMOTE_NAME_H
 #define SYMBOL_REMOTE_NAME_H
@@ -17,10 +16,9 @@
 #define REMOTE_NAME_SIZE (KERNEL_NAME_MAX + 1)
 
 /*
- * Reads the name of the kernel with `handle` in process `pid`. Returns 0;
- * -EINVAL when what is there is no name; -EFAULT when it is not mapped;
- * -ESRCH, -EPERM and others of memory_reader__read. `name` is a string in
- * the first case only.
+ * Reads the name of the kernel with `handle` in process `pid`. Returns 0; -EINVAL if there is no
+ * name there; -EFAULT if the address is not mapped; -ESRCH, -EPERM and other errors of
+ * memory_reader__read. `name` is a string only after 0.
  */
 int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE]);
 

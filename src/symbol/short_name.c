@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bare function name of a kernel, see kernel_name__short in kernel_name.h.
+/* The bare function name of a kernel; see kernel_name__short in kernel_name.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define NESTING_MAX 256
 
-/* Longer ones first. A '<' that begins template arguments is no part of an operator. */
+/* Longer ones first. A '<' that begins template arguments is not part of an operator. */
 static const char *const operators[] = {
 	"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "==", "!=", "&&",
 	"||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<", ">", "=", "!", "+",
@@ -30,10 +30,9 @@ static char closing(char open)
 }
 
 /*
- * The end of the bracket group that begins at `s`; its last character's
- * successor, or the text's end where it is not closed. Within round, square
- * or curly brackets a '<' or '>' may be an operator, so a closing bracket
- * ends whatever angle brackets were opened since its own opening.
+ * Returns the end of the bracket group that begins at `s`: after its last character, or the text's
+ * end if it is not closed. Within round, square or curly brackets a '<' or '>' may be an operator,
+ * so a closing bracket also closes all angle brackets opened since its own opening.
  */
 static const char *skip_group(const char *s)
 {
@@ -60,7 +59,7 @@ static const char *skip_group(const char *s)
 	return s;
 }
 
-/* The end of an operator's symbol or type, `s` being behind the word "operator". */
+/* Returns the end of an operator's symbol or type; `s` is after the word "operator". */
 static const char *skip_operator(const char *s)
 {
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
@@ -82,7 +81,7 @@ static bool begins_word(const char *s, const char *start, const char *word)
 	       (s == start || !is_word(s[-1]));
 }
 
-/* A group that is part of a name: "(anonymous namespace)", or one in front of "::". */
+/* Whether the group is part of a name: "(anonymous namespace)", or followed by "::". */
 static bool is_scope(const char *group, const char *end)
 {
 	return strncmp(group, "(anonymous namespace)", strlen("(anonymous namespace)")) == 0 ||
@@ -90,14 +89,13 @@ static bool is_scope(const char *group, const char *end)
 }
 
 struct part {
-	const char *start, *end; /* end is NULL while the name goes on */
+	const char *start, *end; /* end is NULL while the name continues */
 };
 
 /*
- * Walks the text outside of brackets. What follows "::" or a space begins a
- * new part; template arguments end the name of a part; parameters end it all,
- * unless a "::" behind them says that they were those of an enclosing
- * function.
+ * Walks the text outside of brackets. "::" or a space begins a new part. Template arguments end the
+ * name of a part. Parameters end the search, unless a "::" follows: then they belonged to an
+ * enclosing function.
  */
 static struct part find_last_part(const char *text)
 {
@@ -141,7 +139,9 @@ static struct part find_last_part(const char *text)
 	return part;
 }
 
-/* The function in a mangled name, by its plain names: the last one before template arguments. */
+/*
+ * Finds the function in a mangled name by its plain names: the last one before template arguments.
+ */
 static struct part find_in_mangled(const char *mangled)
 {
 	const char *s = mangled + 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines by libdw, see source_lines.h.
+/* Lines by libdw; see source_lines.h. */
 #include "symbol/source_lines.h"
 
 #include <dwarf.h>
@@ -14,17 +14,17 @@
 #include "symbol/debug_sections.h"
 #include "symbol/line_table.h"
 
-/* A byte of a line table makes one row at the most, of this size in libdw. */
+/* Each byte of a line table makes at most one row, which takes this size in libdw. */
 #define TABLE_BYTES_MAX (4u << 20)
 #define ROW_SIZE 64
 #define RANGES_MAX (1u << 22)
-/* Of all that one file takes: no more tables are read then. */
+/* For one file: above it no more tables are read. */
 #define SIZE_BYTES_MAX (1ull << 30)
 #define PATH_LENGTH_MAX 4096
-/* Ranges of many units may be one long list: what is read in this time is what there is. */
+/* Many units may share one long list of ranges; reading stops after this time. */
 #define UNITS_NS NS_PER_S
 
-/* A compilation unit, and what is known of its table of lines. */
+/* A compilation unit, and the state of its line table. */
 struct unit {
 	Dwarf_Off at;
 	enum {
@@ -34,7 +34,7 @@ struct unit {
 	} table;
 };
 
-/* Code of a unit, by its number. */
+/* Code of a unit, given by the unit's number. */
 struct range {
 	uint64_t start, end;
 	size_t unit;
@@ -104,7 +104,7 @@ static int add_unit(struct source_lines *lines, Dwarf_Die *die)
 	return ret;
 }
 
-/* Not by .debug_aranges, which some compilers do not make. */
+/* Does not use .debug_aranges, which some compilers do not produce. */
 static int find_units(struct source_lines *lines)
 {
 	uint64_t begin = clock__thread_ns();
@@ -114,7 +114,10 @@ static int find_units(struct source_lines *lines)
 	Dwarf_Die die;
 	int ret = 0;
 
-	/* Nobody asks for the split unit's DIE: libdw would open a file whose name the process chose. */
+	/*
+	 * Does not request the split unit's DIE: libdw would open a file whose name the process
+	 * chose.
+	 */
 	while (!ret && clock__thread_ns() - begin < UNITS_NS &&
 	       !dwarf_get_units(lines->dwarf, unit, &unit, &version, &type, &die, NULL)) {
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
@@ -140,7 +143,10 @@ struct source_lines *source_lines__new(int fd)
 	lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
 	if (!lines->dwarf)
 		goto fail;
-	/* Its own supplementary file: else libdw would open one by a name that the process chose. */
+	/*
+	 * Makes the file its own supplementary file: otherwise libdw would open one by a name that
+	 * the process chose.
+	 */
 	dwarf_setalt(lines->dwarf, lines->dwarf);
 	if (debug_sections__find(lines->elf, ".debug_line", &lines->table) ||
 	    debug_sections__find(lines->elf, ".debug_line_str", &lines->line_strings) ||
@@ -168,7 +174,7 @@ size_t source_lines__size(const struct source_lines *lines)
 	return lines ? lines->size : 0;
 }
 
-/* The unit of the range that begins last of those that hold the address. */
+/* Among the ranges that contain the address, the one that begins last. */
 static const struct range *find_range(const struct source_lines *lines, uint64_t vaddr)
 {
 	size_t low = 0, high = lines->count;
@@ -184,7 +190,7 @@ static const struct range *find_range(const struct source_lines *lines, uint64_t
 	return low && vaddr < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
-/* The unit's table of lines. 64-bit DWARF begins with 0xffffffff: such a unit is left out. */
+/* Finds the unit's line table. 64-bit DWARF begins with 0xffffffff; such a unit is skipped. */
 static int find_table(const struct source_lines *lines, Dwarf_Die *unit, struct line_table *table)
 {
 	const struct debug_section *all = &lines->table;
@@ -213,7 +219,7 @@ static int find_table(const struct source_lines *lines, Dwarf_Die *unit, struct 
 	return 0;
 }
 
-/* Counts what libdw makes of the unit's table, once; false where it is too much. */
+/* Counts what libdw makes of the unit's table, once; returns false if it is too much. */
 static bool count_table(struct source_lines *lines, struct unit *unit, Dwarf_Die *die)
 {
 	struct line_table table;

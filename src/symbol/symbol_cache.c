@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opened ELF files and their symbols, see symbol_cache.h.
+/* Opened ELF files and their symbols; see symbol_cache.h. */
 #include "symbol/symbol_cache.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "symbol/vdso.h"
 #include "target/elf_file.h"
 
-/* All indexes together; what is used least recently goes first, the newest stays. */
+/* For all indexes together: the least recently used goes first, the newest stays. */
 #define INDEX_BYTES_MAX (64u << 20)
 /* The same for debug information, which is far larger. */
 #define LINES_BYTES_MAX (512u << 20)
-/* And for frame information: some ten MiB of the largest libraries. */
+/* The same for frame information: about ten MiB for the largest libraries. */
 #define FRAMES_BYTES_MAX (256u << 20)
 
 struct symbol_cache {
@@ -52,7 +52,10 @@ void symbol_cache__ask(struct symbol_cache *cache, struct debuginfod *debuginfod
 	cache->debuginfod = debuginfod;
 }
 
-/* Others may hold the handle: they must not read another file by a descriptor that is closed. */
+/*
+ * Others may hold the handle: they must not read another file through a descriptor that was closed
+ * and reused.
+ */
 static void clear(struct symbol_file *file)
 {
 	if (file->frames) {
@@ -145,7 +148,7 @@ struct symbol_file *symbol_cache__find(struct symbol_cache *cache, const struct 
 	return NULL;
 }
 
-/* A debug file counts too, also one that may yet come. */
+/* Counts a debug file, too, even one that may still come. */
 static size_t files_of(const struct symbol_file *file)
 {
 	return 1 + (file->debug || file->debuginfod) + file->linked.count;
@@ -217,7 +220,10 @@ int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out
 	return ret;
 }
 
-/* Only files that frames lie in are asked for, and one that comes late serves the frames named after that. */
+/*
+ * Requests debug files only for files with frames in them; one that comes late serves the frames
+ * named after that.
+ */
 static void fetch_debug(struct symbol_file *file)
 {
 	bool later = false;

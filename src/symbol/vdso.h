@@ -3,12 +3,12 @@
 #ifndef SYMBOL_VDSO_H
 #define SYMBOL_VDSO_H
 
-/* What maps calls it. */
+/* Its name in maps. */
 #define VDSO_NAME "[vdso]"
 
 /*
- * A file in memory with gpuprobe's own vdso, which is what every 64-bit process
- * has. Returns its descriptor or a negative errno; -ENOENT where there is none.
+ * Creates a file in memory with gpuprobe's own vdso, which all 64-bit processes share. Returns its
+ * descriptor or a negative errno; -ENOENT if there is none.
  */
 int vdso__open(void);
 
