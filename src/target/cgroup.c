@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of control groups, see cgroup.h. A line of /proc/PID/cgroup is
- * "NUMBER:CONTROLLERS:PATH" (cgroups(7)); a runtime names the last parts of
- * the path:
+ * Names of control groups; see cgroup.h. A line of /proc/PID/cgroup is "NUMBER:CONTROLLERS:PATH"
+ * (cgroups(7)); a container runtime chooses the last components of the path. With KUBE for
+ * kubepods.slice/kubepods-burstable.slice and POD for kubepods-burstable-podUID.slice:
  *
- *   /docker/ID                                         Docker, plain
- *   /system.slice/docker-ID.scope                      Docker, systemd
- *   /kubepods/burstable/podUID/ID                      kubelet, plain; "/../../podUID/ID" from another pod's cgroup namespace
- *   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope
- *                                                      systemd; UID has _ for -
- *   /kubepods-burstable-podUID.slice:cri-containerd:ID containerd without systemd's driver
+ *   /docker/ID                             Docker, plain
+ *   /system.slice/docker-ID.scope          Docker, systemd
+ *   /kubepods/burstable/podUID/ID          kubelet, plain
+ *   /../../podUID/ID                       the same from another pod's cgroup namespace
+ *   /KUBE/POD/cri-containerd-ID.scope      kubelet, systemd; UID has _ for -
+ *   /POD:cri-containerd:ID                 containerd without systemd's driver
  */
 #include "target/cgroup.h"
 
@@ -24,10 +24,10 @@
 #include "target/proc.h"
 
 #define MAX_TEXT (64 * 1024)
-#define STATIC_POD_LENGTH 32 /* of the hash that a static pod has for a UID */
+#define STATIC_POD_LENGTH 32 /* of the hash that a static pod has in place of a UID */
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* A piece of the text, not terminated. */
+/* A part of the text, not terminated. */
 struct part {
 	const char *start;
 	size_t length;
@@ -62,7 +62,7 @@ static bool strip_start(struct part *part, const char *start)
 	return true;
 }
 
-/* What follows the last `separator`, or the whole. */
+/* Returns the text after the last `separator`, or all of it. */
 static struct part after_last(struct part part, char separator)
 {
 	const char *found = memrchr(part.start, separator, part.length);
@@ -89,7 +89,7 @@ static bool take_container(struct part part, char *container)
 	return true;
 }
 
-/* A UID as 8-4-4-4-12 hex digits; systemd's units have _ in place of its dashes. */
+/* A UID is 8-4-4-4-12 hex digits; systemd's units have _ in place of the dashes. */
 static bool is_uid(const char *text)
 {
 	for (size_t i = 0; i < POD_UID_LENGTH; i++) {
@@ -117,7 +117,7 @@ static bool contains(struct part part, const char *word)
 	return memmem(part.start, part.length, word, strlen(word));
 }
 
-/* `below` tells whether a part before it was the kubelet's. */
+/* `below`: an earlier part was the kubelet's. */
 static bool take_pod(struct part part, bool below, char *pod)
 {
 	const char *colon = memchr(part.start, ':', part.length);
@@ -134,7 +134,10 @@ static bool take_pod(struct part part, bool below, char *pod)
 	return strip_start(&part, "pod") && take_uid(part, pod);
 }
 
-/* A pod's part is the kubelet's, or has a container right below it: of a cgroup namespace's root there is no name. */
+/*
+ * A part is a pod's if it is below the kubelet's or directly above a container. The root of a
+ * cgroup namespace has no name.
+ */
 static void parse_path(struct part path, struct cgroup_names *names)
 {
 	const char *end = path.start + path.length;
@@ -168,7 +171,7 @@ static void parse_line(struct part line, struct cgroup_names *names)
 void cgroup__parse(const char *text, struct cgroup_names *names)
 {
 	*names = (struct cgroup_names){0};
-	/* Hierarchies of v1 name the same place; the first that names a container says it all. */
+	/* Hierarchies of v1 name the same place; the first one that names a container is enough. */
 	while (*text && !names->container[0]) {
 		size_t length = strcspn(text, "\n");
 
@@ -177,7 +180,7 @@ void cgroup__parse(const char *text, struct cgroup_names *names)
 	}
 }
 
-/* The whole file as text, or an errno. */
+/* Reads the whole file as text. Returns 0 or a negative errno. */
 static int read_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -202,7 +205,7 @@ static int read_text(const char *path, char *text, size_t size)
 	return 0;
 }
 
-/* /proc/PID/cgroup; *text is malloc'd. */
+/* Reads /proc/PID/cgroup; *text is malloc'd. */
 static int read_process(pid_t pid, char **text)
 {
 	char path[64];
@@ -231,7 +234,7 @@ int cgroup__read(pid_t pid, struct cgroup_names *names)
 	return 0;
 }
 
-/* "0::/system.slice/x.service", or of v1 "4:cpu,cpuacct:/system.slice/x.service". */
+/* Parses "0::/system.slice/x.service", or for v1 "4:cpu,cpuacct:/system.slice/x.service". */
 static struct part unified_path(const char *text)
 {
 	struct part found = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds control groups by their paths, see cgroup_place.h.
+/* Finds control groups by their paths; see cgroup_place.h. */
 #include "target/cgroup_place.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "target/cgroup.h"
 
-/* Where it is; on systems with cgroup v1 it may be beside that. */
+/* Possible mounts of cgroup v2; on systems with cgroup v1 it may be mounted beside that. */
 static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 
 static const char *find_mount(void)
@@ -27,7 +27,7 @@ static const char *find_mount(void)
 	return NULL;
 }
 
-/* Only the root of the hierarchy has no cgroup.type: that of a container's own view has one. */
+/* Only the root of the hierarchy lacks cgroup.type; the root that a container sees has it. */
 static bool is_root(const char *mount)
 {
 	char path[64];
@@ -36,7 +36,7 @@ static bool is_root(const char *mount)
 	return access(path, F_OK) != 0;
 }
 
-/* What follows `prefix` as whole parts of the path, or NULL. */
+/* Returns the rest after `prefix` if that consists of whole path components, or NULL. */
 static const char *below(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -58,7 +58,7 @@ static int read_id(const char *path, uint64_t *id)
 		return -errno;
 	if (found.handle.handle_bytes != sizeof(found.id))
 		return -ENOTSUP;
-	*id = found.id; /* which f_handle leads into */
+	*id = found.id; /* f_handle was written through it */
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 	return ret ? cannot(path, ret, err) : 0;
 }
 
-/* The path of the group around it at that level. False where it is not so deep. */
+/* Cuts `path` to its ancestor at `level`. Returns false if it is not that deep. */
 static bool cut_path(char *path, uint32_t level)
 {
 	uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a control group is in the hierarchy of cgroup v2, as BPF programs ask for it. */
+/* Where a control group is in the cgroup v2 hierarchy, in the form that BPF programs need. */
 #ifndef TARGET_CGROUP_PLACE_H
 #define TARGET_CGROUP_PLACE_H
 
@@ -10,19 +10,18 @@
 #include "base/error.h"
 
 struct cgroup_place {
-	uint64_t id;	/* bpf_get_current_cgroup_id() of a task in it; never 0 */
+	uint64_t id;	/* bpf_get_current_cgroup_id() for a task in it; never 0 */
 	uint32_t level; /* its depth; 0: the root */
 };
 
 /*
- * Finds the group by its path, below the place where cgroup v2 is mounted
- * ("user.slice", "/user.slice") or from there ("/sys/fs/cgroup/user.slice").
- * -ENOENT, -ENOTSUP (no cgroup v2 here, or not its root: levels cannot be told)
- * or another negative errno, with a line for a person in `err`.
+ * Finds the group by its path, relative to the mount of cgroup v2 ("user.slice", "/user.slice") or
+ * absolute ("/sys/fs/cgroup/user.slice"). Returns -ENOENT, -ENOTSUP (no cgroup v2 here, or its root
+ * is not visible, so that levels are unknown) or another negative errno, with a message in `err`.
  */
 int cgroup_place__find(const char *path, struct cgroup_place *place, struct error *err);
 
-/* Whether the process is in that group or in one below it; not where that cannot be told. */
+/* Whether the process is in that group or in one below it; false if unknown. */
 bool cgroup_place__has(const struct cgroup_place *place, pid_t pid);
 
 #endif

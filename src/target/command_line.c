@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command line of a process, see command_line.h.
+/* The command line of a process; see command_line.h. */
 #include "target/command_line.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The ends of words become blanks; what fills the rest up goes. */
+/* Replaces the zeros between words with spaces, and removes padding at the end. */
 static void join_words(char *text, size_t length)
 {
 	while (length && !text[length - 1])

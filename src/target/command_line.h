@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line of a process, which lies in its memory and may have become anything. */
+/*
+ * The command line of a process. It is in the process's memory, so the process may have changed it.
+ */
 #ifndef TARGET_COMMAND_LINE_H
 #define TARGET_COMMAND_LINE_H
 
@@ -9,8 +11,9 @@
 #include "target/proc.h"
 
 /*
- * Its words with blanks between them, raw, and cut to `size` - 1 bytes; `info` is of proc__info. 0; or as memory_reader__read, or
- * -ENODATA where there is none: the text is empty then.
+ * Reads its words, separated by spaces, raw, and cut to `size` - 1 bytes; `info` comes from
+ * proc__info. Returns 0, an error of memory_reader__read, or -ENODATA if there is none; the text is
+ * empty after an error.
  */
 int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text, size_t size);
 

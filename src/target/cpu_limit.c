@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How long a control group was kept from running, see cpu_limit.h. Version 2 is mounted at /sys/fs/cgroup, or in /unified where
- * version 1 has that; of version 1 the hierarchy is named by its controllers, in either order.
+ * How long a control group was throttled; see cpu_limit.h. Version 2 is mounted at /sys/fs/cgroup,
+ * or in /unified there if version 1 is; version 1 names a hierarchy by its controllers, in either
+ * order.
  */
 #include "target/cpu_limit.h"
 
@@ -15,10 +16,10 @@
 
 #include "target/text_file.h"
 
-#define TEXT_SIZE 8192 /* of a cpu.stat, or of /proc/PID/cgroup: what follows is cut */
+#define TEXT_SIZE 8192 /* of a cpu.stat, or of /proc/PID/cgroup; longer texts are cut */
 #define ROOT "/sys/fs/cgroup"
 
-/* The line "NAME NUMBER", in units of so many nanoseconds. */
+/* Parses the line "NAME NUMBER"; the number is in units of `unit_ns` nanoseconds. */
 static int find_number(const char *text, const char *name, uint64_t unit_ns, uint64_t *ns)
 {
 	size_t length = strlen(name);
@@ -43,7 +44,7 @@ int cpu_limit__parse(const char *text, uint64_t *ns)
 }
 
 struct search {
-	int ret; /* of what was found so far */
+	int ret; /* the result so far */
 	uint64_t ns;
 };
 
@@ -61,7 +62,7 @@ static void look_at_group(const char *folder, struct search *search)
 	search->ret = 0;
 }
 
-/* The group of a path and those above it. */
+/* Reads the group of a path and its ancestors. */
 static void look_up(const char *mount, const char *path, struct search *search)
 {
 	char folder[PATH_MAX - 16];
@@ -80,7 +81,7 @@ static bool has_controller(const char *list, const char *end)
 	       (end - list > 4 && !strncmp(end - 4, ",cpu", 4));
 }
 
-/* "NUMBER:CONTROLLERS:PATH" */
+/* Parses "NUMBER:CONTROLLERS:PATH". */
 static void look_at_line(const char *line, struct search *search)
 {
 	const char *list = strchr(line, ':'), *end = list ? strchr(list + 1, ':') : NULL;

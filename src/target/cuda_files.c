@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finding CUDA libraries without looking at processes, see cuda_files.h.
+/* Finds CUDA libraries without looking at processes; see cuda_files.h. */
 #include "target/cuda_files.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static bool is_known(const struct cuda_files *files, const struct elf_file *elf)
 	return false;
 }
 
-/* Takes over `elf` where it returns 0. */
+/* Takes ownership of `elf` if it returns 0. */
 static int append(struct cuda_files *files, const char *path, struct elf_file *elf, unsigned int layers)
 {
 	struct cuda_file *grown = realloc(files->files, (files->count + 1) * sizeof(*grown));
@@ -42,7 +42,7 @@ static int append(struct cuda_files *files, const char *path, struct elf_file *e
 	return 0;
 }
 
-/* The caller may have named it. */
+/* The caller of gpuprobe may have named the path, so their permissions apply. */
 static int open_as_invoker(const char *path, struct elf_file **elf, struct error *err)
 {
 	struct file_rights rights;
@@ -55,7 +55,7 @@ static int open_as_invoker(const char *path, struct elf_file **elf, struct error
 	return ret;
 }
 
-/* -EEXIST: it is there already. -ENOMSG: it has nothing of those layers. */
+/* Returns -EEXIST if the file is already in the list, -ENOMSG if it has none of those layers. */
 static int add(struct cuda_files *files, const char *path, unsigned int layers, struct error *err)
 {
 	struct elf_file *elf = NULL;
@@ -118,7 +118,7 @@ int cuda_files__find(struct cuda_files *files, unsigned int layers, struct error
 
 	if (!ret)
 		ret = loader_cache__find_in(TOOLKIT_DIRECTORY, &last, NULL);
-	/* A damaged cache does not hide what is elsewhere. */
+	/* A damaged cache must not hide libraries elsewhere. */
 	if (!ret && loader_cache__find_cuda("", &cached, NULL) == -ENOMEM)
 		ret = -ENOMEM;
 	if (!ret)

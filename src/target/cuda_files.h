@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The CUDA libraries of this machine, where no process is asked for them:
- * those in LD_LIBRARY_PATH, those that the loader would find, those of
- * /usr/local/cuda; or the ones that the user names.
+ * The CUDA libraries of this machine, found without processes: those in LD_LIBRARY_PATH, those that
+ * the loader would find, those in /usr/local/cuda; or the ones that the user names.
  */
 #ifndef TARGET_CUDA_FILES_H
 #define TARGET_CUDA_FILES_H
@@ -13,7 +12,7 @@
 struct cuda_file {
 	char *path; /* absolute */
 	struct elf_file *elf;
-	unsigned int layers; /* LAYER_BIT() of those in it */
+	unsigned int layers; /* LAYER_BIT() of the layers in it */
 };
 
 struct cuda_files {
@@ -22,12 +21,15 @@ struct cuda_files {
 };
 
 /*
- * Adds a file that the user has named; -EINVAL for one that is no CUDA library
- * and no program with the runtime inside, or the errno of opening it.
+ * Adds a file that the user named. Returns -EINVAL for a file that is neither a CUDA library nor a
+ * program with the runtime linked in, or the errno of opening it.
  */
 int cuda_files__add(struct cuda_files *files, const char *path, struct error *err);
 
-/* Adds what is found of the layers in `layers`, each file once. Files that cannot be read are passed over. */
+/*
+ * Adds all files found with the layers in `layers`, each file once. Skips files that cannot be
+ * read.
+ */
 int cuda_files__find(struct cuda_files *files, unsigned int layers, struct error *err);
 
 void cuda_files__clear(struct cuda_files *files);

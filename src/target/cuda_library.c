@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CUDA functions of a file, see cuda_library.h.
+/* The CUDA functions of a file; see cuda_library.h. */
 #include "target/cuda_library.h"
 
 #include <errno.h>
@@ -8,16 +8,17 @@
 
 #include "target/runtime_major.h"
 
-/* The marks of the layers all begin so. */
+/* Common prefix of the marker functions of both layers. */
 #define MARK_PREFIX "cu"
 /*
- * A file may have one name at a million places: each probe takes memory of the kernel, and time to put in and
- * out. Real ones have a name once, or once a version.
+ * A file may have one name at a million addresses, and each probe takes kernel memory and time to
+ * attach and detach. Real files have a name once, or once per version.
  */
 #define SITES_MAX (4 * MAX_FUNCTIONS)
-#define UNKNOWN_MAX 65536 /* names like the API's that are asked for; a library may have cuBLAS inside as well */
+#define UNKNOWN_MAX 65536 /* unknown names like the API's that are passed on; a library may also
+			   * contain cuBLAS */
 
-/* Functions that a layer cannot be without, seen in a table. */
+/* Functions that every implementation of a layer has; whether they are in a table. */
 struct marks {
 	bool cu_init, cu_alloc, cuda_malloc, cuda_launch;
 };
@@ -38,9 +39,8 @@ static int note_mark(const struct elf_symbol *symbol, void *arg)
 }
 
 /*
- * The full table counts for the runtime only, and only with both its marks:
- * no program carries a driver inside, and one may well have a cudaMalloc of
- * its own.
+ * The full table counts for the runtime only, and only with both its marker functions: no program
+ * contains a driver, but it may have a cudaMalloc of its own.
  */
 int cuda_library__layers(struct elf_file *file, unsigned int *layers)
 {
@@ -69,11 +69,11 @@ struct collection {
 	const struct wanted_functions *wanted;
 	unsigned int layers;
 	int major;	/* of the runtime in it */
-	bool *exported; /* by row: found in .dynsym, so .symtab has nothing to add */
+	bool *exported; /* by row: found in .dynsym, so .symtab adds nothing */
 	bool *found;	/* by row */
 	struct probe_point *sites;
 	size_t count, capacity;
-	size_t unknown; /* asked for */
+	size_t unknown; /* number passed on */
 	enum elf_table table;
 };
 
@@ -98,7 +98,7 @@ static int add_site(struct collection *collection, uint64_t file_offset, uint16_
 	return 0;
 }
 
-/* The layer that a function belongs to by its name. */
+/* The layer of a function, by its name. */
 static enum layer layer_of(const char *symbol)
 {
 	return strncmp(symbol, "cuda", 4) && strncmp(symbol, "__cuda", 6) ? LAYER_DRIVER : LAYER_RUNTIME;
@@ -112,7 +112,7 @@ static int collect_unknown(struct collection *collection, const struct elf_symbo
 
 	if (!wanted->unknown || collection->table != ELF_TABLE_DYNAMIC || !(collection->layers & LAYER_BIT(layer)))
 		return 0;
-	/* A form of a known function that this library's major does not have is known all the same. */
+	/* If only other majors have the form, the function still counts as known. */
 	if ((strncmp(symbol->name, "cu", 2) && strncmp(symbol->name, "__cuda", 6)) ||
 	    api__find(symbol->name, API_NEWEST) >= 0)
 		return 0;
@@ -128,7 +128,7 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 	bool dynamic = collection->table == ELF_TABLE_DYNAMIC;
 	int row, ret;
 
-	/* Names begin with "cu" or "__cuda": look up no other in a table of a million. */
+	/* Names begin with "cu" or "__cuda": skip all others quickly in a table of a million. */
 	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
 		return 0;
 	row = api__find(symbol->name, collection->major);
@@ -155,7 +155,7 @@ static int collect_table(struct collection *collection, enum elf_table table)
 	return elf_file__each_function(collection->file, table, NULL, collect, collection);
 }
 
-/* What only asks gives way as a function does that nobody watches. */
+/* A query counts as unwatched when names compete for a site. */
 static bool is_watched(const struct api_function *function)
 {
 	return function->desc.operation != OP_NONE && function->desc.operation != OP_ASK;
@@ -217,7 +217,7 @@ static int look_at_code(struct collection *collection)
 	return 0;
 }
 
-/* Whether the row is the form of its function that this file would have. */
+/* Whether the row is the form of its function for this file. */
 static bool is_form(const struct collection *collection, size_t row)
 {
 	return api__find(api_functions[row].symbol, collection->major) == (int)row;
@@ -245,7 +245,10 @@ static void release(struct collection *collection)
 	free(collection->found);
 }
 
-/* Finds the sites of what is wanted in a file that implements a layer. To be released in any case. */
+/*
+ * Finds the sites of wanted functions in a file that implements a layer. The caller releases
+ * `collection` in any case.
+ */
 static int collect_file(struct collection *collection, struct elf_file *file, const struct wanted_functions *wanted)
 {
 	int ret;
@@ -260,7 +263,7 @@ static int collect_file(struct collection *collection, struct elf_file *file, co
 	ret = collect_table(collection, ELF_TABLE_DYNAMIC);
 	if (!ret && (collection->layers & LAYER_BIT(LAYER_RUNTIME)))
 		ret = collect_table(collection, ELF_TABLE_FULL);
-	/* A damaged .symtab takes nothing from what the file exports. */
+	/* A damaged .symtab does not invalidate the exports. */
 	return ret == -EBADMSG && collection->count ? 0 : ret;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where an ELF file's symbol tables are: by its section headers, and where
-// those were stripped or lie, by PT_DYNAMIC, which the loader itself uses.
+/*
+ * Finds an ELF file's symbol tables: by its section headers or, if those were stripped or are
+ * wrong, by PT_DYNAMIC, which the loader itself uses.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +59,9 @@ static void read_table_section(struct elf_file *file, enum elf_table which,
 }
 
 #define DEBUG_LINK ".gnu_debuglink"
-#define DEBUG_LINK_MAX 512 /* a file's name, padding, the CRC */
+#define DEBUG_LINK_MAX 512 /* a file name, padding, the CRC */
 
-/* The file's name with its zero, padded to a multiple of four, and the CRC. */
+/* Contents: the file's name with its zero, padded to a multiple of four, and the CRC. */
 static void take_debug_link(struct elf_file *file, const Elf64_Shdr *section)
 {
 	char contents[DEBUG_LINK_MAX];
@@ -75,7 +77,7 @@ static void take_debug_link(struct elf_file *file, const Elf64_Shdr *section)
 	file->debug_link = strndup(contents, length);
 }
 
-/* Sections are known by their types otherwise; this one has but its name. */
+/* Other sections are identified by their types; this one only by its name. */
 static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, uint64_t count, uint64_t names)
 {
 	char name[sizeof(DEBUG_LINK)];
@@ -93,7 +95,7 @@ static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, u
 	}
 }
 
-/* All section headers (malloc), *count of them, or NULL. */
+/* Returns all section headers (malloc), *count of them, or NULL. */
 static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *header, uint64_t *count)
 {
 	Elf64_Shdr *sections;
@@ -110,7 +112,7 @@ static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *
 	return sections;
 }
 
-/* One that is loaded, or one that is not and has contents in the file. */
+/* Finds a section that is loaded, or one that is not and has contents in the file. */
 static bool find_section(const struct elf_file *file, const char *name, bool loaded, uint64_t *vaddr)
 {
 	uint64_t count = 0, names;
@@ -175,7 +177,7 @@ void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)
 }
 
 struct dynamic {
-	uint64_t symbols, strings, strings_size, soname, hash, gnu_hash; /* addresses, sizes */
+	uint64_t symbols, strings, strings_size, soname, hash, gnu_hash; /* addresses and sizes */
 	bool has_soname;
 };
 
@@ -223,7 +225,9 @@ static uint64_t last_bucket(const struct elf_file *file, uint64_t offset, uint32
 	return last;
 }
 
-/* A GNU hash table does not say how many symbols there are: the last chain's end does. */
+/*
+ * A GNU hash table does not give the number of symbols; it follows from the end of the last chain.
+ */
 static uint64_t count_by_gnu_hash(const struct elf_file *file, uint64_t offset)
 {
 	uint32_t header[4]; /* buckets, first symbol, bloom words, shift */
@@ -271,7 +275,7 @@ static void find_dynamic_table(struct elf_file *file, const struct dynamic *dyna
 	set_table(file, ELF_TABLE_DYNAMIC, &place);
 }
 
-/* The entries (malloc), *count of them before DT_NULL, or NULL. */
+/* Returns the entries (malloc), *count of them before DT_NULL, or NULL. */
 static Elf64_Dyn *read_entries(const struct elf_file *file, const Elf64_Phdr *segment, size_t *count)
 {
 	size_t room = segment->p_filesz / sizeof(Elf64_Dyn);

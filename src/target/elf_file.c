@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opening an ELF file and what its headers tell, see elf_file.h.
+/* Opens an ELF file and reads its headers; see elf_file.h. */
 #include "target/elf_file.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@
 /* The kernel executes no file with more than 64 KiB of program headers. */
 #define SEGMENTS_MAX (65536 / sizeof(Elf64_Phdr))
 #define NOTE_SIZE_MAX 65536
-/* Each symbol is looked for in them, one by one: a file with more could make that take minutes. Linkers make four to ten. */
+/*
+ * Each symbol is searched in them, one by one, so more segments could make that take minutes.
+ * Linkers make four to ten.
+ */
 #define LOADED_MAX 64
 
 long elf_file__read(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
@@ -125,7 +128,7 @@ static int check_header(const struct elf_file *file, const Elf64_Ehdr *header, s
 	return 0;
 }
 
-/* A segment that claims more than the file has, or wraps around, is shortened or emptied. */
+/* Shortens or empties a segment that claims more than the file has, or wraps around. */
 static void bound_segment(const struct elf_file *file, Elf64_Phdr *segment)
 {
 	uint64_t end = (uint64_t)file->stat.st_size;
@@ -138,7 +141,7 @@ static void bound_segment(const struct elf_file *file, Elf64_Phdr *segment)
 		segment->p_filesz = 0;
 }
 
-/* In their order among each other. */
+/* Keeps their order. */
 static void put_loaded_first(struct elf_file *file)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {

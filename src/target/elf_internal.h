@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared by elf_file.c (headers), elf_dynamic.c (PT_DYNAMIC, where the tables
- * are) and elf_symbols.c (what is in them). Not for others.
+ * Shared by elf_file.c (headers), elf_dynamic.c (PT_DYNAMIC, and where the tables are) and
+ * elf_symbols.c (their contents). Not for other files.
  */
 #ifndef TARGET_ELF_INTERNAL_H
 #define TARGET_ELF_INTERNAL_H
@@ -14,20 +14,21 @@
 
 #include "target/elf_file.h"
 
-/* Where a symbol table lies in the file; checked against the file's size. */
+/* Where a symbol table is in the file; checked against the file's size. */
 struct symbol_table {
 	uint64_t symbols; /* offset of the first Elf64_Sym */
 	uint64_t count;
 	uint64_t strings; /* offset of the names */
 	uint64_t strings_size;
 	bool present;
-	bool broken; /* there is one, but it cannot be true */
+	bool broken; /* there is one, but it is implausible */
 };
 
 struct indexed_symbol {
 	uint64_t value;
 	uint32_t size;
-	uint32_t name; /* offset in the strings; the top two bits tell the rank among names of one address */
+	uint32_t name; /* offset in the strings; the top two bits are the rank among names of one
+		        * address */
 };
 
 struct symbol_index {
@@ -43,7 +44,7 @@ struct elf_file {
 	struct stat stat;
 	Elf64_Phdr *segments;
 	size_t segment_count;
-	size_t loaded_count; /* of these, the first: PT_LOAD */
+	size_t loaded_count; /* the first of these are PT_LOAD */
 	bool dynamic;
 	bool debug; /* a separate debug file */
 	char *soname;
@@ -56,30 +57,36 @@ struct elf_file {
 	struct symbol_index index;
 };
 
-/* Tables larger than these are not believed: a watched process could make us read for minutes. */
+/* Larger tables are refused: a watched process could make gpuprobe read for minutes. */
 #define ELF_STRINGS_MAX (256u << 20)
 #define ELF_SYMBOLS_MAX (1u << 23)
 
-/* Reads exactly `size` bytes: 0, -EBADMSG where the file ends before, or an errno. */
+/*
+ * Reads exactly `size` bytes. Returns 0, -EBADMSG if the file ends before, or another negative
+ * errno.
+ */
 int elf_internal__read_all(const struct elf_file *file, uint64_t offset, void *buffer, size_t size);
 
-/* Whether [offset, offset + size) lies in the file. */
+/* Whether [offset, offset + size) is within the file. */
 bool elf_internal__in_file(const struct elf_file *file, uint64_t offset, uint64_t size);
 
-/* The string at `offset`, of at most `max` bytes with its zero, malloc'd; NULL if there is none. */
+/*
+ * Returns the string at `offset`, of at most `max` bytes with its zero, malloc'd; NULL if there is
+ * none.
+ */
 char *elf_internal__string(const struct elf_file *file, uint64_t offset, size_t max);
 
-/* As elf_file__vaddr_to_offset, in an executable segment only where `executable`. */
+/* As elf_file__vaddr_to_offset; with `executable` only in an executable segment. */
 bool elf_internal__map(const struct elf_file *file, uint64_t vaddr, bool executable,
 		       uint64_t *offset);
 
 /*
- * Reads PT_DYNAMIC: sets soname, and the place of the dynamic symbol table
- * unless the section headers gave it. What is malformed is passed over.
+ * Reads PT_DYNAMIC: sets soname, and the location of the dynamic symbol table unless the section
+ * headers gave it. Ignores malformed parts.
  */
 void elf_dynamic__read(struct elf_file *file, const Elf64_Phdr *segment);
 
-/* Reads the section headers and sets the places of the symbol tables, as far as they go. */
+/* Reads the section headers, and sets the locations of the symbol tables that they give. */
 void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header);
 
 #endif

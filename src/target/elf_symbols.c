@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is in an ELF file's symbol tables: walking them, finding a name,
-// naming an address. See elf_file.h.
+/*
+ * The contents of an ELF file's symbol tables: iterates over them, finds a name, names an address.
+ * See elf_file.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +12,21 @@
 #define CHUNK 4096
 #define NAME_MAX_SIZE 16384
 /*
- * Names may overlap, so that a small file can hold millions of long ones:
- * this many bytes of names are looked at, far more than any real file has.
+ * Names may overlap, so a small file can hold millions of long ones. This many bytes of names are
+ * read, far more than any real file has.
  */
 #define NAME_BUDGET (1ull << 30)
 #define INDEX_MAX (1u << 24)
-/* The rank of a name among those of one address, above its offset in the strings. */
+/* A name's rank among those of one address is stored above its offset in the strings. */
 #define RANK_SHIFT 30
 #define NAME_MASK ((1u << RANK_SHIFT) - 1)
 _Static_assert(ELF_STRINGS_MAX <= NAME_MASK, "offsets in strings leave room for the rank");
-/* How many symbols that begin below an address are looked at: small ones may lie within a larger one. */
+/* How many symbols that begin below an address are tried: small ones may be inside a larger one. */
 #define BELOW_MAX 16
-/* How many names of one address are kept: each that is larger than those of a better rank. Files have one or two. */
+/*
+ * How many names of one address are kept: each one that is larger than those of a better rank.
+ * Files have one or two.
+ */
 #define SIZES_MAX 16
 
 struct walk {
@@ -31,8 +36,8 @@ struct walk {
 	uint64_t budget;
 	const char *prefix;
 	size_t prefix_size;
-	bool objects; /* variables, not functions */
-	bool imports; /* what is defined elsewhere; only its name is told */
+	bool objects; /* variables instead of functions */
+	bool imports; /* undefined symbols; only their names are valid */
 	elf_symbol_fn fn;
 	void *arg;
 };
@@ -47,14 +52,14 @@ static int read_strings(struct walk *walk, const struct symbol_table *table)
 		return -ENOMEM;
 	ret = elf_internal__read_all(walk->file, table->strings, walk->strings,
 				     table->strings_size);
-	/* Whatever the file says, no name runs past its strings. */
+	/* Makes sure that no name runs past its strings, whatever the file says. */
 	walk->strings[table->strings_size] = '\0';
 	return ret;
 }
 
 /*
- * The name at `offset` without @VERSION, cut in place: a name that shares its
- * end with another shares the version too. NULL for one that is to be skipped.
+ * Returns the name at `offset` without @VERSION, cut in place: a name that shares its end with
+ * another also shares the version. NULL for a name to skip.
  */
 static const char *take_name(struct walk *walk, uint32_t offset)
 {
@@ -82,7 +87,7 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 {
 	struct elf_symbol symbol = {0};
 
-	/* An import need not say that it is a function. */
+	/* An import need not be marked as a function. */
 	if ((!walk->imports && ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC)) ||
 	    (entry->st_shndx == SHN_UNDEF) != walk->imports)
 		return 0;
@@ -93,7 +98,7 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 		return 0;
 	if (walk->imports)
 		return walk->fn(&symbol, walk->arg);
-	/* A variable need not have a place in the file. */
+	/* A variable need not be in the file. */
 	if (!walk->objects &&
 	    !elf_internal__map(walk->file, entry->st_value, true, &symbol.file_offset))
 		return 0;
@@ -279,7 +284,10 @@ static int add_to_index(const struct elf_symbol *symbol, void *arg)
 	return 0;
 }
 
-/* By the rank in the name's top bits, then by the name's place: no order depends on that of the table. */
+/*
+ * By the rank in the name's top bits, then by the name's offset, so that the result does not depend
+ * on the order of the table.
+ */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct indexed_symbol *x = a, *y = b;
@@ -290,12 +298,12 @@ static int compare_symbols(const void *a, const void *b)
 }
 
 /*
- * Of those at one address the first that covers what is looked for is taken: one that is no larger than one
- * before it never is.
+ * A look-up takes the first symbol at an address that is large enough, so one that is no larger
+ * than an earlier one is never used.
  */
 static void drop_covered(struct symbol_index *index)
 {
-	size_t kept = 0, same = 0; /* those of the address that were kept */
+	size_t kept = 0, same = 0; /* kept ones of this address */
 
 	for (size_t i = 0; i < index->count; i++) {
 		const struct indexed_symbol *symbol = &index->symbols[i];
@@ -312,7 +320,7 @@ static void drop_covered(struct symbol_index *index)
 	index->count = kept;
 }
 
-/* .symtab, where there is one, has the dynamic symbols too. */
+/* .symtab, if there is one, includes the dynamic symbols. */
 static int build_index(struct elf_file *file)
 {
 	struct symbol_index *index = &file->index;
@@ -343,7 +351,10 @@ static bool covers(const struct indexed_symbol *symbol, uint64_t vaddr)
 	return vaddr - symbol->value < (symbol->size ? symbol->size : 1);
 }
 
-/* The symbol that covers `vaddr` and begins last; the first of those that begin there. NULL: none. */
+/*
+ * Among the symbols that cover `vaddr`, the one that begins last; among those that begin there, the
+ * first. NULL if there is none.
+ */
 static const struct indexed_symbol *search_index(const struct symbol_index *index, uint64_t vaddr)
 {
 	const struct indexed_symbol *symbols = index->symbols, *found = NULL;

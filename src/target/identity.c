@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asks the task_vma iterator for the inode behind a mapping, see identity.h.
+/* Gets the inode behind a mapping from the task_vma iterator; see identity.h. */
 #include "target/identity.h"
 
 #include <bpf/bpf.h>
@@ -16,24 +16,27 @@
 #include "gpuprobe/state.h"
 #include "target/task_iterator.h"
 
-#define MAPPINGS_MAX 131072 /* the kernel lets a process have half of them by default */
+#define MAPPINGS_MAX 131072 /* twice the kernel's default limit per process */
 
 struct identity_reader {
 	struct identity_programs programs;
-	struct identity_bpf *skeleton; /* NULL: they are another's */
+	struct identity_bpf *skeleton; /* NULL: the programs belong to another object */
 	struct bpf_link *link;
 };
 
-/* Mappings of the one process alone (Linux 6.1): of its main thread, or of the others where that has ended. */
+/*
+ * Attaches to the mappings of one process (Linux 6.1): those of its main thread, or of the other
+ * threads if that has ended.
+ */
 static struct bpf_link *attach_to(const struct identity_programs *programs, pid_t pid)
 {
 	return task_iterator__attach(programs->mappings, pid, 0);
 }
 
 /*
- * Limits the iterator to this process where the kernel can. Elsewhere it goes
- * through all processes, and the program picks this one by
- * `tgid`, which is right in the initial pid namespace.
+ * Limits the iterator to this process if the kernel can. Otherwise the iterator visits all
+ * processes, and the program selects this one by `tgid`, which is correct in the initial pid
+ * namespace.
  */
 static struct bpf_link *attach(const struct identity_programs *programs)
 {
@@ -90,7 +93,10 @@ void identity_reader__free(struct identity_reader *reader)
 	free(reader);
 }
 
-/* A read ends with EAGAIN after a million mappings that were not told of, as where it goes through all processes. */
+/*
+ * A read ends with EAGAIN after a million mappings without output, which happens if it visits all
+ * processes.
+ */
 static ssize_t read_more(int iter, void *buffer, size_t size, bool goes_on)
 {
 	ssize_t n;
@@ -101,10 +107,13 @@ static ssize_t read_more(int iter, void *buffer, size_t size, bool goes_on)
 	return n;
 }
 
-/* Returns whether more is wanted. */
+/* Returns false to stop. */
 typedef bool (*record_fn)(const struct vma_identity *record, void *arg);
 
-/* Hands the iterator's records out, `max` at most. Returns 0 at their end, 1 where no more were wanted, or a negative errno. */
+/*
+ * Passes on the iterator's records, at most `max`. Returns 0 at their end, 1 if `fn` stopped, or a
+ * negative errno.
+ */
 static int read_records(struct bpf_link *link, size_t max, record_fn fn, void *arg)
 {
 	struct vma_identity batch[64];
@@ -175,7 +184,7 @@ static int compare_starts(const void *start, const void *file)
 	return (a > b) - (a < b);
 }
 
-/* Of a process without its main thread each mapping is told once a thread. */
+/* For a process without its main thread, each mapping is reported once per thread. */
 static bool take_file(const struct vma_identity *record, void *arg)
 {
 	struct wanted_files *wanted = arg;

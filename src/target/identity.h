@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which file the kernel would probe. Two overlay mounts of one lower
- * directory show two devices by stat(2) and a third number in
- * /proc/PID/maps, yet a uprobe through either lands on the one inode below.
- * On btrfs two files have one number in maps. Only a mapping's own inode tells, so a file is mapped and looked at with a
- * BPF iterator, or the mappings of a process are, without a file being opened.
- * And whether anybody maps it.
+ * Identifies the file that the kernel would probe. Two overlay mounts of one lower directory show
+ * two devices in stat(2) and a third number in /proc/PID/maps, but a uprobe through either is
+ * placed on the one inode below. On btrfs two files may have the same number in maps. Only the
+ * inode of a mapping itself is unambiguous. So gpuprobe maps the file and inspects the mapping with
+ * a BPF iterator, or inspects the mappings of a process without opening a file. It can also tell
+ * whether any process maps a file.
  */
 #ifndef TARGET_IDENTITY_H
 #define TARGET_IDENTITY_H
@@ -18,29 +18,30 @@
 #include "gpuprobe/state.h"
 
 struct file_identity {
-	uint64_t inode; /* the kernel's address of it: unique while the file is open somewhere */
+	uint64_t inode; /* its address in the kernel: unique while the file is open somewhere */
 	uint64_t number;
 	uint32_t device;
 };
 
-/* A file that a process maps: its identity .inode 0 where it is not known. */
+/* A file that a process maps; its identity has .inode 0 if unknown. */
 struct mapped_file {
-	uint64_t start; /* of the mapping: given, the rest is found */
+	uint64_t start; /* of the mapping: input; the other members are output */
 	struct file_identity identity;
-	bool is_fuse;		     /* a program may serve it: by its file system, whatever that is mounted as */
+	bool is_fuse;		     /* a program may serve it: by its file system's type,
+				      * however that is mounted */
 	char name[MAPPED_NAME_SIZE]; /* the first 15 bytes of its name in its directory */
 };
 
 struct bpf_map;
 struct bpf_program;
 
-/* Those of bpf/core/identity.bpf.h, of an object that is loaded. */
+/* The programs and map of bpf/core/identity.bpf.h in a loaded object. */
 struct identity_programs {
 	struct bpf_program *mappings, *is_mapped;
 	struct bpf_map *tgid;
 };
 
-/* Of the skeleton of an object that has them. */
+/* From the skeleton of an object that has them. */
 #define IDENTITY_PROGRAMS(skeleton) \
 	{ \
 		.mappings = (skeleton)->progs.identity_of_mappings, .is_mapped = (skeleton)->progs.inode_is_mapped, \
@@ -50,24 +51,28 @@ struct identity_programs {
 struct identity_reader;
 
 /*
- * Attaches the iterator: of `programs`, whose object outlives the reader, or, with NULL, one that it loads. The reader is
- * used from one thread.
+ * Attaches the iterator of `programs`, whose object must outlive the reader, or, with NULL, of an
+ * object that it loads itself. Use the reader from one thread.
  */
 int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out, struct error *err);
 void identity_reader__free(struct identity_reader *reader);
 
-/* The identity of the file that is open for reading as `fd`. Returns 0 or a negative errno. */
+/*
+ * Finds the identity of the file that is open for reading as `fd`. Returns 0 or a negative errno.
+ */
 int identity_reader__of_fd(struct identity_reader *reader, int fd, struct file_identity *identity);
 
 /*
- * What the kernel would probe in these mappings of the process, by rising `start`; no file is opened for that. Those that are
- * gone, or not among the first 131,072, stay unknown. Returns 0 or a negative errno.
+ * Finds the identities of these mappings of the process, sorted by ascending `start`, without
+ * opening any file. Mappings that are gone, or not among the first 131,072, stay unknown. Returns 0
+ * or a negative errno.
  */
 int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struct mapped_file *files, size_t count);
 
 /*
- * Whether some process, of whatever namespace, has the file mapped. Returns 1, 0 or a negative errno. Only for a file
- * whose inode something keeps from being freed, as probes do. By the inode's list of mappings (i_mmap).
+ * Whether any process, in any namespace, has the file mapped, by the inode's list of mappings
+ * (i_mmap). Returns 1, 0 or a negative errno. Only for a file whose inode is pinned, for example by
+ * probes.
  */
 int identity_reader__is_mapped(struct identity_reader *reader, const struct file_identity *identity);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sockets of a process that listen, see listening.h. Fields of the tables: Documentation/networking/proc_net_tcp.rst.
+/*
+ * Listening sockets of a process; see listening.h. Fields of the tables:
+ * Documentation/networking/proc_net_tcp.rst.
+ */
 #include "target/listening.h"
 
 #include <dirent.h>
@@ -15,7 +18,10 @@ struct inodes {
 	size_t count;
 };
 
-/* "sl: local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode", as for TCP. */
+/*
+ * A line is "sl: local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout
+ * inode".
+ */
 static bool listens_to_tcp(const char *line, unsigned long *inode)
 {
 	unsigned int state;
@@ -23,7 +29,10 @@ static bool listens_to_tcp(const char *line, unsigned long *inode)
 	return sscanf(line, " %*d: %*s %*s %x %*s %*s %*s %*u %*u %lu", &state, inode) == 2 && state == STATE_LISTEN;
 }
 
-/* "Num: RefCount Protocol Flags Type St Inode Path", as unix_seq_show of net/unix/af_unix.c writes it. */
+/*
+ * A line is "Num: RefCount Protocol Flags Type St Inode Path", as unix_seq_show of
+ * net/unix/af_unix.c writes it.
+ */
 static bool listens_to_unix(const char *line, unsigned long *inode)
 {
 	unsigned int flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a process is a server: it has a socket that listens, of TCP or of Unix. */
+/* Whether a process is a server: it has a TCP or Unix socket that listens. */
 #ifndef TARGET_LISTENING_H
 #define TARGET_LISTENING_H
 
@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define LISTENING_MAX 256     /* listening sockets of its network namespace that are looked at */
-#define LISTENING_LINES 65536 /* of /proc/PID/net/tcp and the like */
-#define LISTENING_FILES 4096  /* of its open files */
+#define LISTENING_MAX 256     /* listening sockets of its network namespace that are remembered */
+#define LISTENING_LINES 65536 /* lines read of /proc/PID/net/tcp and the like */
+#define LISTENING_FILES 4096  /* open files of the process that are checked */
 
-/* By /proc. Whatever cannot be read is no socket that listens. */
+/* Reads /proc. What cannot be read does not count. */
 bool listening__of(pid_t pid);
 
 /*
- * Adds the inodes of sockets that listen, by the lines of a /proc/PID/net/tcp or unix; at most `most` in all. Returns how many there
- * are then.
+ * Adds the inodes of listening sockets from the lines of a /proc/PID/net/tcp or unix, at most
+ * `most` in total. Returns the new count.
  */
 size_t listening__parse(FILE *table, unsigned long inodes[], size_t count, size_t most);
 

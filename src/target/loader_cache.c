@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loader's cache and its default directories, see loader_cache.h.
+/* The loader's cache and its default directories; see loader_cache.h. */
 #include "target/loader_cache.h"
 
 #include <dirent.h>
@@ -16,14 +16,17 @@
 
 #define CACHE_PATH "/etc/ld.so.cache"
 #define CACHE_MAX (64u << 20)
-/* Each new one is compared with all others, and each is opened. A machine with all versions of CUDA has some dozen. */
+/*
+ * Each new path is compared with all others, and each file is opened. A machine with all versions
+ * of CUDA has a few dozen.
+ */
 #define PATHS_MAX 1024
 #define OLD_MAGIC "ld.so-1.7.0"
 #define NEW_MAGIC "glibc-ld.so.cache1.1"
-/* What an entry of the old format takes, and where its table begins. */
+/* The size of an entry in the old format, and where its table begins. */
 #define OLD_ENTRY 12
 #define OLD_HEADER 16
-/* Bits of an entry's flags that tell the architecture, and x86-64 in them. */
+/* The bits of an entry's flags for the architecture, and their value for x86-64. */
 #define FLAG_REQUIRED 0xff00
 #define FLAG_X86_64 0x0300
 
@@ -46,7 +49,7 @@ struct cache_header {
 
 struct cache_entry {
 	int32_t flags;
-	uint32_t key, value; /* offsets of strings from the header on */
+	uint32_t key, value; /* offsets of strings, from the header */
 	uint32_t os_version;
 	uint64_t hwcap;
 };
@@ -122,7 +125,7 @@ static int search_default_directories(const char *root, struct path_list *list)
 	return ret;
 }
 
-/* Reads the whole cache, with a zero after it. -ENOENT when there is none. */
+/* Reads the whole cache, with a zero after it. -ENOENT if there is none. */
 static int read_cache(const char *path, char **data, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -158,7 +161,9 @@ static int read_cache(const char *path, char **data, size_t *size)
 	return ret;
 }
 
-/* Where the new format begins: at once, or behind the old one's table, aligned to 8. */
+/*
+ * Finds where the new format begins: at the start, or after the old format's table, aligned to 8.
+ */
 static int find_new_format(const char *data, size_t size, size_t *start)
 {
 	uint32_t entries;

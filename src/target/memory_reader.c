@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of processes that may be hostile, see memory_reader.h.
+/* Reads the memory of processes that may be hostile; see memory_reader.h. */
 #include "target/memory_reader.h"
 
 #include <errno.h>
@@ -19,11 +19,15 @@
 #include "target/process_memory.h"
 
 #define ANSWER_NS (200 * NS_PER_MS)
-#define PATIENCE 5 /* times as long for one that has no CPU */
-/* A wait is looked at as often as that: what is shorter is not counted, since on a busy machine anybody's may be. */
+#define PATIENCE 5 /* the limit is this many times longer for a reader that gets no CPU */
+/*
+ * A wait is checked this often. Shorter waits do not count, because on a busy machine any process
+ * may cause them.
+ */
 #define STEP_NS (10 * NS_PER_MS)
 #define PERIOD_NS (60 * NS_PER_S)
-#define PROCESS_NS (400 * NS_PER_MS) /* waited for one process in that time: then it is left alone */
+#define PROCESS_NS (400 * NS_PER_MS) /* maximum wait for one process in that time; then it is
+				      * left alone */
 #define WHOLE_NS (1600 * NS_PER_MS)  /* for all of them */
 #define SLOW_MAX 64
 #define GIVEN_UP_MAX 8
@@ -31,31 +35,31 @@
 #define END_STEP_NS 200000
 #define STARTS 2 /* for one request: the process may have been killed meanwhile */
 
-/* What has been waited since it began. */
+/* The time waited since begin_ns. */
 struct profile {
 	uint64_t begin_ns;
 	uint64_t waited_ns;
 };
 
-/* One that was waited for. */
+/* A process that kept the reader waiting. */
 struct slow_process {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0 if the entry is unused */
 	uint64_t start_ns;
 	struct profile profile;
 	bool reported;
-	uint64_t until_ns; /* not asked again before */
+	uint64_t until_ns; /* do not read it before */
 };
 
 struct memory_reader {
 	const struct log *log;
-	pid_t child; /* 0: there is none */
+	pid_t child; /* 0 if there is none */
 	int socket;
-	pid_t given_up[GIVEN_UP_MAX]; /* killed, and perhaps still waiting in the kernel */
+	pid_t given_up[GIVEN_UP_MAX]; /* killed, but perhaps still waiting in the kernel */
 	size_t given_up_count;
-	struct profile profile; /* of all processes */
-	uint64_t until_ns;	/* nobody is asked again before */
+	struct profile profile; /* for all processes */
+	uint64_t until_ns;	/* read no process before */
 	struct slow_process slow[SLOW_MAX];
-	size_t slow_count; /* so far: the oldest leaves */
+	size_t slow_count; /* so far: the oldest entry is replaced */
 };
 
 struct memory_reader *memory_reader__new(const struct log *log)
@@ -78,7 +82,7 @@ static void reap(struct memory_reader *reader)
 	}
 }
 
-/* There was room for it when it was started. */
+/* start() has made sure that there is room in the list. */
 static void give_up(struct memory_reader *reader)
 {
 	if (!reader->child)
@@ -105,7 +109,10 @@ void memory_reader__free(struct memory_reader *reader)
 	free(reader);
 }
 
-/* What is sent to all of a terminal's processes is gpuprobe's alone to follow. */
+/*
+ * Forks with all signals blocked: signals that are sent to all processes of a terminal are for
+ * gpuprobe itself to handle.
+ */
 static pid_t fork_deaf(int socket)
 {
 	sigset_t all, before;
@@ -167,7 +174,7 @@ static struct slow_process *find_slow(struct memory_reader *reader, pid_t pid)
 	return NULL;
 }
 
-/* NULL: it is gone. */
+/* Returns NULL if the process is gone. */
 static struct slow_process *find_or_add_slow(struct memory_reader *reader, pid_t pid)
 {
 	struct slow_process *slow = find_slow(reader, pid);
@@ -187,13 +194,16 @@ static bool is_silent(struct memory_reader *reader, pid_t pid)
 	return slow && clock__boot_ns() < slow->until_ns;
 }
 
-/* There may be any number of them, which would hold up who asks them all. */
+/* Many slow processes together would block a caller that reads them all. */
 static bool has_waited_enough(const struct memory_reader *reader)
 {
 	return clock__boot_ns() < reader->until_ns;
 }
 
-/* Until when nothing more is to be waited for; 0: there is some left. The next profile begins after that. */
+/*
+ * Adds a wait. Returns until when no more may be waited; 0 if some allowance is left. A new profile
+ * begins after that.
+ */
 static uint64_t add_wait(struct profile *profile, uint64_t waited_ns, uint64_t max_ns)
 {
 	uint64_t now = clock__boot_ns();
@@ -207,7 +217,7 @@ static uint64_t add_wait(struct profile *profile, uint64_t waited_ns, uint64_t m
 	return now + PERIOD_NS;
 }
 
-/* `answered`: but late. */
+/* `answered`: it answered, but late. */
 static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_ns, bool answered)
 {
 	uint64_t until_ns = add_wait(&reader->profile, waited_ns, WHOLE_NS);
@@ -229,7 +239,7 @@ static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_n
 
 /* --- requests --- */
 
-/* On a busy machine it may be the reader that has had no CPU yet. */
+/* On a busy machine the reader itself may not have had a CPU yet. */
 static bool waits_for_cpu(const struct memory_reader *reader)
 {
 	struct process_info info;
@@ -237,7 +247,10 @@ static bool waits_for_cpu(const struct memory_reader *reader)
 	return !proc__info(reader->child, &info) && info.state == 'R';
 }
 
-/* How many bytes were received; 0: the reader is gone; -ETIMEDOUT. Adds to `waited_ns` what was not waited for a CPU. */
+/*
+ * Returns the number of bytes received; 0 if the reader is gone; -ETIMEDOUT. Adds the time not
+ * spent waiting for a CPU to `waited_ns`.
+ */
 static ssize_t receive(struct memory_reader *reader, struct msghdr *message, uint64_t *waited_ns)
 {
 	uint64_t begin = clock__boot_ns(), before = begin;
@@ -259,7 +272,7 @@ static ssize_t receive(struct memory_reader *reader, struct msghdr *message, uin
 	}
 }
 
-/* Returns -EPIPE where the reader has been killed, -ETIMEDOUT, or 0 with what it has answered. */
+/* Returns -EPIPE if the reader was killed, -ETIMEDOUT, or 0 with its answer. */
 static int exchange(struct memory_reader *reader, const struct memory_request *request, void *buffer, int64_t *result,
 		    uint64_t *waited_ns)
 {
@@ -280,7 +293,7 @@ static int exchange(struct memory_reader *reader, const struct memory_request *r
 	return *result > 0 && n != (ssize_t)sizeof(*result) + *result ? -EPIPE : 0;
 }
 
-/* How many bytes, or a negative errno. */
+/* Returns the number of bytes, or a negative errno. */
 static int64_t ask(struct memory_reader *reader, const struct memory_request *request, void *buffer)
 {
 	uint64_t waited_ns = 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory of processes that may be hostile, read by a process of gpuprobe's own that can be given up.
+ * Reads the memory of processes that may be hostile, in a process of gpuprobe's own that can be
+ * abandoned.
  *
- * A page may be one of a file that a program serves (FUSE) and does not answer for: who reads it waits in the kernel,
- * and cannot even be killed, for as long as that program likes. So it is not gpuprobe that reads, and
- * it waits for an answer for 200 ms. Nor do answers that come late add up: 0.4 s are waited for a process within a
- * minute, 1.6 s for all of them. What the reader waits for a CPU does not count, nor what is below 10 ms.
+ * A page may belong to a file that a program serves (FUSE) without ever answering: the reader then
+ * waits in the kernel, and cannot even be killed, for as long as that program likes. So gpuprobe
+ * does not read itself, and waits at most 200 ms for an answer. Late answers do not add up either:
+ * within a minute it waits at most 0.4 s for one process, and 1.6 s for all of them. Time in which
+ * the reader waits for a CPU does not count, nor do waits below 10 ms.
  */
 #ifndef TARGET_MEMORY_READER_H
 #define TARGET_MEMORY_READER_H
@@ -19,33 +21,39 @@
 struct memory_reader;
 
 /*
- * One thread at a time may use it. Its process is forked by the first reading, with what gpuprobe may do by then, and
- * anew where it was killed. `log` must outlive it, NULL ok: a process whose memory does not answer, or late, is warned
- * of once.
- * NULL without memory.
+ * Use it from one thread at a time. The first read forks its process, with the privileges that
+ * gpuprobe has by then; if that was killed, another one is forked. `log` must outlive the reader,
+ * NULL ok: it receives one warning for each process whose memory answers late or not at all.
+ * Returns NULL if out of memory.
  */
 struct memory_reader *memory_reader__new(const struct log *log);
-void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes 100 ms at most */
+void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes at most 100 ms */
 
 /*
- * Reads exactly `size` bytes: 0, -EFAULT where not all of them are there, -ESRCH or another errno of
- * process_vm_readv(2). -ETIMEDOUT: the process's memory does not answer, or has been waited for long enough, and it is not
- * asked again for a minute. -EAGAIN: all have been waited for long enough, eight in vain, and nobody is asked for a
- * minute; or eight readers still wait in the kernel: nothing is read until that is over; or no process can be forked.
+ * Reads exactly `size` bytes. Returns 0, -EFAULT if not all of them are mapped, -ESRCH or another
+ * errno of process_vm_readv(2).
  *
- * `reader` NULL: the calling thread reads, as long as it takes. For processes that one has started oneself.
+ * - -ETIMEDOUT: the process's memory does not answer, or its allowance is used up; it is not read
+ *   for a minute.
+ * - -EAGAIN: the allowance for all processes is used up, or eight reads got no answer; nothing is
+ *   read for a minute. Also if eight readers still wait in the kernel, until that is over, or if no
+ *   process can be forked.
+ *
+ * `reader` NULL: the calling thread reads, for as long as it takes. Use that only for processes
+ * that gpuprobe started itself.
  */
 int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer, size_t size);
 
 /*
- * Reads a string with its NUL, at most `size` bytes, and no more than 32 KiB. -ENAMETOOLONG where it does not end within
- * them; else as memory_reader__read.
+ * Reads a string with its NUL, at most `size` bytes and 32 KiB. Returns -ENAMETOOLONG if it does
+ * not end within them, otherwise as memory_reader__read.
  */
 int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address, char *buffer, size_t size);
 
 /*
- * Reads of /proc/PID/environ, from `offset` on: how many bytes, which may be fewer than `size`, 0 at its end, or a
- * negative errno as above. `reader` is not NULL. To be read from its beginning on, one process's after the other's.
+ * Reads /proc/PID/environ from `offset` on. Returns the number of bytes, which may be less than
+ * `size`, 0 at its end, or a negative errno as above. `reader` must not be NULL. Read each process
+ * from its beginning, one process after another.
  */
 ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset, void *buffer,
 					size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The process that reads other processes' memory, see memory_server.h.
+/* The process that reads other processes' memory; see memory_server.h. */
 #include "target/memory_server.h"
 
 #include <errno.h>
@@ -16,10 +16,12 @@
 #include "target/proc.h"
 #include "target/process_memory.h"
 
-#define LINE_ROOM 256 /* of a line of maps: what matters of it is shorter */
+#define LINE_ROOM 256 /* of a line of maps; the part that matters is shorter */
 #define CHUNK_SIZE 4096
 
-/* gpuprobe's links, files and pipes are not to stay for as long as a process that nobody can end. */
+/*
+ * gpuprobe's links, files and pipes must not stay open as long as a process that cannot be killed.
+ */
 static void close_others(int socket)
 {
 	if (socket > 0)
@@ -27,7 +29,10 @@ static void close_others(int socket)
 	close_range((unsigned int)socket + 1, ~0u, 0);
 }
 
-/* "7f00-7f10 rw-s 00000000 00:0e 42    anon_inode:bpf-map": BPF maps, and what a driver has mapped. */
+/*
+ * Parses "7f00-7f10 rw-s 00000000 00:0e 42    anon_inode:bpf-map": BPF maps, and what a driver has
+ * mapped.
+ */
 static void unmap_line(const char *line)
 {
 	const char *path = strchr(line, '/');
@@ -44,7 +49,7 @@ static void unmap_line(const char *line)
 		munmap((void *)start, end - start);
 }
 
-/* A mapping keeps a BPF map as a descriptor does. */
+/* A mapping keeps a BPF map alive, as a descriptor does. */
 static void unmap_shared(void)
 {
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -89,7 +94,7 @@ static void close_environment(int *fd)
 	*fd = -1;
 }
 
-/* All pieces are of the program that the process was at the first. */
+/* All pieces come from the program that the process was running at the first one. */
 static int64_t read_environment(const struct memory_request *request, char *data, int *fd)
 {
 	char path[64];

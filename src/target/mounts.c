@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mounts that a process sees, see mounts.h.
+/* The mounts that a process sees; see mounts.h. */
 #include "target/mounts.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "target/proc.h"
 
 /*
- * The kernel allows 100,000 mounts in a namespace, and any user may make them, at paths of any length. What usual ones
- * take fits in, of a process and of gpuprobe.
+ * The kernel allows 100,000 mounts in a namespace, and any user may make them, at paths of any
+ * length. This limit is enough for the usual mounts of a process and of gpuprobe.
  */
 #define TEXT_MAX (16u << 20)
 #define BLOCK_SIZE 16384
-#define TYPE_SIZE 8 /* one that is longer is cut off */
+#define TYPE_SIZE 8 /* a longer one is cut */
 
 void mounts__init(struct mounts *mounts, pid_t pid)
 {
@@ -36,7 +36,7 @@ void mounts__clear(struct mounts *mounts)
 
 static int add(struct mounts *mounts, const struct mount *mount)
 {
-	/* Grown by doubling: whenever the count is a power of two, it is full. */
+	/* Capacity doubles: whenever the count is a power of two, the list is full. */
 	if ((mounts->count & (mounts->count - 1)) == 0) {
 		struct mount *grown = realloc(mounts->list, (mounts->count ? 2 * mounts->count : 1) * sizeof(*grown));
 
@@ -48,7 +48,7 @@ static int add(struct mounts *mounts, const struct mount *mount)
 	return 0;
 }
 
-/* What is kept of a line, which may be of any length. */
+/* The parser's state within a line, which may have any length. */
 struct line {
 	enum {
 		LINE_ID,
@@ -59,9 +59,9 @@ struct line {
 	} part;
 	uint64_t id;
 	size_t digits;
-	size_t matched; /* of what is before the type */
+	size_t matched; /* characters matched of the separator before the type */
 	char type[TYPE_SIZE];
-	size_t length; /* of it */
+	size_t length; /* of `type` */
 };
 
 static void take_id(struct line *line, char c)
@@ -94,8 +94,8 @@ static void take_type(struct line *line, char c)
 }
 
 /*
- * "fuse", "fuse.sshfs". Not "fusectl", which is the kernel's, nor "fuseblk", which is on a block device, so that
- * mounts__check does not ask for it.
+ * "fuse", "fuse.sshfs". Not "fusectl", which is the kernel's, nor "fuseblk": it is on a block
+ * device, and mounts__check accepts those.
  */
 static bool is_fuse(const char *type)
 {
@@ -111,7 +111,10 @@ static int end_line(struct mounts *mounts, struct line *line)
 	return good ? add(mounts, &mount) : 0;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": spaces in names are escaped. */
+/*
+ * A line is "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw"; spaces in names are
+ * escaped.
+ */
 static int take(struct mounts *mounts, struct line *line, char c)
 {
 	if (c == '\n')
@@ -125,7 +128,7 @@ static int take(struct mounts *mounts, struct line *line, char c)
 	return 0;
 }
 
-/* A line that is cut off is left out: so might be the type. */
+/* An incomplete last line is dropped, because its type may be incomplete, too. */
 int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes)
 {
 	struct line line = {.part = LINE_ID};
@@ -144,14 +147,18 @@ int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes)
 	return ret ? ret : -EOVERFLOW;
 }
 
-/* The latest list of a process that was read, and the file that tells when it changes. */
+/* The latest list read of a process, and the file that reports its changes. */
 struct kept_list {
-	FILE *file; /* NULL: none */
+	FILE *file; /* NULL if there is none */
 	struct mounts mounts;
-	size_t bytes; /* read of this process so far: who mounts all the time is not read all the time */
+	size_t bytes; /* read of this process so far: a process that mounts all the time must not
+		       * be read all the time */
 };
 
-/* The thread's: files are opened below a dozen layers that know nothing of a turn, and each turn is one thread's. */
+/*
+ * Per thread: files are opened below a dozen layers that do not know of mounts__keep, and each such
+ * period belongs to one thread.
+ */
 static _Thread_local struct {
 	unsigned int depth;
 	struct kept_list process, own;
@@ -189,7 +196,10 @@ void mounts__forget(void)
 	drop(&kept.own);
 }
 
-/* Since the file was opened nothing has been mounted or unmounted there: see proc(5), /proc/PID/mounts. */
+/*
+ * Whether nothing has been mounted or unmounted there since the file was opened; see proc(5),
+ * /proc/PID/mounts.
+ */
 static bool is_good(const struct kept_list *list, pid_t pid)
 {
 	struct pollfd fd = {.events = POLLPRI};
@@ -236,7 +246,10 @@ static int add_read(struct mounts *mounts, pid_t pid)
 	return ret;
 }
 
-/* gpuprobe's own as well: a process may run a program from outside its root, as container runtimes do. */
+/*
+ * Reads gpuprobe's own mounts as well: a process may run a program from outside its root, as
+ * container runtimes do.
+ */
 static void load(struct mounts *mounts)
 {
 	const pid_t pids[] = {mounts->pid, 0};
@@ -250,7 +263,9 @@ static void load(struct mounts *mounts)
 	}
 }
 
-/* The kernel's own mount for what memfd_create(2) makes, which is in nobody's list. */
+/*
+ * Whether it is the kernel's own mount for files of memfd_create(2), which is in no process's list.
+ */
 static bool is_memory(const struct statx *status)
 {
 	int fd = memfd_create("", MFD_CLOEXEC);
@@ -264,7 +279,7 @@ static bool is_memory(const struct statx *status)
 	return same;
 }
 
-/* What is in no list that was read as a whole is nobody's any more, and might be FUSE. */
+/* A file system that is in no completely read list is not mounted any more, and might be FUSE. */
 static int judge_unknown(const struct mounts *mounts)
 {
 	switch (mounts->error) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The mounts that a process sees, as far as it matters before one of its files
- * is opened: a program that serves files (FUSE) can leave whoever looks at them
- * waiting for ever, and any user can be that program.
+ * The mounts that a process sees, as needed before one of its files is opened: a program that
+ * serves files (FUSE) can block a process that looks at them forever, and any user can run such a
+ * program.
  */
 #ifndef TARGET_MOUNTS_H
 #define TARGET_MOUNTS_H
@@ -22,42 +22,41 @@ struct mount {
 
 struct mounts {
 	pid_t pid;
-	bool loaded; /* read when they are first asked for */
+	bool loaded; /* the list is read on first use */
 	struct mount *list;
 	size_t count;
-	int error; /* why they are not all of them; 0: they are */
+	int error; /* why the list is incomplete; 0 if it is complete */
 };
 
-/* Those of the process; 0: gpuprobe's own. To be cleared. */
+/* Prepares the mounts of the process; 0: gpuprobe's own. Clear them afterwards. */
 void mounts__init(struct mounts *mounts, pid_t pid);
 void mounts__clear(struct mounts *mounts);
 
 /*
- * Whether what `fd` (O_PATH) stands for can be opened, and looked into, without
- * asking another program. Fills `status` with type, size, device and inode, of
- * FUSE as the kernel remembers them. 0, -EREMOTE where it is of a FUSE file
- * system, or of one that neither the process nor gpuprobe has mounted any more
- * and that might be; -EOVERFLOW where that is not known, since they have more
- * mounts than are read (16 MiB of text); or another negative errno.
+ * Whether the file of `fd` (O_PATH) can be opened and inspected without depending on another
+ * program. Fills `status` with type, size, device and inode, for FUSE as the kernel remembers them.
+ * Returns 0; -EREMOTE if the file is on a FUSE file system, or on one that neither the process nor
+ * gpuprobe has mounted any more and that might be FUSE; -EOVERFLOW if that is unknown because they
+ * have more mounts than are read (16 MiB of text); or another negative errno.
  *
- * A file system on a block device is taken for one that answers, fuseblk with
- * the others: to mount it takes an administrator.
+ * A file system on a block device, including fuseblk, is assumed to answer: only an administrator
+ * can mount it.
  */
 int mounts__check(struct mounts *mounts, int fd, struct statx *status);
 
 /*
- * Between these calls, which may be nested, a thread reads the mounts of a process once for all files that it looks
- * at, and again only when some have come or gone: there may be 100,000, and a thousand files. All that is read of one
- * process then has the bound of 16 MiB. What is kept keeps the process's mount namespace from going: not for longer
- * than it takes.
+ * Between these calls, which may be nested, a thread reads the mounts of a process once for all
+ * files, and again only when they change: there may be 100,000 mounts and a thousand files. The
+ * limit of 16 MiB then applies to everything read of one process. The kept list pins the process's
+ * mount namespace, so do not keep it longer than necessary.
  */
 void mounts__keep(void);
 void mounts__forget(void);
 
 /*
- * Adds the mounts of a file in the form of /proc/PID/mountinfo, of which `bytes` have been read before, and are
- * afterwards. 0, -EOVERFLOW where 16 MiB do not hold it: those up to there are added; or another negative errno. For
- * tests.
+ * Adds the mounts of a file in the format of /proc/PID/mountinfo. `bytes` is the number of bytes
+ * read so far, and is updated. Returns 0; -EOVERFLOW if the text exceeds 16 MiB, after adding the
+ * mounts up to there; or another negative errno. For tests.
  */
 int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes);
 

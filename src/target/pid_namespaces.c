@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pid namespaces that have a process, see pid_namespaces.h.
+/* The pid namespaces that have a process; see pid_namespaces.h. */
 #include "target/pid_namespaces.h"
 
 #include <errno.h>
@@ -13,10 +13,13 @@
 
 #include "target/proc.h"
 
-/* The kernel's PROC_PID_INIT_INO (include/linux/proc_ns.h), in its interface as PID_NS_INIT_INO since 6.18. */
+/*
+ * PROC_PID_INIT_INO of include/linux/proc_ns.h; part of the kernel's uapi as PID_NS_INIT_INO since
+ * 6.18.
+ */
 #define FIRST_NAMESPACE UINT64_C(0xEFFFFFFC)
 
-/* Of another namespace it shows only the processes in there and below. */
+/* The /proc of another namespace only shows processes in and below that. */
 static bool is_proc_of_first(void)
 {
 	struct pid_namespace own;
@@ -24,7 +27,7 @@ static bool is_proc_of_first(void)
 	return !proc__own_namespace(&own) && own.inode == FIRST_NAMESPACE && !own.depth;
 }
 
-/* Whether /proc is, or may be, mounted so that it does not list all processes for everybody. */
+/* Whether /proc is, or may be, mounted with an option that hides processes from some users. */
 static bool is_hiding(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -40,7 +43,7 @@ static bool is_hiding(void)
 	return hides;
 }
 
-/* What does not tell its namespace, as security modules have it, still tells its depth. */
+/* Even if security modules hide a process's namespace, its depth is visible. */
 static int read_depth(pid_t pid, uint64_t *number)
 {
 	*number = FIRST_NAMESPACE;
@@ -49,7 +52,10 @@ static int read_depth(pid_t pid, uint64_t *number)
 	return kill(pid, 0) && errno == ESRCH ? -ESRCH : -EACCES;
 }
 
-/* The namespace of a process. Returns 0, -ESRCH where it has ended, -EACCES where it does not tell. */
+/*
+ * Reads the namespace of a process. Returns 0, -ESRCH if it has ended, -EACCES if it is not
+ * readable.
+ */
 static int read_number(pid_t pid, uint64_t *number)
 {
 	char path[64], link[64];
@@ -65,7 +71,7 @@ static int read_number(pid_t pid, uint64_t *number)
 
 static int add(struct pid_namespaces *living, uint64_t number)
 {
-	/* Grown by doubling: whenever the count is a power of two, it is full. */
+	/* Capacity doubles: whenever the count is a power of two, the list is full. */
 	if ((living->count & (living->count - 1)) == 0) {
 		size_t capacity = living->count ? living->count * 2 : 1;
 		uint64_t *grown = realloc(living->numbers, capacity * sizeof(*grown));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pid namespaces that have a process. One without any is dead: its first
- * process is the last to go, and after it the kernel makes none in there. Its
- * number can be given to a new namespace, though.
+ * The pid namespaces that have a process. One without any is dead: its first process is the last to
+ * go, and after it the kernel creates no process in it. Its number can be reused for a new
+ * namespace, though.
  */
 #ifndef TARGET_PID_NAMESPACES_H
 #define TARGET_PID_NAMESPACES_H
@@ -17,11 +17,10 @@ struct pid_namespaces {
 };
 
 /*
- * Finds every namespace that has a process from the call to the return. Returns
- * 0; -EXDEV where gpuprobe, or its /proc, is not of the machine's first pid
- * namespace, which alone sees all processes; -EACCES where processes may be
- * hidden, or one of another namespace does not tell which (that takes
- * CAP_SYS_PTRACE); or another negative errno. To be cleared.
+ * Finds every namespace that has a process during the whole call. Returns 0; -EXDEV if gpuprobe, or
+ * its /proc, is not in the machine's first pid namespace, which alone sees all processes; -EACCES
+ * if processes may be hidden, or one of another namespace does not show which (reading it takes
+ * CAP_SYS_PTRACE); or another negative errno. The caller clears `living`.
  */
 int pid_namespaces__read(struct pid_namespaces *living);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which first instructions make a cheap probe, see probe_point.h.
+/* Which first instructions allow a cheap probe; see probe_point.h. */
 #include "target/probe_site.h"
 
-/* Legacy prefixes: a nop stays a nop with them, a 16-bit branch is not emulated. */
+/* Legacy prefixes: a nop with one is still a nop, but a 16-bit branch is not emulated. */
 static bool is_prefix(uint8_t byte)
 {
 	switch (byte) {
@@ -15,7 +15,7 @@ static bool is_prefix(uint8_t byte)
 	return false;
 }
 
-/* The bytes that an operand in memory takes after 0f 1f: ModRM, SIB and displacement. */
+/* The size of a memory operand after 0f 1f: ModRM, SIB and displacement. */
 static size_t operand_size(const uint8_t *operand)
 {
 	unsigned int mode = operand[0] >> 6, base = operand[0] & 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Processes, from /proc, see proc.h.
+/* Processes, from /proc; see proc.h. */
 #include "target/proc.h"
 
 #include <ctype.h>
@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "gpuprobe/image.h"
 
-#define OF_KERNEL 0x00200000 /* PF_KTHREAD, of the flags in /proc/PID/stat */
+#define OF_KERNEL 0x00200000 /* PF_KTHREAD in the flags in /proc/PID/stat */
 
-/* Reads a file of /proc that is short; a longer one is cut. Returns the length or an errno. */
+/* Reads a short file of /proc; a longer one is cut. Returns the length or a negative errno. */
 static long read_short_file(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,8 +46,8 @@ static uint64_t ticks_to_ns(unsigned long long ticks)
 }
 
 /*
- * "PID (COMM) STATE PPID … STARTTIME …": the name is raw and may hold
- * anything, so it ends at the last parenthesis.
+ * Parses "PID (COMM) STATE PPID … STARTTIME …". The name is raw and may contain anything, so it
+ * ends at the last parenthesis.
  */
 static int parse_stat(char *text, struct process_info *info)
 {
@@ -103,7 +103,7 @@ static bool has_ended(const struct process_info *info)
 	return info->state == 'Z' || info->state == 'X';
 }
 
-/* A thread of a process whose leader has ended; 0: the process has ended. */
+/* Finds a living thread of a process whose leader has ended; 0 if the process has ended. */
 static pid_t find_living(pid_t pid, struct process_info *info)
 {
 	char path[64];
@@ -187,7 +187,7 @@ void proc__exe_path(pid_t pid, char *path, size_t size)
 
 static int add_pid(struct pid_list *list, pid_t pid)
 {
-	/* Grown by doubling: whenever the count is a power of two, it is full. */
+	/* Capacity doubles: whenever the count is a power of two, the list is full. */
 	if (list->count == 0 || (list->count & (list->count - 1)) == 0) {
 		size_t capacity = list->count ? list->count * 2 : 1;
 		pid_t *grown = realloc(list->pids, capacity * sizeof(*grown));
@@ -250,7 +250,7 @@ static int compare_parents(const void *a, const void *b)
 	return compare_pids(&x->parent, &y->parent);
 }
 
-/* Every process with its parent, sorted by parent. */
+/* Lists every process with its parent, sorted by parent. */
 static int list_families(struct family **families, size_t *count)
 {
 	struct process_info info;
@@ -293,9 +293,8 @@ static int add_children(const struct family *families, size_t count, pid_t paren
 }
 
 /*
- * The parents were read one after the other while processes came and went, so
- * a reused pid could close a circle: no more pids are added than there were
- * processes.
+ * The parents were read one after another while processes came and went, so a reused pid could
+ * close a cycle: no more pids are added than there were processes.
  */
 int proc__descendants(pid_t pid, struct pid_list *list)
 {
@@ -317,7 +316,10 @@ int proc__descendants(pid_t pid, struct pid_list *list)
 	return ret;
 }
 
-/* NSpid lists the pid in each namespace from the one that /proc shows to the process's own. 0: it is not there. */
+/*
+ * NSpid lists the pid in each namespace from the one that /proc shows to the process's own. Returns
+ * 0 if it is missing.
+ */
 static unsigned int count_levels(const char *status)
 {
 	const char *line = strstr(status, "\nNSpid:");
@@ -346,7 +348,7 @@ int proc__depth(pid_t pid)
 	return levels ? (int)levels - 1 : -ENODATA;
 }
 
-/* The number of NSpid at `level`; 0: the process is not that deep. */
+/* The pid in NSpid at `level`; 0 if the process is not that deep. */
 static pid_t pid_at_level(const char *status, unsigned int level)
 {
 	const char *line = strstr(status, "\nNSpid:");
@@ -419,7 +421,7 @@ long process_status__number(const char *text, const char *name)
 	return -1;
 }
 
-/* A number of /proc/PID/status, or a negative errno. */
+/* Reads a number of /proc/PID/status; returns a negative errno on failure. */
 static long status_number(pid_t pid, const char *name)
 {
 	char path[64], status[4096] = "";

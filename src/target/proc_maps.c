@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /proc/PID/maps, see proc_maps.h.
+/* Reads /proc/PID/maps; see proc_maps.h. */
 #include "target/proc_maps.h"
 
 #include <errno.h>
@@ -16,16 +16,17 @@
 #include "target/root_file.h"
 
 /*
- * The kernel makes the text as it is read, 10 to 25 ns a byte, and prints paths of any length. Of what the kernel lets a
- * process have by default, 65,530 mappings, with paths of 100 bytes it is 12 MB.
+ * The kernel generates the text during the read, at 10 to 25 ns per byte, and prints paths of any
+ * length. A process with the kernel's default limit of 65,530 mappings and paths of 100 bytes has
+ * 12 MB.
  */
 #define TEXT_MAX (16 << 20)
 #define DELETED " (deleted)"
 #define MEMFD "/memfd:"
-/* What is before the path and after it, and a path of newlines, each of which is four characters. */
+/* The text before and after the path, and a path of newlines, which take four characters each. */
 #define LINE_MAX_SIZE (4 * PATH_MAX + 128)
 
-/* Reads a number that ends with `end` (' ' also takes the line's end); NULL if it is not there. */
+/* Reads a number that ends with `end` (' ' also matches the line's end); NULL if there is none. */
 static char *parse_number(char *s, int base, char end, uint64_t *value)
 {
 	char *rest;
@@ -41,7 +42,7 @@ static char *parse_number(char *s, int base, char end, uint64_t *value)
 	return end == ' ' && *rest == '\0' ? rest : NULL;
 }
 
-/* The kernel writes a newline in a name as \012, and nothing else so. */
+/* The kernel writes a newline in a name as \012, and escapes nothing else. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -57,7 +58,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* "START-END PERMS OFFSET MAJOR:MINOR INODE   PATH" */
+/* Parses "START-END PERMS OFFSET MAJOR:MINOR INODE   PATH". */
 static bool parse_line(char *line, struct mapping *mapping)
 {
 	uint64_t major_number, minor_number;
@@ -108,14 +109,18 @@ int proc_maps__each_line(char *line, mapping_fn fn, void *arg)
 	return ret;
 }
 
-/* The text as it is read: whole lines are handed out, what is there of the last one stays. */
+/*
+ * The text while it is read: whole lines are passed on, and the start of an incomplete one stays.
+ */
 struct text {
 	char bytes[LINE_MAX_SIZE + 1];
-	size_t used, taken; /* bytes in here; read so far */
-	bool in_long_line;  /* its mapping has been handed out */
+	size_t used, taken; /* bytes in the buffer; bytes read so far */
+	bool in_long_line;  /* its mapping has been passed on */
 };
 
-/* No byte of a line that does not fit is kept: its path is longer than any that is handed out. */
+/*
+ * The rest of a line that does not fit is dropped: its path is longer than any that is passed on.
+ */
 static int take_long_line(struct text *text, mapping_fn fn, void *arg)
 {
 	int ret = 0;
@@ -147,7 +152,7 @@ static int take_lines(struct text *text, mapping_fn fn, void *arg)
 	return text->used < LINE_MAX_SIZE ? 0 : take_long_line(text, fn, arg);
 }
 
-/* Returns 1 where there is more, 0 at the end. */
+/* Returns 1 if there is more, 0 at the end. */
 static int read_more(struct text *text, int fd)
 {
 	ssize_t n;
@@ -215,7 +220,7 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 		       path;
 }
 
-/* The link in map_files leads to the very file; the path may lead to its successor. */
+/* The link in map_files leads to the exact file; the path may lead to a newer one. */
 int mapping__open(const struct mapping *mapping, pid_t pid)
 {
 	char *path = mapping__map_files_path(mapping, pid);

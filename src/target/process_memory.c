@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of another process, see process_memory.h.
+/* The memory of another process; see process_memory.h. */
 #include "target/process_memory.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int process_memory__read(pid_t pid, uint64_t address, void *buffer, size_t size)
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
 	ssize_t n = read_of_thread(pid, &local, &remote);
 
-	/* The leader may have ended, and has no memory then. */
+	/* A leader that has ended has no memory; use another thread. */
 	if (n == -ESRCH)
 		n = read_of_thread(proc__living_thread(pid), &local, &remote);
 	if (n < 0)
@@ -31,7 +31,7 @@ int process_memory__read(pid_t pid, uint64_t address, void *buffer, size_t size)
 	return (size_t)n == size ? 0 : -EFAULT;
 }
 
-/* Page by page: what follows the string's last page may not be mapped. */
+/* Reads page by page: the page after the string's last one may not be mapped. */
 int process_memory__read_string(pid_t pid, uint64_t address, char *buffer, size_t size)
 {
 	size_t done = 0;

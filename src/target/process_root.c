@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finding files in a process's file system, see process_root.h.
+/* Finds files in a process's file system; see process_root.h. */
 #include "target/process_root.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "target/mounts.h"
 #include "target/proc.h"
 
-#define LINKS_MAX 40 /* as the kernel has it */
+#define LINKS_MAX 40 /* the kernel's limit */
 #define DEPTH_MAX 128
 
 struct process_root {
@@ -24,17 +24,17 @@ struct process_root {
 };
 
 /*
- * A way through the file system, a name at a time: each directory is known to
- * answer before a name is looked up in it. ".." goes back where the way came
- * from, so that no directory that is moved meanwhile leads out of the root.
+ * A walk through the file system, one name at a time: each directory is known to answer before a
+ * name is looked up in it. ".." returns to the descriptor that the walk came from, so a directory
+ * that is moved meanwhile cannot lead out of the root.
  */
 struct walk {
 	struct process_root *root;
-	int fds[DEPTH_MAX]; /* below the root */
+	int fds[DEPTH_MAX]; /* of the directories below the root */
 	size_t depth;
 	unsigned int links;  /* followed so far */
-	char rest[PATH_MAX]; /* still to go */
-	struct statx status; /* of the last one */
+	char rest[PATH_MAX]; /* the rest of the path */
+	struct statx status; /* of the last component */
 };
 
 int process_root__open(pid_t pid, struct process_root **out)
@@ -79,7 +79,7 @@ static void go_up(struct walk *walk)
 		close(walk->fds[--walk->depth]);
 }
 
-/* The link that the way has come to is replaced by what it says. */
+/* Replaces the link that the walk has reached with its target. */
 static int follow(struct walk *walk)
 {
 	char target[PATH_MAX], whole[PATH_MAX];
@@ -113,7 +113,7 @@ static int go_down(struct walk *walk, const char *name)
 	return ret ? ret : (S_ISLNK(walk->status.stx_mode) ? follow(walk) : 0);
 }
 
-/* Takes the next name off the rest; false at the end. */
+/* Takes the next name off the rest; returns false at the end. */
 static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 {
 	size_t slashes = strspn(walk->rest, "/"), length = strcspn(walk->rest + slashes, "/");
@@ -149,7 +149,7 @@ int process_root__find(struct process_root *root, const char *path, struct statx
 	if (snprintf(walk.rest, sizeof(walk.rest), "%s", path) >= (int)sizeof(walk.rest))
 		return -ENAMETOOLONG;
 	ret = go(&walk);
-	/* Anew, since the way may have ended with "..". */
+	/* Check again: the path may have ended with "..". */
 	if (!ret)
 		ret = mounts__check(&root->mounts, here(&walk), status);
 	if (!ret) {

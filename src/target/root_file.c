@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of a process's file system, see root_file.h.
+/* Files of a process's file system; see root_file.h. */
 #include "target/root_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "target/mounts.h"
 #include "target/process_root.h"
 
-/* What is no regular file is not opened at all: some devices do something by that alone. */
+/* Files that are not regular are not opened at all: opening some devices has side effects. */
 static int check(const struct statx *status)
 {
 	if (!S_ISREG(status->stx_mode))

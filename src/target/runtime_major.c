@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The runtime's major by soname or by what only older ones have, see runtime_major.h.
+/* The runtime's major by soname or by functions that only older ones have; see runtime_major.h. */
 #include "target/runtime_major.h"
 
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 #include "api/api.h"
 
 /*
- * Functions that went with a major, by the header files of CUDA 11.8, 12.9 and
- * 13.0. It takes two: a program may have one of its own to go on using a name.
+ * Functions that were removed after a major, by the headers of CUDA 11.8, 12.9 and 13.0. Both must
+ * be present: a program may define one of them to keep using a name.
  */
 static const struct {
-	int major; /* the last that has them */
+	int major; /* the last one that has them */
 	const char *names[2];
 } departed[] = {
 	{11, {"cudaBindTexture", "cudaUnbindTexture"}},
@@ -36,7 +36,7 @@ static int note(const struct elf_symbol *symbol, void *arg)
 	return 0;
 }
 
-/* What a damaged table does not show is as if it were not there. */
+/* Functions that a damaged table hides count as missing. */
 static int major_by_functions(struct elf_file *file)
 {
 	struct seen seen = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Iterators over some tasks, see task_iterator.h.
+/* Iterators over some tasks; see task_iterator.h. */
 #include "target/task_iterator.h"
 
 #include <bpf/bpf.h>
@@ -13,7 +13,10 @@ struct bpf_link *task_iterator__attach(const struct bpf_program *program, pid_t 
 	struct bpf_iter_attach_opts options;
 	union bpf_iter_link_info info;
 
-	/* Not LIBBPF_OPTS: the compiler need not clear what follows the last member, and libbpf refuses what is not zero. */
+	/*
+	 * Not LIBBPF_OPTS: the compiler need not clear the padding after the last member, and
+	 * libbpf refuses what is not zero.
+	 */
 	memset(&options, 0, sizeof(options));
 	memset(&info, 0, sizeof(info));
 	if (pid)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of users, see user_name.h.
+/* Names of users; see user_name.h. */
 #include "target/user_name.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 #include "target/root_file.h"
 
-#define KEPT 256	   /* users remembered; then the oldest place is used again */
-#define MAX_ENTRIES 100000 /* of the host's passwd that are looked at */
-#define BUFFER_SIZE 16384  /* of one entry */
+#define KEPT 256	   /* users remembered; then the oldest entry is reused */
+#define MAX_ENTRIES 100000 /* of the host's passwd that are read */
+#define BUFFER_SIZE 16384  /* for one entry */
 
 struct user {
 	uid_t uid;
@@ -30,7 +30,7 @@ struct user_names {
 	char buffer[BUFFER_SIZE];
 };
 
-/* Whether the first process that we see has another root directory. */
+/* Whether the first visible process has another root directory. */
 static bool is_foreign(void)
 {
 	struct stat own, first;
@@ -54,7 +54,7 @@ void user_names__free(struct user_names *names)
 	free(names);
 }
 
-/* The host's entry with this name, or with this number where `name` is NULL. */
+/* Finds the host's entry with this name, or with this number if `name` is NULL. */
 static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, char *buffer, struct passwd *entry)
 {
 	struct passwd *found;
@@ -76,8 +76,8 @@ static FILE *open_users(bool foreign)
 }
 
 /*
- * Who stands in the file is not asked for in the C library's databases: these may be on a network, and in
- * want of memory the library ends the program.
+ * If the file has the user, skip the C library's databases: they may be on a network, and the
+ * library ends the program if memory runs out.
  */
 static bool wants_databases(bool foreign, FILE *in, const struct passwd *found)
 {
