@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where addresses lie, see places.h.
+/* Converts addresses to texts; see places.h. */
 #include "trace/address_text.h"
 
 #include <stdio.h>
@@ -12,10 +12,11 @@
 #include "target/proc.h"
 #include "trace/threads.h"
 
-#define PROCESSES_MAX 256	   /* whose mappings are kept; the oldest leaves */
-#define TEXTS_MAX 65536		   /* of a process; all are made anew then */
-#define TEXT_BYTES_MAX (16u << 20) /* of a process, the same */
-#define REREAD_NS NS_PER_S	   /* at the earliest, for an address that lies in none of the mappings */
+#define PROCESSES_MAX 256	   /* processes whose mappings are kept; the oldest is dropped */
+#define TEXTS_MAX 65536		   /* per process; at the limit all are dropped and made again */
+#define TEXT_BYTES_MAX (16u << 20) /* per process, the same */
+#define REREAD_NS NS_PER_S	   /* minimum pause before reading again for an address that is
+				    * in no mapping */
 
 struct place {
 	uint64_t address;
@@ -36,12 +37,12 @@ struct process_places {
 	bool changed;
 	uint64_t start_ns; /* of the process */
 	uint64_t read_ns;
-	struct program now, before; /* before it became another, of events that wait */
+	struct program now, before; /* the previous program, for pending events */
 	UT_hash_handle hh;	    /* by pid */
 };
 
 struct address_text {
-	struct process_places *processes; /* in order of first sight */
+	struct process_places *processes; /* in the order in which they were first seen */
 	struct native_frames *frames;
 };
 
@@ -97,7 +98,10 @@ void address_text__free(struct address_text *places)
 	free(places);
 }
 
-/* What was known stays where the process has gone, or is another program by the time that this has been read. */
+/*
+ * Keeps the previous data if the process has ended, or has executed another program by the time of
+ * the reading.
+ */
 static void read_mappings(struct address_text *places, struct process_places *process,
 			  const struct trace_process *shown, uint64_t now)
 {
@@ -129,7 +133,7 @@ static struct process_places *find_process(struct address_text *places, const st
 	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
 }
 
-/* The program that made the events of `shown`; NULL where that is not known any more. */
+/* The program that made the events of `shown`; NULL if it is no longer known. */
 static struct program *find_program(struct process_places *process, const struct trace_process *shown)
 {
 	if (!shown->image || process->now.image == shown->image)
@@ -137,7 +141,7 @@ static struct program *find_program(struct process_places *process, const struct
 	return process->before.image == shown->image ? &process->before : NULL;
 }
 
-/* The process runs a program that was not met. */
+/* Call when the process runs a program that was not seen before. */
 static void become(struct process_places *process, uint64_t image)
 {
 	if (process->now.image) {
@@ -155,7 +159,7 @@ static struct process_places *add_process(struct address_text *places, const str
 
 	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), before);
 	if (before)
-		drop(places, before); /* the pid was another's */
+		drop(places, before); /* the pid belonged to another process */
 	else if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
 		drop(places, places->processes);
 	process = calloc(1, sizeof(*process));
@@ -247,6 +251,7 @@ const char *address_text__find(struct address_text *places, const struct trace_p
 	if (!native_process__place(program->native, address, &frame))
 		return add_text(program, address, &frame);
 	if (program == &process->now && now >= process->read_ns + REREAD_NS)
-		process->changed = true; /* read at its next event: texts that are in use must stay */
+		process->changed = true; /* read at its next event, because texts in use must
+					  * stay valid */
 	return NULL;
 }

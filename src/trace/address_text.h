@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where addresses of traced processes lie: "libfoo.so+0x1234", the offset
- * being from where the object begins in memory.
+ * Converts addresses of traced processes to "libfoo.so+0x1234"; the offset is from where the object
+ * begins in memory.
  */
 #ifndef TRACE_ADDRESS_TEXT_H
 #define TRACE_ADDRESS_TEXT_H
@@ -13,22 +13,25 @@
 
 struct address_text;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct address_text *address_text__new(void);
 void address_text__free(struct address_text *places);
 
-/* Reads a process's mappings if that was not done or they have changed: while it is there. */
+/*
+ * Reads a process's mappings if that has not been done or they have changed. Call it while the
+ * process exists.
+ */
 void address_text__see(struct address_text *places, const struct trace_process *process, uint64_t now);
 
 /*
- * The process's mappings have changed. They are read at once, while it is there,
- * and again at its next event: a process may be gone before that is read.
+ * Call when the process's mappings have changed. They are read at once, while the process exists,
+ * and again at its next event, before which the process may have ended.
  */
 void address_text__changed(struct address_text *places, pid_t pid, uint64_t now);
 
 /*
- * The text for an address, NULL where it lies in no file or without memory.
- * Valid until the next address_text__see.
+ * The text for an address; NULL if it is in no file, or if out of memory. Valid until the next
+ * address_text__see.
  */
 const char *address_text__find(struct address_text *places, const struct trace_process *process, uint64_t address,
 			       uint64_t now);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes lines of calls from before, see before.h.
+/* Makes lines of calls from before tracing; see before.h. */
 #include "trace/before.h"
 
 #include <string.h>
 
 #include "api/api.h"
 
-/* Of those that the table does not know there are rows for what is traced alone. */
+/* Functions that the table does not know only have rows if they are traced. */
 static const struct trace_function *find_unknown(const struct trace_functions *functions, const char *symbol)
 {
 	const struct trace_function *function;
@@ -17,7 +17,7 @@ static const struct trace_function *find_unknown(const struct trace_functions *f
 	return NULL;
 }
 
-/* NULL where it is not traced, or no function of CUDA's. */
+/* Returns NULL if the function is not traced, or not CUDA's. */
 static const struct trace_function *find_traced(const struct trace_selection *selection,
 						const struct trace_functions *functions, const char *symbol)
 {

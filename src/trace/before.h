@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The line of a call that was in progress when tracing began, from a look at its thread. */
+/*
+ * Makes the line of a call that was in progress when tracing began, from a snapshot of its thread.
+ */
 #ifndef TRACE_BEFORE_H
 #define TRACE_BEFORE_H
 
@@ -10,10 +12,10 @@
 #include "trace/selection.h"
 
 /*
- * Fills in *line as LINE_BEFORE, all but process and time: of the calls that the thread is in within one another it is
- * the outermost that is traced. `functions` has those that libraries export and the table does not know. *stack is where
- * its stack is put, whose serial is `serial`, of the line's; the frames are the thread's. False where it is in none that is
- * traced.
+ * Fills *line as LINE_BEFORE, except process and time. If the thread is in nested calls, it takes
+ * the outermost traced one. `functions` includes those that libraries export and the table does not
+ * know. *stack receives the line's stack, with serial `serial`; the thread owns the frames. Returns
+ * false if the thread is in no traced call.
  */
 bool trace_before__line(const struct dump_thread *thread, const struct trace_selection *selection,
 			const struct trace_functions *functions, uint64_t serial, struct stack *stack,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A function's arguments for a bpftrace script, see bpftrace_details.h.
+/* A function's arguments for a bpftrace script; see bpftrace_details.h. */
 #include "trace/bpftrace_details.h"
 
 #include <errno.h>
@@ -12,15 +12,15 @@
 
 #define REGISTERS 6
 
-/* Of $call, what is before the registers: the stack pointer and the time. */
+/* members of $call before the registers: the stack pointer and the time */
 #define CALL_REGISTERS 2
 
-/* sarg0 to sarg9 are all that bpftrace has of the stack. */
+/* bpftrace can read only sarg0 to sarg9 of the stack. */
 #define STACK_WORDS_MAX 10
 
 /*
- * A program of bpftrace has 512 bytes of stack, where all of printf's values
- * are: what is beyond so many of them, and strings but the first, do not fit.
+ * A bpftrace program has 512 bytes of stack, which must hold all values of printf. More values than
+ * these, and more than one string, do not fit.
  */
 #define VALUES_MAX 12
 
@@ -41,7 +41,10 @@ static void begin_field(struct writer *writer, const char *name, unsigned int va
 	writer->values += values;
 }
 
-/* The expression of an argument word: "$call.3", "$stack.0". False: bpftrace has it not. */
+/*
+ * The expression of an argument word: "$call.3", "$stack.0". Returns false if bpftrace cannot read
+ * it.
+ */
 static bool word_at(struct writer *writer, unsigned int word, char text[static EXPRESSION_SIZE])
 {
 	if (word < REGISTERS) {
@@ -69,7 +72,7 @@ static bool returns_error(const struct writer *writer)
 	return writer->function->plan.returns == TRACE_RETURNS_ERROR;
 }
 
-/* A number of `size` bytes, `offset` bytes from where the step's are. */
+/* The expression of a number of `size` bytes, at `offset` from the step's bytes. */
 static bool number_at(struct writer *writer, const struct trace_step *step, unsigned int offset, unsigned int size,
 		      char text[static EXPRESSION_SIZE])
 {
@@ -93,7 +96,7 @@ static bool number_at(struct writer *writer, const struct trace_step *step, unsi
 	read = &writer->function->plan.read[step->block];
 	if (!word_at(writer, read->word, word))
 		return false;
-	/* A call that failed has written nothing. */
+	/* A call that failed has not written its outputs. */
 	if (read->at_return && returns_error(writer))
 		snprintf(text, EXPRESSION_SIZE, "$result == 0 ? *(%s *)uptr(%.24s + %u) : 0", type, word, offset);
 	else
@@ -107,7 +110,7 @@ static void add_unknown(struct writer *writer, const char *name)
 	fputc('?', writer->format);
 }
 
-/* The address, where what is there is not shown. */
+/* Prints the address if its target cannot be printed. */
 static void add_address(struct writer *writer, const char *name, const struct trace_step *step)
 {
 	char word[EXPRESSION_SIZE];
@@ -211,7 +214,7 @@ static void add_value(struct writer *writer, const struct trace_step *step)
 	note_factor(writer, step, number);
 }
 
-/* Of the enumerations, the names of cudaMemcpyKind are in the script. */
+/* The script only has the names of one enumeration, cudaMemcpyKind. */
 static void add_word(struct writer *writer, const struct trace_step *step)
 {
 	char number[EXPRESSION_SIZE];
@@ -250,7 +253,7 @@ static void add_step(struct writer *writer, const struct trace_step *step)
 	}
 }
 
-/* The driver's handle has the kernel's name behind its second word. */
+/* The second word of the driver's handle points to the kernel's name. */
 static void begin_launch(struct writer *writer)
 {
 	writer->details->kernel =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The copies' structures, see box.h.
+/* The structures of copies; see box.h. */
 #include "trace/copy_descriptor.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define TYPE_DEVICE 2
 #define TYPE_ARRAY 3
 
-/* The driver's sides: host, device and array follow their type one after the other. */
+/* The driver's sides: type, host, device and array follow each other. */
 /* clang-format off */
 #define SIDE(type) \
 	{type, (type) + MEMCPY_HOST_AFTER_TYPE, (type) + MEMCPY_DEVICE_AFTER_TYPE, \
@@ -63,7 +63,7 @@ static uint64_t number_at(const uint8_t *data, uint8_t offset, bool narrow)
 	return half;
 }
 
-/* The address of a side, or its array; returns its CUmemorytype, 0 where that is not told. */
+/* Reads the address of a side, or its array. Returns its CUmemorytype, 0 if it has none. */
 static uint32_t read_side(const struct copy_layout *layout, const struct copy_side *side, const uint8_t *data,
 			  uint64_t *address, bool *array)
 {
@@ -83,7 +83,7 @@ static uint32_t read_side(const struct copy_layout *layout, const struct copy_si
 	return type;
 }
 
-/* The way between two sides that CUmemorytype names; unified addresses do not tell. */
+/* The direction between two sides of these CUmemorytypes; unknown for unified addresses. */
 static enum copy_kind kind_between(uint32_t from, uint32_t to)
 {
 	bool from_host = from == TYPE_HOST, to_host = to == TYPE_HOST;
@@ -108,7 +108,10 @@ void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data
 		memcpy(&kind, data + layout->kind, sizeof(kind));
 		box->kind = kind <= COPY_DEFAULT ? (enum copy_kind)kind : COPY_DEFAULT;
 	}
-	/* The runtime counts the width in elements where an array takes part, of a size not told. */
+	/*
+	 * The runtime counts the width in elements if an array takes part, and their size is
+	 * unknown.
+	 */
 	box->has_bytes = layout->src.type != BOX_NONE || (!box->dst_array && !box->src_array);
 	box->bytes = 1;
 	for (i = 0; i < layout->dimensions; i++)

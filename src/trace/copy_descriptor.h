@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The structures that describe a copy of two or three dimensions: between
- * which addresses, which way and how many bytes.
+ * The structures that describe a copy in two or three dimensions: addresses, direction and number
+ * of bytes.
  */
 #ifndef TRACE_COPY_DESCRIPTOR_H
 #define TRACE_COPY_DESCRIPTOR_H
@@ -14,34 +14,35 @@
 
 #define BOX_NONE 0xff
 
-/* One side: offsets in the structure; BOX_NONE where it has no such member. */
+/* One side: offsets in the structure; BOX_NONE for a member that it does not have. */
 struct copy_side {
-	uint8_t type; /* CUmemorytype, which says what of the next is meant */
+	uint8_t type; /* CUmemorytype, which selects one of the following */
 	uint8_t host;
 	uint8_t device;
-	uint8_t array; /* without a type: meant if it is not null */
+	uint8_t array; /* without a type: used if it is not null */
 };
 
 struct copy_layout {
 	const char *type; /* without const and struct */
-	uint8_t size;	  /* of what is read */
+	uint8_t size;	  /* of the part that is read */
 	bool narrow;	  /* sizes and device addresses have 32 bits */
 	uint8_t kind;	  /* cudaMemcpyKind, or BOX_NONE */
-	uint8_t extent;	  /* width in bytes, or elements where the runtime copies from or to an array */
+	uint8_t extent;	  /* width in bytes; in elements if the runtime copies from or to an
+			   * array */
 	uint8_t dimensions;
 	struct copy_side dst, src;
 };
 
-/* What such a structure says. */
+/* The contents of such a structure. */
 struct copy_descriptor {
 	uint64_t dst, src; /* addresses, or handles of arrays */
 	bool dst_array, src_array;
 	bool has_bytes;
 	uint64_t bytes;
-	enum copy_kind kind; /* COPY_DEFAULT where it does not tell */
+	enum copy_kind kind; /* COPY_DEFAULT if it does not say */
 };
 
-/* NULL for any other type. */
+/* Returns NULL for any other type. */
 const struct copy_layout *copy_layout__find(const char *type);
 
 /* `data` has layout->size bytes. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From what was kept of a call to the fields of its line: goes through the
-// steps of its function (steps.h). This is done for every call that is shown:
-// no memory is taken, no text is made.
-//
-// The event is hostile: every length in it is compared with what is left.
+/*
+ * Decodes the record of a call into the fields of its line, by the steps of its function (steps.h).
+ * This runs for every printed call, so it allocates nothing and makes no text.
+ *
+ * The event is hostile: every length in it is checked against what is left.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,10 @@ struct reader {
 	struct trace_line *line;
 	const uint8_t *words;
 	size_t words_size;
-	const uint8_t *at, *end; /* what is left of the payload */
+	const uint8_t *at, *end; /* the rest of the payload */
 	struct block block[TRACE_READS];
 	uint64_t product;
-	unsigned int factors; /* that were met */
+	unsigned int factors; /* found so far */
 };
 
 static uint64_t word_at(const struct reader *r, uint8_t word)
@@ -62,7 +63,7 @@ none:
 	return block;
 }
 
-/* One of those behind the arguments. */
+/* Takes one of the words after the arguments. */
 static uint64_t take_word(struct reader *r)
 {
 	uint64_t word = 0;
@@ -76,7 +77,7 @@ static uint64_t take_word(struct reader *r)
 	return word;
 }
 
-/* Finds the words; the driver's handle of a launch is behind them. */
+/* Finds the words; the driver's handle of a launch follows them. */
 static uint64_t open_event(struct reader *r, size_t size)
 {
 	const struct trace_plan *plan = &r->function->plan;
@@ -167,7 +168,10 @@ static void put_dim3(struct reader *r, const struct trace_step *step, const uint
 		memcpy(field->dims, data, sizeof(field->dims));
 }
 
-/* The double that is written as the shortest number that is this float: 0.057108, not 0.05710799992084503. */
+/*
+ * Returns the double that prints as the shortest decimal for this float: 0.057108, not
+ * 0.05710799992084503.
+ */
 static double widen(float narrow)
 {
 	char text[32];
@@ -195,7 +199,7 @@ static void put_real(struct reader *r, const struct trace_step *step, const uint
 	}
 }
 
-/* The field that stands for a string of which TRACE_STRING_SIZE bytes at most are there. */
+/* Adds the field of a string, of which at most TRACE_STRING_SIZE bytes are there. */
 static void put_text(struct reader *r, const struct trace_step *step, const struct block *block)
 {
 	struct trace_field *field = next_field(r, step->name, step->role, FORM_TEXT);
@@ -211,7 +215,7 @@ static const char *name_of(const struct trace_step *step, int32_t value)
 {
 	uint32_t low = 0, high = step->value_count, middle;
 
-	/* Most enumerations count from 0 without a gap. */
+	/* Most enumerations count from 0 without gaps. */
 	if ((uint32_t)value < high && step->values[value].value == value)
 		return step->values[value].name;
 	while (low < high) {
@@ -289,7 +293,7 @@ static void put_box(struct reader *r, const struct trace_step *step, const uint8
 		put_word(r, "kind", TRACE_KIND, trace_type__copy_kind(box.kind), box.kind);
 }
 
-/* Where a step's bytes are; NULL if they are not there. */
+/* Where a step's bytes are; NULL if they are missing. */
 static const uint8_t *source_of(const struct reader *r, const struct trace_step *step)
 {
 	const struct block *block;
@@ -303,9 +307,8 @@ static const uint8_t *source_of(const struct reader *r, const struct trace_step 
 }
 
 /*
- * What is shown for a block that is not there: the address that could not be
- * read, the null pointer that was given, an empty string; nothing where the
- * call told nothing.
+ * Adds the field for a missing block: the address that could not be read, the null pointer that was
+ * passed, or an empty string; nothing if the call returned nothing.
  */
 static void put_stand_in(struct reader *r, const struct trace_step *step)
 {
@@ -325,7 +328,7 @@ static void put_stand_in(struct reader *r, const struct trace_step *step)
 		put_text(r, step, block);
 }
 
-/* A step whose bytes are there. */
+/* Adds the field of a step whose bytes are there. */
 static void put_field(struct reader *r, const struct trace_step *step, const uint8_t *data)
 {
 	int32_t code;
@@ -358,7 +361,7 @@ static void put_field(struct reader *r, const struct trace_step *step, const uin
 	}
 }
 
-/* Whether a step is done with its block: a string, or one that is not there. */
+/* Handles a step whose block is a string or is missing. Returns whether it did. */
 static bool take_block_step(struct reader *r, const struct trace_step *step)
 {
 	const struct block *block = &r->block[step->block];

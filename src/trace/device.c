@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device that a thread's calls act on, see device.h.
+/* The current device of a thread; see device.h. */
 #include "trace/device.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static uint64_t argument(const struct trace_event *event, uint8_t place)
 	return place & PLACE_32 ? (uint32_t)event->payload[word] : event->payload[word];
 }
 
-/* Steps over a block; false where the event ends before it does. */
+/* Steps over a block; returns false if the event ends before the block. */
 static bool take_block(const char **at, const char *end, const char **bytes, uint16_t *length)
 {
 	if (end - *at < (ptrdiff_t)sizeof(*length))
@@ -35,7 +35,7 @@ static bool take_block(const char **at, const char *end, const char **bytes, uin
 	return true;
 }
 
-/* The 64 bits that the call has written where the argument in `place` points; 0 where that was not kept. */
+/* The 64 bits that the call wrote through the argument in `place`; 0 if they were not recorded. */
 static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool has_stack,
 			const struct trace_event *event, size_t size, uint8_t place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From events whose turn has come to lines.
+/* Turns events that are due into lines. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,7 +52,10 @@ static void set_loss(struct trace_line *line, const struct pending_event *pendin
 	line->reason = pending->reason;
 }
 
-/* That of the return in lines that only tell of it; what was shown in progress has its last line at its end. */
+/*
+ * The time of a line: that of the return in lines about the return. A call that was shown in
+ * progress has its last line at its end.
+ */
 static uint64_t time_of(const struct pending_event *pending, uint64_t time)
 {
 	const struct trace_event *event = &pending->event;
@@ -103,7 +106,7 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 		set_stack(stream, event, pending->size);
 }
 
-/* With two lines a call the first stands for it. */
+/* If a call has two lines, only the first one is counted. */
 static void count(struct trace_stream *stream, enum trace_line_kind kind)
 {
 	bool is_entry = kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of functions that can be traced, see function.h.
+/* The table of functions that can be traced; see function.h. */
 #include "trace/function.h"
 
 #include <errno.h>
@@ -9,12 +9,13 @@
 
 #include "trace/steps.h"
 
-#define NOT_READY 600 /* of both layers: the answer of a query */
+#define NOT_READY 600 /* in both layers: the answer of a query */
 
 struct trace_functions {
 	struct trace_names names;
 	size_t count;
-	struct trace_function *function[MAX_FUNCTIONS]; /* each by itself: their addresses stay */
+	struct trace_function *function[MAX_FUNCTIONS]; /* allocated one by one, so that their
+							 * addresses stay valid */
 };
 
 const char *trace_names__join(struct trace_names *names, const char *argument, const char *member)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From records to events that wait. Sizes are checked here; what the payload
- * holds is the watched program's, and checked where it is decoded.
+ * Turns records into pending events. Sizes are checked here; the payload is the watched program's,
+ * and is checked where it is decoded.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ const struct trace_function *trace_stream__check(struct trace_stream *stream, co
 	return function && !(trace_function__plan(function)->flags & TRACE_PLAN_HIDDEN) ? function : NULL;
 }
 
-/* The driver's handle of the kernel follows the words; 0 where it was not seen. */
+/* The driver's kernel handle, which follows the words; 0 if it was not seen. */
 static uint64_t driver_handle(const struct trace_event *event, size_t size)
 {
 	return size < sizeof(*event) + (event->words + 1ul) * sizeof(uint64_t) ? 0 : event->payload[event->words];
@@ -70,7 +70,10 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 		return -ENOMEM;
 	memcpy(&pending->event, event, size);
 	pending->kind = (uint8_t)kind;
-	/* A call is before those within it. Two events of a call come in their order anyway. */
+	/*
+	 * A call comes before the calls nested in it. The two events of a call arrive in order
+	 * anyway.
+	 */
 	pending->rank = stream->options.entry_return ? 0 : event->depth;
 	pending->reason = 0;
 	pending->thread = trace_threads__take(stream->threads, event->thread);
@@ -78,14 +81,17 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	pending->name = NULL;
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		pending->name = name_of(stream, event, size, function, pending->thread);
-	/* While the process is there: it may have ended by the time the line is handed out. */
+	/* Do this while the process exists: it may have ended when the line is printed. */
 	if (stream->places)
 		address_text__see(stream->places, &pending->thread->process->shown, stream->now);
 	reorder__insert(stream->order, pending, time);
 	return 0;
 }
 
-/* BPF has left out the others that are too short: it does not know for how long the process was held. */
+/*
+ * BPF has filtered the other short calls, but it does not know for how long gpuprobe held the
+ * process.
+ */
 static bool is_short_without_hold(const struct trace_stream *stream, const struct trace_event *event)
 {
 	uint64_t held_ns = trace_stream__held(stream, event);
@@ -119,7 +125,10 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 	if (stream->options.entry_return) {
 		time = end;
 	} else if (*shown == event->start_ns || time < stream->handed) {
-		/* Shown to be in progress, or within one that is: lines that are later have left. */
+		/*
+		 * The call, or one around it, was shown in progress; later lines have been printed
+		 * already.
+		 */
 		time = end > stream->handed ? end : stream->handed;
 		if (kind == LINE_CALL)
 			kind = LINE_RESUMED;
@@ -151,7 +160,7 @@ static int take_thread(struct trace_stream *stream, const struct trace_thread_re
 	return ret;
 }
 
-/* -EINVAL for what is no such record. */
+/* Returns -EINVAL if it is not such a record. */
 static int take(struct trace_stream *stream, const void *data, size_t size)
 {
 	const struct record *record = data;
@@ -196,7 +205,7 @@ int trace_stream__take_stack(const void *data, size_t size, void *arg)
 {
 	struct trace_stream *stream = arg;
 
-	/* One that cannot be is counted there; without memory the stack stays unknown. */
+	/* Malformed records are counted there; without memory the stack stays unknown. */
 	stacks__take(stream->stacks, data, size);
 	return 0;
 }
@@ -219,7 +228,7 @@ static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_
 	return 0;
 }
 
-/* Calls that are shown, but not whole. */
+/* Losses for which the call itself is still shown. */
 static bool loses_no_call(enum trace_loss reason)
 {
 	return reason == TRACE_LOST_RETURN || reason == TRACE_LOST_STACK || reason == TRACE_LOST_STACK_MEMORY;
@@ -239,7 +248,7 @@ int trace_stream__take_losses(struct trace_stream *stream)
 		count = __atomic_exchange_n(&lost->count, 0, __ATOMIC_ACQ_REL);
 		since = __atomic_exchange_n(&lost->since_ns, 0, __ATOMIC_ACQ_REL);
 		if (!since || since > stream->now)
-			since = stream->now; /* it was being written */
+			since = stream->now; /* the record was being written */
 		stream->counts.losses[i] += count;
 		if (!loses_no_call(i))
 			stream->counts.lost += count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names and columns of arguments, see label.h.
+/* Names and columns of arguments; see label.h. */
 #include "trace/label.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ bool trace_label__is_flags(const char *name)
 	return length >= 5 && strcasecmp(name + length - 5, "flags") == 0;
 }
 
-/* Whether a row makes an object that has a column or a name of its own. */
+/* Sets the label if the row creates an object that has its own column or name. */
 static bool label_of_object(const struct function_desc *desc, struct trace_label *label)
 {
 	if (desc->kind == OBJECT_STREAM)
@@ -37,7 +37,7 @@ static bool label_of_object(const struct function_desc *desc, struct trace_label
 	return true;
 }
 
-/* Of the argument that is, or will be, the address or the object that the call is about. */
+/* Sets the label of the argument that is, or receives, the address or object of the call. */
 static bool label_subject(const struct api_function *row, const struct api_argument *argument,
 			  struct trace_label *label)
 {
@@ -69,7 +69,7 @@ static const struct {
 	{ROLE_PITCHOUT, {"pitch", TRACE_NO_ROLE}},
 };
 
-/* The one stream of a function that is of no family has its column too. */
+/* The only stream of a function without a family also has its column. */
 static bool is_only_stream(const struct api_function *row, const struct api_argument *argument)
 {
 	unsigned int streams = 0, i;
@@ -83,7 +83,7 @@ static bool is_only_stream(const struct api_function *row, const struct api_argu
 	return streams == 1 && (strcmp(type, "CUstream") == 0 || strcmp(type, "cudaStream_t") == 0);
 }
 
-/* Arguments that are called as a column and are what the column shows, though the row gives them no role. */
+/* Arguments that have the name and meaning of a column, although the row gives them no role. */
 static const struct {
 	const char *type;
 	struct trace_label label;
@@ -106,7 +106,7 @@ static struct trace_label own_label(const struct api_argument *argument)
 		    strcmp(argument->type, own_labels[i].type) == 0)
 			return own_labels[i].label;
 	}
-	/* The sides of a copy are addresses; an array is none. */
+	/* The columns for the sides of a copy show addresses; an array is not an address. */
 	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "dst") == 0)
 		return (struct trace_label){"dstArray", TRACE_NO_ROLE};
 	if (strncmp(argument->type, "cudaArray_", 10) == 0 && strcmp(argument->name, "src") == 0)
@@ -114,7 +114,7 @@ static struct trace_label own_label(const struct api_argument *argument)
 	return (struct trace_label){argument->name, TRACE_NO_ROLE};
 }
 
-/* A side of a copy; the sides of a batch are arrays of addresses, which keep their names. */
+/* A side of a copy. The sides of a batch are arrays of addresses, which keep their names. */
 static struct trace_label label_side(const struct api_argument *argument, enum type_reading reading,
 				     const char *name, enum trace_role role)
 {

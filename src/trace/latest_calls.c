@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the latest calls of threads, see latest_calls.h.
+/* Reads the latest calls of threads; see latest_calls.h. */
 #include "trace/latest_calls.h"
 
 #include <bpf/bpf.h>
@@ -12,7 +12,10 @@
 
 #define READ_AT_ONCE 1024
 
-/* Reads as much as the kernel gives at once: whole elements. 1, at the end 0, or a negative errno. */
+/*
+ * Reads as much as the kernel returns at once, in whole elements. Returns 1, 0 at the end, or a
+ * negative errno.
+ */
 static int read_some(struct latest_calls *latest, int fd)
 {
 	struct trace_latest *grown;

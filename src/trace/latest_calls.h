@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When threads made their latest calls, as the tracer's BPF programs have it, whether these were told or not. */
+/*
+ * When threads made their latest calls, from the tracer's BPF programs, including calls that are
+ * filtered.
+ */
 #ifndef TRACE_LATEST_CALLS_H
 #define TRACE_LATEST_CALLS_H
 
@@ -16,11 +19,14 @@ struct latest_calls {
 	size_t count;
 };
 
-/* Reads those of all threads, as they are now. 0 or a negative errno. To be cleared in any case; zeroed at first. */
+/*
+ * Reads the calls of all threads now. Returns 0 or a negative errno. Zero it first, and clear it in
+ * any case.
+ */
 int latest_calls__read(struct latest_calls *latest, struct trace_bpf *skeleton);
 void latest_calls__clear(struct latest_calls *latest);
 
-/* When the thread's latest call began (CLOCK_BOOTTIME); 0: it has made none. */
+/* When the thread's latest call began (CLOCK_BOOTTIME); 0 if it has made none. */
 uint64_t latest_calls__of(const struct latest_calls *latest, pid_t tid);
 
 #endif

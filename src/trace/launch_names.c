@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of launched kernels, see launch_names.h.
+/* Names of launched kernels; see launch_names.h. */
 #include "trace/launch_names.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "symbol/remote_name.h"
 #include "trace/threads.h"
 
-#define QUICK 1024 /* slots of the quick way to names that were just used */
+#define QUICK 1024 /* slots of the cache of recently used names */
 #define FILES_OPEN 16
-#define RETRY_NS NS_PER_S /* after the first failure; then twice as long each time */
+#define RETRY_NS NS_PER_S /* after the first failure; doubles each time */
 #define RETRY_SHIFT_MAX 6
 
 struct name_key {
@@ -27,8 +27,8 @@ struct name_key {
 
 struct launch_name {
 	struct name_key key;
-	size_t references;     /* of events, of the table and of the list of what is looked for */
-	char *mangled, *shown; /* NULL while not known */
+	size_t references;     /* from events, the table and the search list */
+	char *mangled, *shown; /* NULL while unknown */
 	size_t bytes;
 	uint64_t address;  /* of the host function, or 0 */
 	uint64_t start_ns; /* of the process */
@@ -36,20 +36,20 @@ struct launch_name {
 	uint64_t image; /* its program */
 	pid_t pid;
 	uint8_t failures;
-	bool reported;   /* not found by us */
-	bool sought; /* in the list */
-	bool gone;   /* from the table */
+	bool reported;   /* sent by BPF, not looked up */
+	bool sought; /* in the search list */
+	bool gone;   /* removed from the table */
 	struct launch_name *next_sought;
-	struct launch_name *prev, *next; /* of its process */
+	struct launch_name *prev, *next; /* of the same process */
 	UT_hash_handle hh;
 };
 
-/* The names of a process, the oldest first. */
+/* The names of a process, oldest first. */
 struct process_names {
 	uint32_t number;
 	struct launch_name *first;
-	uint64_t names_ns; /* CPU time that readable forms have taken */
-	UT_hash_handle hh; /* its order is that of their first names */
+	uint64_t names_ns; /* CPU time spent on readable forms */
+	UT_hash_handle hh; /* in the order of their first names */
 };
 
 struct launch_names {
@@ -96,7 +96,10 @@ static void put(struct launch_name *name)
 	free(name);
 }
 
-/* None is without names: the oldest process's first is the one to leave. */
+/*
+ * A process never stays without names, because room is made by dropping the oldest process's first
+ * name.
+ */
 static void drop_empty(struct launch_names *names, struct process_names *process)
 {
 	if (process->first)
@@ -105,7 +108,7 @@ static void drop_empty(struct launch_names *names, struct process_names *process
 	free(process);
 }
 
-/* Takes it out of the table; events that wait keep it. */
+/* Removes it from the table; pending events keep it. */
 static void drop(struct launch_names *names, struct launch_name *name)
 {
 	struct launch_name **quick = &names->quick[quick_slot(&name->key)];
@@ -146,7 +149,7 @@ static void limit(struct launch_names *names, const struct launch_name *keep)
 
 		if (oldest == keep)
 			return;
-		/* What has been dropped is no process's first. */
+		/* A dropped name is no longer its process's first one. */
 		drop(names, oldest); /* NOLINT(clang-analyzer-unix.Malloc) */
 	}
 }
@@ -203,7 +206,7 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 	return name;
 }
 
-/* The readable form, or as much of it as is shown. */
+/* Returns the readable form, or the part of it that is shown. */
 static char *make_shown(struct launch_names *names, const struct launch_name *name, const char *mangled)
 {
 	struct process_names *process;
@@ -306,7 +309,7 @@ void launch_names__put(struct launch_names *names, struct launch_name *name)
 		put(name);
 }
 
-/* The symbol is exact; what lies behind a handle is how drivers have it. */
+/* The symbol is exact; the layout behind a handle is an undocumented detail of drivers. */
 static int look_for(struct launch_names *names, struct launch_name *name)
 {
 	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns, .image = name->image};

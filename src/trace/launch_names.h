@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of launched kernels by process, generation and handle: as the BPF
- * programs tell them, and where they do not, from the host function's symbol
- * or read from the process.
+ * Names of launched kernels by process, generation and handle. The BPF programs send them; missing
+ * ones come from the host function's symbol, or are read from the process.
  */
 #ifndef TRACE_LAUNCH_NAMES_H
 #define TRACE_LAUNCH_NAMES_H
@@ -20,35 +19,42 @@
 struct launch_names;
 struct launch_name;
 
-/* `full`: names are shown demangled whole, else by the bare function. `memory` must outlive it. NULL without memory. */
+/*
+ * `full`: show whole demangled names, otherwise the bare function name. `memory` must outlive it.
+ * Returns NULL if out of memory.
+ */
 struct launch_names *launch_names__new(bool full, struct memory_reader *memory);
-void launch_names__free(struct launch_names *names); /* all that waits must have put its name before */
+void launch_names__free(struct launch_names *names); /* all pending events must have put their
+						      * names before */
 
 /*
- * A RECORD_KERNEL_NAME of `size` bytes; its slot is the process's number. 0, -EINVAL for one that holds no name,
- * or -ENOMEM. Beyond what is kept, the names of the oldest process leave.
+ * Takes a RECORD_KERNEL_NAME of `size` bytes; its slot is the process's number. Returns 0, -EINVAL
+ * if it holds no name, or -ENOMEM. At the limit, names of the oldest process are dropped.
  */
 int launch_names__add(struct launch_names *names, const struct record_name *record, size_t size);
 
-/* What a launch tells of its kernel. */
+/* The kernel of a launch, as the launch's event describes it. */
 struct launched_kernel {
 	const struct trace_process *process;
-	uint64_t handle;  /* by which it is named */
+	uint64_t handle;  /* the key of its name */
 	uint64_t address; /* of its host function, or 0 */
 	uint32_t generation;
 };
 
 /*
- * The name of a launch's kernel, known now or later, with one more reference;
- * NULL without memory. What was not told is looked for by launch_names__look_up.
+ * Returns the name of a launch's kernel, known now or later, with one more reference; NULL if out
+ * of memory. launch_names__look_up looks for names that BPF has not sent.
  */
 struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now);
 void launch_names__put(struct launch_names *names, struct launch_name *name); /* NULL ok */
 
-/* Looks for the names that were taken and are not known: the sooner, the more processes are still there. */
+/*
+ * Looks for the names that were taken and are unknown. Call it early, while the processes still
+ * exist.
+ */
 void launch_names__look_up(struct launch_names *names, uint64_t now);
 
-/* As it is shown, and mangled; NULL while it is not known. Valid until names are added or put. */
+/* The name as printed, and mangled; NULL while unknown. Valid until names are added or put. */
 const char *launch_name__shown(const struct launch_name *name);
 const char *launch_name__mangled(const struct launch_name *name);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the members are that are shown of the API's structures, whether a
- * structure is passed by value or by its address. Those of copies are in
- * trace/copy_descriptor.h.
+ * Offsets of the printed members of the API's structures, whether passed by value or by address.
+ * Those of copies are in trace/copy_descriptor.h.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -18,12 +17,12 @@ struct trace_member {
 
 struct trace_layout {
 	const char *type; /* without const and struct */
-	uint8_t size;	  /* up to the end of the last of the members */
+	uint8_t size;	  /* up to the end of the last listed member */
 	uint8_t count;
 	const struct trace_member *members;
 };
 
-/* NULL for a type that is no structure, or one of which nothing is shown. */
+/* Returns NULL for a type that is no structure, or whose members are not printed. */
 const struct trace_layout *trace_layout__find(const char *type);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One line of a trace, decoded: what every form of output is made from. It
- * and all that it points to belong to who hands it out, until he returns.
+ * One decoded line of a trace, from which every form of output is made. The caller owns it and
+ * everything that it points to, only until the callback returns.
  *
- * Texts are the watched program's and hostile: output escapes them.
+ * Texts come from the watched program and may be hostile: output escapes them.
  */
 #ifndef TRACE_LINE_H
 #define TRACE_LINE_H
@@ -22,42 +22,48 @@ enum trace_line_kind {
 	LINE_CALL = 0,	  /* a call, with its result */
 	LINE_ENTRY,	  /* --entry-return: a call begins */
 	LINE_RETURN,	  /* --entry-return: it has returned; its time is that of the return */
-	LINE_IN_PROGRESS, /* a call that later ones do not wait for: its result will come by LINE_RESUMED */
+	LINE_IN_PROGRESS, /* a call that later lines do not wait for: LINE_RESUMED will have its
+			   * result */
 	LINE_RESUMED,	  /* its time is that of the return */
-	LINE_UNFINISHED,  /* a call that did not return while it was watched */
-	LINE_UNFOLLOWED,  /* a call whose return is not followed (bpf/call/switch.bpf.h): its one line */
-	LINE_BEFORE,	  /* a call that was in progress when tracing began: neither arguments nor duration are known */
+	LINE_UNFINISHED,  /* a call that did not return while it was traced */
+	LINE_UNFOLLOWED,  /* a call whose return is not watched (bpf/call/switch.bpf.h): its only
+			   * line */
+	LINE_BEFORE,	  /* a call that was in progress when tracing began: arguments and
+			   * duration are unknown */
 	LINE_LOST,	  /* calls were lost here */
 };
 
-/* The process of a line. One for each (pid, start); its texts do not change. */
+/* The process of a line. There is one for each (pid, start); its texts do not change. */
 struct trace_process {
-	uint32_t number; /* never two processes' */
+	uint32_t number; /* unique */
 	pid_t pid, parent;
 	uint32_t uid;
 	char comm[COMM_SIZE];
-	const char *cgroup; /* its path, or NULL where it is not known */
+	const char *cgroup; /* its path, or NULL if unknown */
 	uint64_t start_ns;
-	uint64_t image; /* gpuprobe/image.h; 0: not known */
+	uint64_t image; /* gpuprobe/image.h; 0 if unknown */
 };
 
-/* How a field's value is to be read. */
+/* How to read a field's value. */
 enum trace_form {
 	FORM_UNSIGNED = 0, /* .number */
 	FORM_SIGNED,	   /* .number as int64_t */
-	FORM_ADDRESS,	   /* .number, in hexadecimal, 0 too: pointers and handles; but stream 0 is written 0 */
-	FORM_FLAGS,	   /* .number, in hexadecimal */
+	FORM_ADDRESS,	   /* .number in hexadecimal, also for 0: pointers and handles; but
+			    * stream 0 is printed as 0 */
+	FORM_FLAGS,	   /* .number in hexadecimal */
 	FORM_REAL,	   /* .real */
-	FORM_WORD,	   /* .text: a constant's name, ours; .number is its value */
-	FORM_TEXT,	   /* .text of .length bytes: the program's, to be quoted and escaped; .cut */
+	FORM_WORD,	   /* .text: the name of a constant, from our table; .number is its value */
+	FORM_TEXT,	   /* .text of .length bytes: the program's, to be quoted and escaped;
+			    * .cut */
 	FORM_DIM3,	   /* .dims */
-	FORM_BYTES,	   /* .text of .length bytes, raw, in hexadecimal: handles of IPC, UUIDs */
+	FORM_BYTES,	   /* .text of .length bytes, raw, printed in hexadecimal: IPC handles,
+			    * UUIDs */
 	FORM_WORDS,	   /* .words, .length of them, in hexadecimal */
 	FORM_UNREADABLE,   /* .number is the address that could not be read: <unreadable 0x…> */
-	FORM_UNKNOWN,	   /* an argument that is passed where it cannot be seen (xmm0): ? */
+	FORM_UNKNOWN,	   /* an argument that cannot be read where it is passed (xmm0): ? */
 };
 
-/* The columns that arguments can be shown in by themselves; the rest is in `details` alone. */
+/* The columns that can show single arguments; the other arguments are only in `details`. */
 enum trace_role {
 	TRACE_NO_ROLE = 0,
 	TRACE_PTR,
@@ -74,16 +80,17 @@ enum trace_role {
 };
 
 struct trace_field {
-	const char *name; /* the column's word where it has a role, else the argument's own, or "argument.member" */
+	const char *name; /* the column's word if it has a role, otherwise the argument's own
+			   * name, or "argument.member" */
 	uint8_t form;	  /* enum trace_form */
 	uint8_t role;	  /* enum trace_role */
-	bool cut;	  /* FORM_TEXT: there was more */
+	bool cut;	  /* FORM_TEXT: the text was longer */
 	uint32_t length;
 	union {
 		uint64_t number;
 		double real;
 		uint32_t dims[3];
-		const uint64_t *words; /* unaligned: read by memcpy */
+		const uint64_t *words; /* unaligned: read with memcpy */
 	};
 	const char *text;
 };
@@ -92,28 +99,32 @@ struct trace_field {
 
 struct trace_line {
 	enum trace_line_kind kind;
-	const struct trace_function *function; /* NULL in LINE_LOST, as all down to `fields` */
+	const struct trace_function *function; /* NULL in LINE_LOST, as are all members down to
+					        * `fields` */
 	const struct trace_process *process;
 	pid_t tid;
 	uint8_t depth;
-	int16_t device; /* -1: not known */
+	int16_t device; /* -1 if unknown */
 	/*
-	 * CLOCK_BOOTTIME, by which lines are in order: when the call began; in LINE_RETURN and
-	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when it was
-	 * given up; in LINE_BEFORE a time at which the call was in progress; in LINE_LOST that of the first.
+	 * CLOCK_BOOTTIME, the sort key of lines: when the call began; in LINE_RETURN and
+	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when gpuprobe
+	 * stopped watching it; in LINE_BEFORE a time at which the call was in progress; in
+	 * LINE_LOST the time of the first lost call.
 	 */
 	uint64_t start_ns;
-	uint64_t duration_ns;	   /* so far where it has not returned; without `held_ns` */
-	uint64_t held_ns;	   /* for which gpuprobe held the process meanwhile */
+	uint64_t duration_ns;	   /* so far if it has not returned; without `held_ns` */
+	uint64_t held_ns;	   /* time during which gpuprobe held the process */
 	uint64_t result;	   /* see enum trace_returns */
 	bool failed;		   /* the result is a failure */
-	const char *kernel;	   /* its short readable name, or NULL: no launch, or not known */
+	const char *kernel;	   /* its short readable name; NULL if the call is no launch or
+				    * the name is unknown */
 	const char *kernel_full;   /* mangled */
 	const char *kernel_place;  /* "a.out+0x1234", where its host function is, or NULL */
-	const struct stack *stack; /* its first frame is the function itself; NULL: not taken, or not known */
+	const struct stack *stack; /* its first frame is the function itself; NULL if not
+				    * captured, or unknown */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
-	uint64_t lost;		/* LINE_LOST: how many calls */
+	uint64_t lost;		/* LINE_LOST: number of calls */
 	enum trace_loss reason; /* LINE_LOST */
 };
 

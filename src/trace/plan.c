@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From a row of the API table to what is kept of its calls and how it is
-// shown, see steps.h.
+/*
+ * Makes the plan for recording a function's calls and the steps for printing them, from a row of
+ * the API table; see steps.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,8 @@ struct builder {
 	struct trace_names *names;
 	struct trace_function *function;
 	struct list given, reported; /* shown in this order: arguments, then what was read at return */
-	uint8_t factors;	 /* given and told */
-	bool reported_factor;	 /* the last factor comes at return */
+	uint8_t factors;	 /* in both lists */
+	bool reported_factor;	 /* the last factor is read at return */
 	bool out_of_memory;
 };
 
@@ -45,7 +47,7 @@ static void keep_words(struct builder *b, const struct api_argument *argument)
 		plan->words = end < TRACE_WORDS ? (uint8_t)end : TRACE_WORDS;
 }
 
-/* The step for a value of `type`; structures are taken apart before. */
+/* Sets up the step for a value of `type`; structures have been split up before. */
 static void set_value(struct trace_step *step, const struct trace_type *type, const char *argument_name)
 {
 	step->form = type->form;
@@ -66,7 +68,10 @@ static void set_value(struct trace_step *step, const struct trace_type *type, co
 	}
 }
 
-/* Which numbers make up the bytes of a call that does not tell them in one. */
+/*
+ * Whether the argument or member is a factor of the bytes, in a call that does not state them as
+ * one number.
+ */
 static bool is_factor(const struct builder *b, const struct api_argument *argument, const char *member)
 {
 	const struct function_desc *desc = &b->row->desc;
@@ -80,7 +85,7 @@ static bool is_factor(const struct builder *b, const struct api_argument *argume
 			return !alloc || trace_label__word_of(b->row, ROLE_PITCHOUT) != TRACE_NO_WORD;
 		return trace_label__has_role(b->row, argument, alloc ? ROLE_PITCHOUT : ROLE_WIDTH);
 	}
-	/* A pitched allocation's rows are as far apart as the pitch is. */
+	/* The rows of a pitched allocation are one pitch apart. */
 	if (desc->params == PARAMS_PITCHED && trace_label__has_role(b->row, argument, ROLE_OUT))
 		return strcmp(member, "pitch") == 0;
 	if (desc->params == PARAMS_PITCHED && trace_label__has_role(b->row, argument, ROLE_EXTENT))
@@ -95,7 +100,7 @@ static void note_factor(struct builder *b, struct trace_step *step, const struct
 	b->reported_factor |= list == &b->reported;
 }
 
-/* The members of a structure at `offset` in the words or in a block. */
+/* Adds the members of a structure at `offset` in the words or in a block. */
 static void add_members(struct builder *b, struct list *list, const struct api_argument *argument,
 			const struct trace_label *label, const struct trace_layout *layout,
 			const struct trace_step *at)
@@ -114,7 +119,7 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
 		if (strchr(member->type, '*'))
 			type = (struct trace_type){.form = FORM_ADDRESS, .size = 8};
 		set_value(&step, &type, member->name);
-		/* A role of a structure means its first member. */
+		/* The role of a structure belongs to its first member. */
 		if (!i && label->role != TRACE_NO_ROLE) {
 			step.name = label->name;
 			step.role = label->role;
@@ -129,7 +134,10 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
 	}
 }
 
-/* The number of the new read in the plan, or -1 when it has no room: the address is shown then. */
+/*
+ * Returns the number of the new read in the plan, or -1 if there is no room; then the address is
+ * shown.
+ */
 static int add_read(struct builder *b, const struct api_argument *argument, const struct trace_label *label,
 		    enum type_reading reading, const struct trace_type *type)
 {
@@ -148,7 +156,7 @@ static int add_read(struct builder *b, const struct api_argument *argument, cons
 	return plan->reads++;
 }
 
-/* An argument or its target, as the steps that follow from its type. */
+/* Adds an argument or its target, with the steps that follow from its type. */
 static void add_argument(struct builder *b, const struct api_argument *argument)
 {
 	struct trace_type type;
@@ -184,13 +192,13 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 		step.unit = b->row->desc.unit;
 	if (is_factor(b, argument, NULL))
 		note_factor(b, &step, list);
-	/* Where the function does not tell the kind, the structure does. */
+	/* If the function does not determine the kind, the structure does. */
 	if (step.kind == STEP_BOX && (b->row->desc.operation != OP_COPY || b->row->desc.kind > COPY_P2P))
 		step.flags |= STEP_WAY;
 	add(list, &step);
 }
 
-/* "size" where the bytes are a product, and "kind" where it follows from the function. */
+/* Adds "size" if the bytes are a product, and "kind" if it follows from the function. */
 static void add_conclusions(struct builder *b)
 {
 	struct trace_step size = {
@@ -210,7 +218,7 @@ static void add_conclusions(struct builder *b)
 
 	if (b->factors > 1) {
 		add(b->reported_factor ? &b->reported : &b->given, &size);
-		/* The kind and the stream, which are behind the factors, stay behind their product. */
+		/* Moves the kind and the stream, which follow the factors, after their product. */
 		while (!b->reported_factor && last && !(b->given.steps[last - 1].flags & STEP_FACTOR)) {
 			b->given.steps[last] = b->given.steps[last - 1];
 			b->given.steps[--last] = size;
@@ -260,7 +268,7 @@ static const struct api_argument *argument_at(const struct api_function *row, ui
 	return NULL;
 }
 
-/* grid, block, shmem and stream of a launch configuration, which are its first members. */
+/* Adds grid, block, shmem and stream of a launch configuration, which are its first members. */
 static void add_config(struct builder *b, const struct api_argument *argument)
 {
 	static const struct trace_label labels[] = {
@@ -291,7 +299,7 @@ static void add_config(struct builder *b, const struct api_argument *argument)
 	}
 }
 
-/* Where the kernel's arguments are: an array of their addresses, or a buffer. */
+/* Records where the kernel's arguments are: an array of their addresses, or a buffer. */
 static void keep_kernel_args(struct builder *b)
 {
 	struct trace_plan *plan = &b->function->plan;
@@ -344,7 +352,7 @@ static void build_launch(struct builder *b, bool kernel_args)
 		keep_kernel_args(b);
 }
 
-/* __cudaLaunchKernel, which only jumps into cudaLaunchKernel, is shown as the launch that it is. */
+/* __cudaLaunchKernel, which only jumps to cudaLaunchKernel, is shown as a launch. */
 static bool is_launch(const struct api_function *row)
 {
 	if (row->desc.operation == OP_LAUNCH)
@@ -353,7 +361,7 @@ static bool is_launch(const struct api_function *row)
 	       row->desc.place[ROLE_GRIDX] != PLACE_NONE;
 }
 
-/* After it a kernel's handle may be another kernel's. */
+/* Whether kernel handles may be reused for other kernels after this call. */
 static bool ends_kernels(const struct function_desc *desc)
 {
 	if (desc->operation == OP_DESTROY)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls in progress: until when all events have come, and which calls are not
- * waited for any longer.
+ * Calls in progress: up to which time all events have arrived, and which calls are no longer waited
+ * for.
  *
- * A call says when it began before that can be seen in any line, and takes
- * that back after its event is in the ring (include/gpuprobe/trace.h). So if
- * the ring is read as far as it was written when all threads had been looked
- * at, nothing can come any more that began before the earliest of them.
+ * A call announces its beginning before it can be seen in any line, and withdraws that after its
+ * event is in the ring (include/gpuprobe/trace.h). So once the ring has been read up to where it
+ * was written when all threads had been checked, no event can arrive that began before the earliest
+ * of them.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,9 +14,12 @@
 #include "base/clock.h"
 #include "trace/private.h"
 
-/* How far the clocks of CPUs, and the order in which their writes are seen, may be apart. */
+/*
+ * Maximum difference between the clocks of CPUs, and between the orders in which their writes
+ * become visible.
+ */
 #define CLOCK_MARGIN_NS 10000
-#define ENTERING_LOOKS 200 /* at a thread that is just entering */
+#define ENTERING_LOOKS 200 /* checks of a thread that is just entering */
 #define SEARCH_PAUSE_NS (50 * NS_PER_MS)
 
 static uint64_t began(const struct trace_stream *stream, uint32_t thread)
@@ -40,7 +43,7 @@ static uint32_t thread_count(const struct trace_stream *stream)
 	return count < TRACE_THREADS ? count : TRACE_THREADS;
 }
 
-/* A thread that seems to be entering for as long as others are waited for is waited for no longer. */
+/* A thread that stays in the entering state is waited for no longer than any other call. */
 static bool is_entering(struct trace_stream *stream, bool entering)
 {
 	if (!entering)
@@ -67,7 +70,7 @@ uint64_t trace_stream__look(struct trace_stream *stream)
 	return is_entering(stream, entering) ? 0 : bound;
 }
 
-/* Whether it will be told when it returns, for all that is known now. */
+/* Whether its return will be reported, as far as known now. */
 static bool will_be_reported(const struct trace_stream *stream, const struct trace_event *event)
 {
 	const struct trace_config *config = stream->source->config;
@@ -75,7 +78,7 @@ static bool will_be_reported(const struct trace_stream *stream, const struct tra
 	return !config->failed && event->duration_ns - trace_stream__held(stream, event) >= config->min_duration_ns;
 }
 
-/* Whether the call, or the one around it, is to be waited for no longer. */
+/* Whether the call, or the one around it, is not to be waited for any more. */
 static bool is_sought(struct trace_stream *stream, const struct trace_event *event)
 {
 	if (!event->depth) {
@@ -105,7 +108,7 @@ static int show_in_progress(const struct trace_event *event, size_t size, void *
 	return trace_stream__add(stream, event, size, function, LINE_IN_PROGRESS, event->start_ns);
 }
 
-/* What was sought in vain twice has no event to come, or comes late. */
+/* A call that two searches did not find has no event to come, or a late one. */
 static void give_up_missing(struct trace_stream *stream)
 {
 	uint32_t count = thread_count(stream);
@@ -131,7 +134,10 @@ int trace_stream__stop_waiting(struct trace_stream *stream)
 	if (stream->now < stream->next_search_ns)
 		return 0;
 	stream->search_before = oldest;
-	/* Without the calls that began before the middle of what waits, half of it can go. */
+	/*
+	 * Once the calls that began before the middle of the pending events are given up, half of
+	 * the events can be printed.
+	 */
 	if (reorder__bytes(stream->order) > options->hold_bytes && reorder__middle(stream->order) > oldest)
 		stream->search_before = reorder__middle(stream->order);
 	if (stream->due >= stream->search_before)
@@ -147,7 +153,10 @@ int trace_stream__stop_waiting(struct trace_stream *stream)
 	return 1;
 }
 
-/* A call of a thread that could not be told is lost as those are that it made before; taken with the others' losses. */
+/*
+ * A call whose thread could not be announced is lost, as are the earlier calls of that thread; it
+ * is counted with the other losses.
+ */
 static void lose(struct trace_stream *stream)
 {
 	__atomic_fetch_add(&stream->source->lost[TRACE_LOST_RING].count, 1, __ATOMIC_RELAXED);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events that wait for their turn, see order.h.
+ * The reorder buffer; see order.h.
  *
- * Most events are later than all that wait, or than all but a few: they go to
- * the end of a sorted row, or a few steps before it. What would have to go
- * further back (the end of a long call) goes to a heap instead, so that no
- * event moves many others. The first of all is the first of one of the two.
+ * Most events are later than all pending ones, or than all but a few: they go to the end of a
+ * sorted array, or a few steps before it. Events that belong further back (the end of a long call)
+ * go to a heap instead, so that no event moves many others. The first event is the first of one of
+ * the two.
  *
- * Calls in the heap are linked by thread: thousands of threads may wait in a
- * call, and each is asked for among as many that have returned.
+ * Calls in the heap are linked by thread: thousands of threads may wait in a call, and reorder__has
+ * is called for each of them while as many returned calls are pending.
  */
 #include "trace/reorder.h"
 
@@ -18,15 +18,18 @@
 #include <utlist.h>
 
 #define CHUNK_BYTES (256u << 10)
-#define CHUNKS_KEPT 64 /* for use again */
-#define STEPS_MAX 64   /* that an event is put before the end of the row */
+#define CHUNKS_KEPT 64 /* kept for reuse */
+#define STEPS_MAX 64   /* how far before the end of the array an event may be inserted */
 #define FIRST_CAPACITY 1024
 
-/* At its start is this; it is aligned to its size, so that an event's chunk is found by its address. */
+/*
+ * The header of a chunk. A chunk is aligned to its size, so an event's chunk follows from its
+ * address.
+ */
 struct chunk {
-	struct chunk *next; /* of the free ones */
-	size_t used;	    /* bytes, with this */
-	size_t events;	    /* that wait in it */
+	struct chunk *next; /* of the free chunks */
+	size_t used;	    /* bytes, including this header */
+	size_t events;	    /* pending events in it */
 };
 
 struct entry {
@@ -35,16 +38,16 @@ struct entry {
 };
 
 struct reorder {
-	struct entry *row; /* [head, tail) by time */
+	struct entry *row; /* [head, tail), sorted by time */
 	size_t head, tail, row_capacity;
 	struct entry *heap;
 	size_t heap_count, heap_capacity;
-	struct chunk *chunk; /* that is being filled */
+	struct chunk *chunk; /* being filled */
 	struct chunk *free;
 	size_t free_count;
 	size_t bytes;
 	uint64_t sequence;
-	struct pending_event *heaped[TRACE_THREADS]; /* calls in the heap at the time that they began */
+	struct pending_event *heaped[TRACE_THREADS]; /* calls in the heap whose time is their beginning */
 };
 
 struct reorder *reorder__new(void)
@@ -127,7 +130,7 @@ static int grow(struct entry **entries, size_t *capacity)
 	return 0;
 }
 
-/* One more in the row and in the heap, so that an insertion cannot fail. */
+/* Reserves a slot in the array and in the heap, so that an insertion cannot fail. */
 static int make_place(struct reorder *order)
 {
 	if (order->heap_count == order->heap_capacity && grow(&order->heap, &order->heap_capacity))
@@ -171,7 +174,10 @@ static bool is_before(const struct entry *a, const struct entry *b)
 	return a->pending->sequence < b->pending->sequence;
 }
 
-/* Where the heap's calls of its thread are; NULL where it is asked for by nobody. */
+/*
+ * The list of the heap's calls of the event's thread; NULL if reorder__has never looks for this
+ * event.
+ */
 static struct pending_event **heaped_calls(struct reorder *order, const struct entry *entry)
 {
 	const struct pending_event *pending = entry->pending;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which functions are traced, see selection.h.
+/* Which functions are traced; see selection.h. */
 #include "trace/selection.h"
 
 #include <ctype.h>
@@ -9,17 +9,23 @@
 
 #include "trace/similar.h"
 
-/* Of the default: what programs and libraries ask all the time, and what comes before each launch. */
+/*
+ * Not in the default: queries that programs and libraries make all the time, and calls that precede
+ * each launch.
+ */
 static const char *const chatty[] = {
 	"cudaGetDevice", "cuCtxGetCurrent", "cuCtxGetDevice*", "cudaGetLastError", "cudaPeekAtLastError",
 	"*GetAttribute*", "*GetProcAddress*", "cudaGetDriverEntryPoint*", "*Occupancy*", "cu*StreamGet*",
 	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration"};
 
-/* What only tells of a device, and changes nothing. */
+/* Functions of the device family that only return information. */
 static const char *const reports[] = {
 	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*"};
 
-/* The first half of a call that another name is known by, which it jumps into. Of no family but all. */
+/*
+ * The first part of a call that is known by another name, into which it jumps. Only in the family
+ * all.
+ */
 static const char *const halves[] = {"__cudaLaunchKernel"};
 
 static const char *const errors[] = {
@@ -60,7 +66,7 @@ static const char *const family_words[FAMILIES] = {
 
 struct rule {
 	enum family family;
-	char *name; /* of FAMILY_NONE; may have * and ? in it */
+	char *name; /* for FAMILY_NONE; may contain * and ? */
 	bool away;
 };
 
@@ -91,7 +97,7 @@ void trace_selection__free(struct trace_selection *selection)
 	free(selection);
 }
 
-/* * and ? and nothing else; the last * is where it goes back to. */
+/* Supports only * and ?; on a mismatch, backtracks to the last *. */
 static bool matches(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;
@@ -157,7 +163,7 @@ static bool in_default(const struct api_function *function)
 		if (in_family((enum family)family, function))
 			return true;
 	}
-	/* The driver's way to set a device is its context. */
+	/* With the driver, a program sets the device by its context. */
 	if (function->desc.operation != OP_CONTEXT && !in_family(FAMILY_DEVICE, function))
 		return false;
 	return !IN_LIST(reports, function->base);
@@ -175,7 +181,10 @@ static bool of_layer(const struct trace_selection *selection, enum layer layer)
 	}
 }
 
-/* A plain name means the forms for a stream of the thread's own too, and the version that reports call so. */
+/*
+ * A plain name also means the forms for the thread's own stream, and the version that reports give
+ * this name.
+ */
 static bool names(const char *pattern, const struct api_function *function)
 {
 	return matches(pattern, function->symbol) || matches(pattern, function->base) || matches(pattern, function->shown);
@@ -197,7 +206,7 @@ bool trace_selection__wants(const struct trace_selection *selection, const struc
 	return wanted;
 }
 
-/* Whether `symbol` is what the pattern says with _ptds or _ptsz behind it. */
+/* Whether `symbol` matches the pattern followed by _ptds or _ptsz. */
 static bool matches_per_thread(const char *pattern, const char *symbol)
 {
 	size_t length = strlen(symbol);
@@ -243,7 +252,10 @@ static bool is_pattern(const char *word)
 	return strpbrk(word, "*?") != NULL;
 }
 
-/* Whether the table has a function of that name, be it with _ptds alone, or one that the pattern matches. */
+/*
+ * Whether the table has a function with that name, possibly only with _ptds, or one that the
+ * pattern matches.
+ */
 static bool is_known(const char *name)
 {
 	size_t row;
@@ -270,7 +282,7 @@ static const char *function_like(const char *word, bool families_too)
 	return similar.best;
 }
 
-/* Letters, digits, _ and the two that stand for others. */
+/* Whether the word only has letters, digits, _ and the wildcards. */
 static bool is_spelt_well(const char *word)
 {
 	for (; *word; word++) {
@@ -331,7 +343,7 @@ int trace_selection__add(struct trace_selection *selection, const char *text, st
 	return rc;
 }
 
-/* Whether a library that was met has a function that the table has not, of that name. */
+/* Whether a library found so far exports a function with that name that is not in the table. */
 static bool is_exported(const struct trace_functions *functions, const char *name)
 {
 	const struct trace_function *function;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Likeness of words: how many letters must be put in, left out or changed,
-// see similar.h.
+/*
+ * Similarity of words by edit distance: how many letters must be inserted, removed or changed; see
+ * similar.h.
+ */
 #include "trace/similar.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define LONGEST 64 /* longer words are like nothing */
+#define LONGEST 64 /* longer words are similar to nothing */
 
 static size_t least(size_t a, size_t b)
 {

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What a mistyped word was meant to be.
- */
+/* Finds the word that a mistyped one was meant to be. */
 #ifndef TRACE_SIMILAR_H
 #define TRACE_SIMILAR_H
 
 #include <stddef.h>
 
-/* The search for the candidate that is most like a word. */
+/* The search for the candidate most similar to a word. */
 struct similar {
 	const char *word;
-	const char *best; /* NULL: none is like it */
+	const char *best; /* NULL: none is similar */
 	size_t distance;
 };
 
 void similar__begin(struct similar *similar, const char *word);
 
-/* Compares one more; `candidate` must outlive the search. */
+/* Compares one more candidate; `candidate` must outlive the search. */
 void similar__try(struct similar *similar, const char *candidate);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tracer's BPF programs as the source of a stream, see source.h.
+/* The tracer's BPF programs as the source of a stream; see source.h. */
 #include "trace/source.h"
 
 #include <bpf/bpf.h>
@@ -20,7 +20,7 @@
 #define LIST_BYTES 65536 /* read at once */
 
 struct bpf_source {
-	struct trace_source source; /* first */
+	struct trace_source source; /* must be first */
 	struct trace_bpf *skeleton;
 	struct ring ring;
 	void *began;
@@ -28,8 +28,8 @@ struct bpf_source {
 	struct ring stack_ring;
 	struct stack_maps stack_maps;
 	int cpus;
-	uint64_t *per_cpu;	      /* a value of each, for reading the map of losses */
-	uint64_t not_reported, not_taken; /* stacks, as of the last look */
+	uint64_t *per_cpu;	      /* one value per CPU, for reading the map of losses */
+	uint64_t not_reported, not_taken; /* stacks, as of the last reading */
 };
 
 static struct bpf_source *of(struct trace_source *source)
@@ -48,7 +48,7 @@ static uint32_t thread_count(struct trace_source *source)
 	return __atomic_load_n(&of(source)->skeleton->bss->thread_count, __ATOMIC_ACQUIRE);
 }
 
-/* Takes the events of the edge-triggered set, which then waits for the next. */
+/* Consumes the events of the edge-triggered epoll set, which then waits for the next ones. */
 static void acknowledge(struct trace_source *source)
 {
 	struct epoll_event events[2];
@@ -71,7 +71,10 @@ static int read_records(struct trace_source *source, uint64_t end, ring_record_f
 	return ring__read(&of(source)->ring, end, fn, arg);
 }
 
-/* Gives out the calls in the first `used` bytes; *taken is where one begins that is not whole. */
+/*
+ * Passes on the calls in the first `used` bytes; *taken is the offset of an incomplete one at the
+ * end.
+ */
 static int give_calls(const char *bytes, size_t used, size_t *taken, trace_call_fn fn, void *arg)
 {
 	_Alignas(struct trace_event) char call[CALL_BYTES];
@@ -128,7 +131,7 @@ static int in_progress(struct trace_source *source, trace_call_fn fn, void *arg)
 	return ret;
 }
 
-/* How many more there are for this reason than were known. */
+/* How many losses with this reason are new. */
 static uint64_t new_losses(const struct bpf_source *bpf, enum loss reason, uint64_t *known)
 {
 	uint64_t count = 0, added;
@@ -188,9 +191,9 @@ static int watch_ring(int set, int ring_fd)
 }
 
 /*
- * A set of its own that is edge-triggered: the ring itself would be readable as
- * long as anything is in it, and the BPF programs wake us for much only. For
- * stacks they wake us at once: these are named while their process is there.
+ * Opens an edge-triggered epoll set: the ring itself would stay readable as long as it is not
+ * empty, but the BPF programs wake the reader only when there is much to read. For stacks they wake
+ * it at once, because stacks are named while their process exists.
  */
 static int open_set(const struct bpf_source *bpf)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Where a stream has its records from: the tracer's BPF programs, or a test
- * that plays them.
- */
+/* The source of a stream's records: the tracer's BPF programs, or a test that simulates them. */
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
@@ -16,26 +13,29 @@
 struct trace_bpf;
 struct trace_source;
 
-/* Takes a call in progress: an event of type TRACE_UNFINISHED, aligned. Nonzero ends the reading. */
+/*
+ * Takes a call in progress: an event of type TRACE_UNFINISHED, aligned. A nonzero result ends the
+ * reading.
+ */
 typedef int (*trace_call_fn)(const struct trace_event *event, size_t size, void *arg);
 
 struct trace_source_calls {
-	/* CLOCK_BOOTTIME. */
+	/* The current time, CLOCK_BOOTTIME. */
 	uint64_t (*now)(struct trace_source *source);
-	/* How many thread numbers were ever in use. */
+	/* How many thread numbers have ever been in use. */
 	uint32_t (*thread_count)(struct trace_source *source);
-	/* What waits has been seen: the descriptor is readable again when more comes. */
+	/* Resets the descriptor: it becomes readable again when more arrives. */
 	void (*acknowledge)(struct trace_source *source);
 	/* As ring__written and ring__read; `position` is how far it was read. */
 	uint64_t (*written)(struct trace_source *source);
 	uint64_t (*position)(struct trace_source *source);
 	int (*read)(struct trace_source *source, uint64_t end, ring_record_fn fn, void *arg);
 	/*
-	 * Every traced call in progress, the outermost of a thread first. 0, what
-	 * `fn` has returned, or a negative errno.
+	 * Lists every traced call in progress, a thread's outermost first. Returns 0, what `fn`
+	 * returned, or a negative errno.
 	 */
 	int (*in_progress)(struct trace_source *source, trace_call_fn fn, void *arg);
-	/* Adds to `lost` the stacks that are missing since the last look. NULL: none ever are. */
+	/* Adds the stacks lost since the last call to `lost`. NULL: none are ever lost. */
 	void (*count_lost_stacks)(struct trace_source *source);
 	void (*free)(struct trace_source *source);
 };
@@ -45,12 +45,16 @@ struct trace_source {
 	const struct trace_config *config;
 	const uint64_t *began;	 /* by thread number, see TRACE_ENTERING; TRACE_THREADS of them */
 	struct trace_lost *lost; /* TRACE_LOSSES of them */
-	struct ring *stacks;	 /* of struct stack_record: those of an event are in it before the event; NULL: none are taken */
+	struct ring *stacks;	 /* of struct stack_record: an event's stack is in it before the
+				  * event; NULL: no stacks are captured */
 	struct stack_hooks stack_hooks;
 	int fd; /* readable when there is much to read; -1: none */
 };
 
-/* That of the skeleton, which must outlive it and is loaded. 0 or a negative errno. */
+/*
+ * Creates a source for the skeleton, which must be loaded and outlive the source. Returns 0 or a
+ * negative errno.
+ */
 int trace_source__new(struct trace_bpf *skeleton, struct trace_source **out, struct error *err);
 
 #endif

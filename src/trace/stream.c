@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From the tracer's ring to lines, see stream.h: what is done in a drain.
+ * Turns the tracer's ring into lines, see stream.h: the steps of a drain.
  *
- *   progress.c   until when all events have come; calls not waited for
- *   intake.c     records into events that wait (order.c), losses
+ *   progress.c   up to when all events have arrived; calls not waited for
+ *   intake.c     records into pending events (order.c), losses
  *   handout.c    events into lines
  */
 #include "trace/stream.h"
@@ -19,16 +19,19 @@
 
 #define HOLD_NS NS_PER_S
 #define HOLD_BYTES (64ull << 20)
-/* In one drain, so that whoever calls can do other things in between. */
+/* Limits of one drain, so that the caller can do other work in between. */
 #define RECORDS_MAX 32768
 #define BYTES_MAX (8u << 20)
 #define LINES_MAX (2 * RECORDS_MAX)
-#define STACKS_MAX 64 /* of which each may take a millisecond to name */
+#define STACKS_MAX 64 /* each may take a millisecond to name */
 /* At the end, for a record that is still being written. */
 #define BUSY_TRIES 200
 #define BUSY_PAUSE_NS NS_PER_MS
 
-/* Their ring is read with that of the events, as far as these need it. */
+/*
+ * Creates the stacks without a ring (ring_fd -1): this stream reads their ring itself, as far as
+ * the events need it.
+ */
 static int make_stacks(struct trace_stream *stream)
 {
 	const struct stacks_options options = {
@@ -153,7 +156,7 @@ void trace_stream__count(const struct trace_stream *stream, struct trace_counts 
 	counts->evicted = stacks.evicted;
 }
 
-/* 1 when more has been written that no wake-up may come for. */
+/* Returns 1 if much has been written without a wake-up to come. */
 static int has_much(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
@@ -164,7 +167,7 @@ static int has_much(struct trace_stream *stream)
 	return pending && pending >= source->config->wake_bytes;
 }
 
-/* Reads the ring to `end`, as far as it goes. RING_BUSY, INTAKE_FULL, 0 or a negative errno. */
+/* Reads the ring up to `end` if possible. Returns RING_BUSY, INTAKE_FULL, 0 or a negative errno. */
 static int read_ring(struct trace_stream *stream, uint64_t end)
 {
 	struct trace_source *source = stream->source;
@@ -176,7 +179,7 @@ static int read_ring(struct trace_stream *stream, uint64_t end)
 	return source->calls->read(source, end, trace_stream__take_record, stream);
 }
 
-/* Reads the ring of stacks as far as the events need it. RING_BUSY or 0. */
+/* Reads the ring of stacks as far as the events need it. Returns RING_BUSY or 0. */
 static int read_stacks(struct trace_stream *stream)
 {
 	if (!stream->stacks)
@@ -189,7 +192,7 @@ static bool has_read_stacks(const struct trace_stream *stream)
 	return !stream->stacks || stream->source->stacks->read >= stream->stacks_end;
 }
 
-/* Names some of those that were read. Returns 1 when there are more. */
+/* Names some of the stacks that were read. Returns 1 if there are more. */
 static int name_stacks(struct trace_stream *stream)
 {
 	int more = stream->stacks != NULL;
@@ -201,7 +204,7 @@ static int name_stacks(struct trace_stream *stream)
 	return more;
 }
 
-/* Returns 1 when there is more to take in, 0 or a negative errno. */
+/* Returns 1 if there is more to take in, 0 or a negative errno. */
 static int take_in(struct trace_stream *stream)
 {
 	struct trace_source *source = stream->source;
@@ -210,7 +213,7 @@ static int take_in(struct trace_stream *stream)
 	if (!stream->looked) {
 		stream->bound = trace_stream__look(stream);
 		stream->end = source->calls->written(source);
-		/* What an event tells the id of is in there before it. */
+		/* A stack is in its ring before the event that has its id. */
 		stream->stacks_end = source->stacks ? ring__written(source->stacks) : 0;
 		stream->looked = true;
 		ret = trace_stream__take_losses(stream);
@@ -243,7 +246,7 @@ int trace_stream__drain(struct trace_stream *stream)
 	stream->now = source->calls->now(source);
 	source->calls->acknowledge(source);
 	more = take_in(stream);
-	/* To look up one stack would name all that wait. */
+	/* Looking up one stack would name all pending ones. */
 	if (more < 0 || stream->names_wait)
 		return more < 0 ? more : 1;
 	ret = trace_stream__hand_out(stream, LINES_MAX);
@@ -257,7 +260,10 @@ static bool has_read_all(const struct trace_stream *stream, uint64_t end)
 	return stream->source->calls->position(stream->source) >= end && has_read_stacks(stream);
 }
 
-/* All that is in the rings. What is still being written after a while is not waited for. */
+/*
+ * Takes in everything in the rings. Stops waiting after a while for a record that is still being
+ * written.
+ */
 static int take_in_rest(struct trace_stream *stream)
 {
 	const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
@@ -290,7 +296,9 @@ int trace_stream__finish(struct trace_stream *stream)
 	if (stream->ended)
 		return stream->ended;
 	stream->now = stream->source->calls->now(stream->source);
-	/* Once more after the calls in progress: threads that end meanwhile tell theirs themselves. */
+	/*
+	 * Once more after the calls in progress: threads that end meanwhile send theirs themselves.
+	 */
 	ret = take_in_rest(stream);
 	if (!ret)
 		ret = trace_stream__add_unfinished(stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads by their numbers and their processes, see threads.h.
+/* Threads by their numbers, and their processes; see threads.h. */
 #include "trace/threads.h"
 
 #include <errno.h>
@@ -9,13 +9,13 @@
 #include "target/cgroup.h"
 #include "target/proc.h"
 
-/* /proc tells a start in clock ticks. */
+/* /proc gives a start in clock ticks. */
 #define START_PRECISION_NS 20000000
 
 struct trace_threads {
 	bool wants_cgroup;
 	struct traced_process *processes;
-	struct trace_thread *at[TRACE_THREADS]; /* NULL: not told */
+	struct trace_thread *at[TRACE_THREADS]; /* NULL: not announced */
 	struct trace_thread unknown;
 	struct traced_process unknown_process;
 };
@@ -94,7 +94,7 @@ static struct traced_process *add_process(struct trace_threads *threads, const s
 	shown->uid = record->uid;
 	shown->start_ns = record->start_ns;
 	memcpy(shown->comm, record->comm, sizeof(shown->comm) - 1);
-	/* Without it where the process has gone already. */
+	/* Left out if the process has ended already. */
 	if (threads->wants_cgroup && traced_process__is_there(shown))
 		shown->cgroup = cgroup__path(record->pid);
 	shown->image = record->image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the events are of: thread numbers are given anew once a thread has
- * ended, so an event that waits refers to the thread it was read with.
+ * The thread of each event. Thread numbers are reused once a thread has ended, so a pending event
+ * holds a reference to the thread it was read with.
  */
 #ifndef TRACE_THREADS_H
 #define TRACE_THREADS_H
@@ -11,21 +11,21 @@
 #include "base/table.h"
 #include "trace/line.h"
 
-/* A context and the device that it was made on; 0 and -1: not known. */
+/* A context and the device on which it was created; 0 and -1 if unknown. */
 struct context_device {
 	uint64_t context;
 	int16_t device;
 };
 
-#define CONTEXTS_KNOWN 64 /* of a process; a new one then takes the place of the oldest */
-#define CONTEXTS_PUSHED 8 /* in a thread that are told apart */
+#define CONTEXTS_KNOWN 64 /* per process; a new one then replaces the oldest */
+#define CONTEXTS_PUSHED 8 /* per thread that are kept apart */
 
-/* A process as long as a thread refers to it. */
+/* A process, kept as long as a thread refers to it. */
 struct traced_process {
 	struct trace_process shown; /* .cgroup is malloc'd */
 	size_t references;
 	struct context_device contexts[CONTEXTS_KNOWN];
-	uint32_t context_count; /* ever */
+	uint32_t context_count; /* ever seen */
 	UT_hash_handle hh;	/* by shown.number */
 };
 
@@ -33,39 +33,46 @@ struct trace_thread {
 	size_t references;
 	struct traced_process *process;
 	pid_t tid;
-	uint32_t pushed; /* contexts; those beyond CONTEXTS_PUSHED are not kept */
+	uint32_t pushed; /* number of contexts; those beyond CONTEXTS_PUSHED are not kept */
 	/* [pushed] is the current one */
 	struct context_device current[CONTEXTS_PUSHED + 1];
 };
 
-/* The number of a process that was not told. */
+/* The number of a process that was not announced. */
 #define PROCESS_NOT_TOLD UINT32_MAX
 
 struct trace_threads;
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 struct trace_threads *trace_threads__new(bool wants_cgroup);
-void trace_threads__free(struct trace_threads *threads); /* all that waits must have put its thread before */
+void trace_threads__free(struct trace_threads *threads); /* all pending events must have put
+							  * their threads before */
 
-/* A TRACE_THREAD record. 0, -EINVAL for one that cannot be, or -ENOMEM. */
+/* Takes a TRACE_THREAD record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
 int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record);
 
 /*
- * Who the thread number is of now; one without pid, tid and name where that was
- * not told. With one more reference. Never NULL; `number` is below TRACE_THREADS.
+ * Returns the thread that has the number now, with one more reference; one without pid, tid and
+ * name if it was not announced. Never NULL; `number` is below TRACE_THREADS.
  */
 struct trace_thread *trace_threads__take(struct trace_threads *threads, uint32_t number);
 
-/* One reference less. */
+/* Drops one reference. */
 void trace_threads__put(struct trace_threads *threads, struct trace_thread *thread);
 
-/* Whether a process that began at `start_ns`, by /proc or by the kernel, is this one if it has its pid. */
+/*
+ * Whether a process that has this one's pid and began at `start_ns`, by /proc or by the kernel, is
+ * this one.
+ */
 bool traced_process__began(const struct trace_process *process, uint64_t start_ns);
 
-/* Whether the process that was announced is the one that has its pid now, and runs the same program. */
+/* Whether the announced process still has its pid and runs the same program. */
 bool traced_process__is_there(const struct trace_process *process);
 
-/* Whether it runs another program by now, of which may be what has just been read; not where it has ended. */
+/*
+ * Whether it runs another program by now, from which the data that was just read may come; false if
+ * it has ended.
+ */
 bool traced_process__is_another(const struct trace_process *process);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// C types of the API table, see type.h.
+/* C types of the API table; see type.h. */
 #include "trace/type.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct plain_type {
 	uint8_t size;
 };
 
-/* By name (strcmp). Handles that are not here are pointers by their typedef: see is_handle(). */
+/* By name (strcmp). Handles that are not listed are typedefs of pointers: see is_handle(). */
 static const struct plain_type plain_types[] = {
 	{"CUdevice", FORM_SIGNED, 4},
 	{"CUdeviceptr", FORM_ADDRESS, 8},
@@ -39,7 +39,7 @@ static const struct plain_type plain_types[] = {
 	{"unsigned short", FORM_UNSIGNED, 2},
 };
 
-/* Pointers by their typedef, and numbers that are handles; by name (strcmp). */
+/* Typedefs of pointers, and numbers that are handles; by name (strcmp). */
 static const char *const handles[] = {
 	"CUarray", "CUasyncCallback", "CUasyncCallbackHandle", "CUcontext", "CUdevResourceDesc", "CUevent",
 	"CUexternalMemory", "CUexternalSemaphore", "CUfunction", "CUgraph", "CUgraphConditionalHandle",
@@ -63,7 +63,7 @@ static const struct api_value copy_kinds[] = {
 	{"cudaMemcpyKind", "P2P", COPY_P2P},
 };
 
-/* The value that is no cudaMemcpyKind is the last: P2P follows from the function alone. */
+/* P2P is the last kind and has no cudaMemcpyKind: it only follows from the function. */
 #define COPY_KINDS_BY_VALUE (COPY_DEFAULT + 1)
 
 const char *trace_type__copy_kind(int64_t kind)
@@ -86,12 +86,12 @@ static bool is_handle(const char *name)
 	return bsearch(name, handles, sizeof(handles) / sizeof(handles[0]), sizeof(handles[0]), compare_handle);
 }
 
-/* A type's spelling, taken apart. */
+/* A type's spelling in parts. */
 struct spelling {
 	char base[64]; /* without const, struct and enum */
 	unsigned int stars;
 	bool constant;	     /* the base is const */
-	bool constant_array; /* T *const *: the pointers are given */
+	bool constant_array; /* T *const *: the caller gives the pointers */
 };
 
 static const char *skip_word(const char *type, const char *word)
@@ -121,7 +121,7 @@ static void take_apart(const char *type, struct spelling *out)
 	out->constant_array = strstr(rest, "*const") != NULL;
 }
 
-/* The type that is left when all stars are gone. */
+/* Finds the type that is left without the stars. */
 static void find_base(const char *base, struct trace_type *out)
 {
 	const struct plain_type *plain;
@@ -175,7 +175,7 @@ static enum type_reading read_pointer(const struct spelling *spelling, const str
 		return READING_AT_RETURN;
 	if (base->sort == SORT_STRUCTURE || base->sort == SORT_BOX || passing == PASSING_GIVEN)
 		return READING_AT_ENTRY;
-	/* Numbers and handles that are const are arrays of them. */
+	/* Pointers to const numbers and handles are arrays. */
 	return base->form == FORM_TEXT || base->form == FORM_BYTES ? READING_AT_ENTRY : READING_ADDRESS;
 }
 
