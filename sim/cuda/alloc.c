@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Allocation and free of device, managed and pinned host memory, and what can
- * be asked about an address.
+ * Allocates and frees device, managed and pinned host memory, and answers queries about addresses.
  */
 #include "cuda/memory.h"
 
@@ -222,7 +221,7 @@ static int low_device_pointer(CUdeviceptr_v1 *out, void *address)
 	return result;
 }
 
-/* Nothing is ever advised or prefetched, so every attribute is at its beginning: 0. */
+/* Advice and prefetching are ignored, so every attribute has its initial value, 0. */
 static int range_attribute(void *out, size_t size, CUdeviceptr address, size_t count)
 {
 	if (!out || !size || !count || !memory__covers(address, count, false))
@@ -299,7 +298,7 @@ static int pointer_attribute(void *out, CUpointer_attribute attribute, CUdevicep
 	return answer(out, attribute, &block, address);
 }
 
-/* Unlike the single form, an unknown address gives zeroes and success. */
+/* Unlike the single form, this returns zeroes and success for an unknown address. */
 static int pointer_attributes(unsigned int count, CUpointer_attribute *attributes, void **out,
 			      CUdeviceptr address)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address ranges. Given-back spans wait in bins by size, newest first; only
- * when the range is used up are neighbours merged and the merged spans cut.
+ * Address ranges. Freed spans wait in bins by size, newest first. Only when the range is used up
+ * are neighbours merged, and merged spans cut.
  */
 #define _GNU_SOURCE
 #include "cuda/arena.h"
@@ -22,7 +22,7 @@ struct bin {
 	UT_hash_handle hh;
 };
 
-/* There is a device file behind it, as behind what the real driver maps; in a root without any, nothing. */
+/* Maps a device file, as the real driver does; without one in this root, anonymous memory. */
 static bool start(struct arena *arena, uint64_t size, int flags)
 {
 	int device = open("/dev/zero", O_RDWR | O_CLOEXEC);
@@ -184,7 +184,7 @@ void arena__give(struct arena *arena, uint64_t address, uint64_t size)
 	}
 	if (!span || !bin) {
 		free(span);
-		return;		/* without memory the addresses are lost, nothing else */
+		return;		/* without memory only the addresses are lost */
 	}
 	span->address = address;
 	span->size = size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address ranges: an arena hands out addresses of one reserved range. A span
- * that was given back is the next one handed out for its size.
+ * Address ranges: an arena hands out addresses of one reserved range. A freed span is the next one
+ * handed out for its size.
  */
 #ifndef SIM_CUDA_ARENA_H
 #define SIM_CUDA_ARENA_H
@@ -21,21 +21,21 @@ struct span {
 struct arena {
 	uint64_t base;
 	uint64_t size;
-	uint64_t used;		/* handed out so far from the start */
-	struct bin *bins;	/* spans given back, by size */
-	struct span *spare;	/* records for later use */
+	uint64_t used;		/* handed out so far from the start of the range */
+	struct bin *bins;	/* freed spans, by size */
+	struct span *spare;	/* records for reuse */
 };
 
-/* Reserves `size` bytes of address space, backed by memory where it is written. */
+/* Reserves `size` bytes of address space, which get memory when they are written. */
 bool arena__start(struct arena *arena, uint64_t size);
 /* The same below 4 GiB. */
 bool arena__start_low(struct arena *arena, uint64_t size);
-/* A size as the arena hands it out: multiples of 512 B, of 2 MiB from 1 MiB on. */
+/* A size rounded as the arena hands it out: multiples of 512 B, from 1 MiB on of 2 MiB. */
 uint64_t arena__round(uint64_t size);
-/* An address for a rounded size, 0 if there is none. */
+/* Returns an address for a rounded size, 0 if there is none. */
 uint64_t arena__take(struct arena *arena, uint64_t size);
 void arena__give(struct arena *arena, uint64_t address, uint64_t size);
-/* Lets the memory behind the range go; its contents become zero. */
+/* Returns the memory behind the range to the system; its contents become zero. */
 void arena__discard(uint64_t address, uint64_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arrays and mipmapped arrays, as rows of bytes: creation, and the copies of one
- * dimension to and from them.
+ * Arrays and mipmapped arrays, as rows of bytes: creation, and one-dimensional copies to and from
+ * them.
  */
 #include "cuda/copy.h"
 
@@ -9,11 +9,11 @@
 
 struct CUarray_st {
 	struct object object;
-	uint64_t address;		/* of its bytes; no program learns it */
+	uint64_t address;		/* of its bytes; hidden from programs */
 	uint64_t size;
 	struct CUctx_st *context;
 	CUDA_ARRAY3D_DESCRIPTOR descriptor;
-	struct CUmipmappedArray_st *level_of;	/* whose memory it has a part of */
+	struct CUmipmappedArray_st *level_of;	/* the mipmapped array whose memory it is part of */
 };
 
 #define MAX_LEVELS 16
@@ -54,7 +54,7 @@ static size_t format_size(CUarray_format format)
 	return 0;
 }
 
-/* A height or depth of 0 is that of an array of fewer dimensions. */
+/* A height or depth of 0 means that the array has fewer dimensions. */
 static uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
 	uint64_t size = format_size(descriptor->Format) * descriptor->NumChannels;
@@ -158,7 +158,7 @@ static size_t halved(size_t extent, unsigned int level)
 	return extent && !smaller ? 1 : smaller;
 }
 
-/* A level has half the extent of the one before it; the layers stay. */
+/* A level has half the extent of the previous one and the same layers. */
 static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
 					unsigned int level)
 {
@@ -343,7 +343,7 @@ static int describe_3d_v1(CUDA_ARRAY3D_DESCRIPTOR_v1 *out, CUarray array)
 	return CUDA_SUCCESS;
 }
 
-/* The address of a part of an array, 0 if it has no such part. */
+/* The address of a part of an array, 0 if the part is out of bounds. */
 static uint64_t part(CUarray array, size_t offset, size_t size)
 {
 	if (!pool__holds(arrays, array) || offset > array->size || size > array->size - offset)

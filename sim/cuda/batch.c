@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Batches: many copies, prefetches or discards of one call, all put on one
- * stream. The forms of CUDA 12.8 tell which copy failed, those of 13 do not.
+ * Batches: many copies, prefetches or discards in one call, all on one stream. The forms of CUDA
+ * 12.8 return which copy failed, those of 13 do not.
  */
 #include "cuda/copy.h"
 
@@ -42,7 +42,7 @@ static int copy_batch(struct sim_call *call, const CUdeviceptr *to, const CUdevi
 	return CUDA_SUCCESS;
 }
 
-/* A row that is not told is as long as what is copied of it; lengths are in elements. */
+/* A row length of 0 means the copied width; lengths are in elements. */
 static struct side make_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
 			     size_t element)
 {
@@ -115,7 +115,7 @@ static int copy_boxes(struct sim_call *call, const CUDA_MEMCPY3D_BATCH_OP *copie
 	return CUDA_SUCCESS;
 }
 
-/* Where the memory lies does not matter here; that it is there does. */
+/* Where the memory is does not matter here, but it must be allocated. */
 static int visit(const struct sim_call *call, const CUdeviceptr *addresses, const size_t *sizes,
 		 size_t count, CUstream handle)
 {

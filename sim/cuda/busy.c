@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * When each device works: intervals in the order of their times, which neither overlap nor touch. When there are too
- * many, the older half goes into a sum: it is over by then, and no later work begins in it.
+ * When each device works: intervals sorted by time, which neither overlap nor touch. When there are
+ * too many, the older half goes into a sum: it is in the past, and no later work begins in it.
  */
 #include "cuda/busy.h"
 #include "cuda/driver.h"
@@ -21,7 +21,7 @@ struct interval {
 static struct device {
 	struct interval *intervals;
 	size_t count;
-	uint64_t left_out; /* older ones, and the time in them */
+	uint64_t left_out; /* older intervals, and the time in them */
 	uint64_t left_out_ns;
 } devices[MAX_DEVICES];
 
@@ -61,7 +61,7 @@ static size_t find(const struct device *device, uint64_t time)
 	return low;
 }
 
-/* Puts one interval in the place of those from `first` up to `behind`. */
+/* Replaces the intervals from `first` up to `behind` with one. */
 static void replace(struct device *device, size_t first, size_t behind, struct interval with)
 {
 	struct interval *intervals = device->intervals;
@@ -89,7 +89,7 @@ void busy__add(int number, uint64_t begin, uint64_t end)
 	replace(device, first, behind, (struct interval){ begin, end });
 }
 
-/* What of the interval is over by `now`. */
+/* The part of the interval before `now`. */
 static struct interval cut(struct interval interval, uint64_t now)
 {
 	if (interval.end > now)

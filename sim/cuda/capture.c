@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Captures: what is put on a capturing stream becomes a node of a graph. Other
- * streams join by waiting for an event of the capture; all leave it when the
- * stream that began it ends it.
+ * Captures: work submitted to a capturing stream becomes a node of a graph. Other streams join by
+ * waiting for an event of the capture; all leave it when the stream that began it ends it.
  */
 #include "cuda/graph.h"
 
@@ -94,7 +93,7 @@ static int end(struct CUstream_st *stream, CUgraph *out)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	if (graph->mode != CU_STREAM_CAPTURE_MODE_RELAXED && graph->thread != &driver_thread)
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-	/* With that, no stream is in the capture any more. */
+	/* This takes all streams out of the capture. */
 	__atomic_store_n(&graph->capture_id, 0, __ATOMIC_RELEASE);
 	if (graph->anonymous)
 		driver__created(SIM_GRAPH);
@@ -141,7 +140,7 @@ static bool depend(struct CUstream_st *stream, const CUgraphNode *dependencies, 
 	return true;
 }
 
-/* The capture goes on in a graph that the program has. */
+/* Captures into a graph that the program already has. */
 static int begin_in(struct CUstream_st *stream, struct CUgraph_st *graph,
 		    const CUgraphNode *dependencies, size_t count, CUstreamCaptureMode mode)
 {

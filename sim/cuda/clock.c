@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The device clock. A stream's work begins when the work before it has ended, and, unless the stream is a non-blocking one,
- * by the rule of the legacy default stream: this one waits for all blocking streams of its context, whose ends
- * stream__occupy() tells it, and they wait for it. Kernels of several streams run side by side without limit.
+ * The device clock. A stream's work begins when its previous work has ended. For blocking streams
+ * the rule of the legacy default stream applies as well: that stream waits for all blocking streams
+ * of its context (stream__occupy() reports their ends), and they wait for it. Kernels of several
+ * streams run side by side without limit.
  */
 #include "cuda/clock.h"
 #include "cuda/busy.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The ends of a stream's latest work, in a ring: none is before the one in front of it. */
+/* The ends of a stream's latest work, in a ring, in ascending order. */
 struct clock_queue {
 	uint32_t head;
 	uint32_t count;
@@ -27,7 +28,8 @@ struct thread_stream {
 	struct thread_stream *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards queues, their order, and what busy.c has */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues, their order, and
+							  * busy.c's data */
 static pthread_key_t thread_key;
 
 /* --- the calling thread's streams --- */
@@ -73,7 +75,7 @@ static uint64_t load(const uint64_t *time)
 	return __atomic_load_n(time, __ATOMIC_RELAXED);
 }
 
-/* Puts work on the stream, which begins at `earliest` or later; when it ends. */
+/* Places work on the stream, starting at `earliest` or later. Returns when it will end. */
 static uint64_t place(struct CUstream_st *stream, uint64_t earliest, uint64_t ns)
 {
 	struct CUctx_st *context = stream->context;
@@ -108,7 +110,10 @@ static void drop_ended(struct clock_queue *queue, uint64_t now)
 	}
 }
 
-/* Whether there was room. `*end` is the work's end, or that of the work whose room comes next. */
+/*
+ * Returns whether there was room. `*end` is the end of this work or, without room, of the work that
+ * frees the next slot.
+ */
 static bool submit(struct CUstream_st *stream, uint64_t ns, uint64_t *end)
 {
 	struct clock_queue *queue = queue_of(stream);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Contexts: created ones and each device's primary one, and every thread's
- * stack of current contexts. What is left in a context goes with it.
+ * Contexts: created ones, each device's primary one, and every thread's stack of current contexts.
+ * Objects left in a context go with it.
  */
 #include "cuda/driver.h"
 #include "cuda/memory.h"
@@ -121,7 +121,7 @@ static int destroy(struct CUctx_st *context)
 	return CUDA_SUCCESS;
 }
 
-/* The use count of before CUDA 4: a context made by cuCtxCreate has one use. */
+/* The use count from before CUDA 4: a context made by cuCtxCreate has one use. */
 static int attach(CUcontext *out)
 {
 	if (!out)

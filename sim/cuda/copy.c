@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of one dimension. The bytes really move, at once, also in the
- * asynchronous forms; only the stream stays busy for as long as CUDA_SIM_ASYNC
- * or CUDA_SIM_CLOCK says. A range that is not allocated is refused.
+ * One-dimensional copies. The bytes really move, at once, also in the asynchronous forms; only the
+ * stream stays busy for as long as CUDA_SIM_ASYNC or CUDA_SIM_CLOCK says. Ranges that are not
+ * allocated are refused.
  */
 #include "cuda/copy.h"
 #include "cuda/graph.h"
@@ -29,7 +29,7 @@ int copy__move(uint64_t to, uint64_t from, size_t size)
 	return CUDA_SUCCESS;
 }
 
-/* Of the two addresses, those that must be a device's are checked to be allocated. */
+/* Checks that those of the two addresses that must be on the device are allocated. */
 static int check(uint64_t to, uint64_t from, size_t size, enum sim_copy_kind kind)
 {
 	if (!size)
@@ -71,7 +71,7 @@ int copy__begin(struct sim_call *call, CUstream handle, CUgraphNodeType type)
 	return CUDA_SUCCESS;
 }
 
-/* Managed memory counts as the device's where its address decides. */
+/* If the address decides, managed memory counts as the device's. */
 static bool on_device(CUmemorytype type, bool known, const struct block *block)
 {
 	if (type != CU_MEMORYTYPE_UNIFIED)
@@ -97,7 +97,7 @@ void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 	enum sim_host_side side = 0;
 
 	if (!call->start)
-		return;			/* no truth file is asked for */
+		return;			/* no truth file was requested */
 	to_known = memory__find(to, &to_block);
 	from_known = memory__find(from, &from_block);
 	to_device = on_device(to_type, to_known, &to_block);
@@ -114,7 +114,7 @@ void copy__note(struct sim_call *call, CUmemorytype to_type, uint64_t to,
 		direction = SIM_TO_HOST;
 		side = side_of(to_known, &to_block);
 	}
-	/* The parts of a batch can be of several kinds: then it has none. */
+	/* The parts of a batch can have several kinds; the batch then has none. */
 	call->resolved = call->resolved == SIM_COPY_KINDS || call->resolved == kind ?
 			 kind : SIM_DEFAULT;
 	sim_add(&tallies->sides[direction][side].calls, 1);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Copies of two and three dimensions, row by row.
- */
+/* Two- and three-dimensional copies, row by row. */
 #include "cuda/copy.h"
 
-/* Each structure's side has the same members under two prefixes; 2D ones are flat. */
+/* The sides of each structure have the same members with two prefixes; 2D ones have no depth. */
 #define SIDE(copy, side, z, rows)							\
 	make_side((copy)->side##MemoryType, (copy)->side##Host, (copy)->side##Device,	\
 		  (copy)->side##Array, (copy)->side##Pitch, rows,			\

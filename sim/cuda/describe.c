@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The driver's part of the truth file: devices, captures, graphs, objects,
- * pools, and the sides of copies, from the threads' tallies and the driver's
- * state. What is live of memory is told by memory.c.
+ * The driver's part of the truth file: devices, captures, graphs, objects, pools, and the sides of
+ * copies, from the threads' tallies and the driver's state. memory.c writes the live memory.
  */
 #include "cuda/clock.h"
 #include "cuda/describe.h"
@@ -33,7 +32,7 @@ static void print_kind(FILE *out, int device, enum memory_kind kind)
 		totals.allocations - totals.frees - totals.released);
 }
 
-/* Those that are the program's own allocations. `device`: -1 for all. */
+/* The kinds that the program allocates itself. `device`: -1 for all. */
 static void print_memory(FILE *out, int device)
 {
 	fputc('{', out);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Device queries: a device with plausible properties, all of them alike.
- */
+/* Device queries: plausible properties, the same for all devices. */
 #include "cuda/driver.h"
 #include "cuda/usage.h"
 
@@ -89,7 +87,7 @@ static int get_memory(size_t *out, CUdevice device)
 static int attribute(int number, int device)
 {
 	switch (number) {
-	case 1:		/* threads in a block, and its extent in x and y */
+	case 1:		/* threads per block, and its extent in x and y */
 	case 2:
 	case 3:
 		return 1024;
@@ -108,7 +106,7 @@ static int attribute(int number, int device)
 		return 32;
 	case 11:	/* widest pitch */
 		return 2147483647;
-	case 12:	/* registers of a block, of a multiprocessor */
+	case 12:	/* registers per block and per multiprocessor */
 	case 82:
 		return 65536;
 	case 13:	/* clock, kHz */
@@ -121,22 +119,22 @@ static int attribute(int number, int device)
 		return 5120;
 	case 38:	/* L2 cache */
 		return 52428800;
-	case 39:	/* threads of a multiprocessor */
+	case 39:	/* threads per multiprocessor */
 		return 2048;
 	case 40:	/* copy engines */
 		return 3;
 	case 75:	/* compute capability */
 		return 9;
-	case 81:	/* shared memory of a multiprocessor */
+	case 81:	/* shared memory per multiprocessor */
 		return 233472;
 	case 97:	/* shared memory of a block on request */
 		return 232448;
-	case 106:	/* blocks of a multiprocessor */
+	case 106:	/* blocks per multiprocessor */
 		return 32;
 	case 14:	/* alignment of textures and surfaces */
 	case 30:
 		return 512;
-	case 15:	/* what it can do: overlap, host mapping, ... */
+	case 15:	/* capabilities: overlap, host mapping, ... */
 	case 19:
 	case 31:
 	case 41:
@@ -255,7 +253,7 @@ static int supports_affinity(int *out, CUexecAffinityType type, CUdevice device)
 	return result ? result : set_int(out, type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
 }
 
-/* Nothing is ever notified. */
+/* Notifications are never sent. */
 static int add_notification(CUdevice device, CUasyncCallback function,
 			    CUasyncCallbackHandle *out)
 {
@@ -276,7 +274,7 @@ static int drop_notification(CUdevice device, CUasyncCallbackHandle handle)
 	return result || handle ? result : (int)CUDA_ERROR_INVALID_VALUE;
 }
 
-/* There is no memory behind a graph's allocations. */
+/* A graph's allocations have no memory. */
 static int graph_memory(CUdevice device, const void *value, uint64_t *out)
 {
 	int result = driver__require_device(device);

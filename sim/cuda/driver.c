@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The driver's start: the settings in the environment, cuInit, and the hooks
- * by which the recorder and the simulated libcudart find what they need.
+ * The driver's start: the settings in the environment, cuInit, and the hooks that the recorder and
+ * the simulated libcudart use.
  */
 #include "cuda/clock.h"
 #include "cuda/describe.h"
@@ -18,14 +18,17 @@
 struct driver driver = { .lock = PTHREAD_MUTEX_INITIALIZER };
 __thread struct driver_thread driver_thread __attribute__((tls_model("initial-exec")));
 
-/* The simulated libcudart finds the recorder by this; its presence tells it is at home. */
+/*
+ * The simulated libcudart finds the recorder by this symbol, whose presence also shows that libcuda
+ * is simulated.
+ */
 SIM_EXPORT const struct sim_recorder *cuda_sim_recorder(void);
 /* For programs that are about to end without exit: writes the truth file now. */
 SIM_EXPORT void cuda_sim_write_truth(void);
 /*
- * Has the calling thread run `run` once, inside the next call of either library
- * but `skip`, before it does any work. It may end the thread or the process or
- * jump out of the call, and may make no calls of its own.
+ * Makes the calling thread run `run` once, inside its next call of either library after skipping
+ * `skip` calls, before that does any work. `run` may end the thread or the process, or jump out of
+ * the call; it may make no CUDA calls itself.
  */
 SIM_EXPORT void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
@@ -153,7 +156,7 @@ static unsigned int current_flags(void)
 	return context ? context->flags : 0;
 }
 
-/* As with the real driver, a child of a process that uses CUDA cannot. */
+/* As with the real driver, a child of a process that uses CUDA cannot use it. */
 static void after_fork_child(void)
 {
 	driver.forked = driver.initialized;

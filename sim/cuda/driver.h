@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the simulated libcuda share: how an API function is
- * defined, the objects behind the handles, and the process's one driver state.
+ * Shared by the files of the simulated libcuda: how an API function is defined, the objects behind
+ * the handles, and the process's one driver state.
  *
- * An API function is one line: its name, its parameters, and the expression
- * that does its work and gives its result. The macro adds the bookkeeping. The
- * expression may use `call`, the record of the call in progress.
+ * An API function is one line: its name, its parameters, and the expression that does its work and
+ * gives its result. The macro adds the bookkeeping. The expression may use `call`, the record of
+ * the call in progress.
  */
 #ifndef SIM_CUDA_DRIVER_H
 #define SIM_CUDA_DRIVER_H
@@ -53,7 +53,7 @@
 #define DRIVER(name, family, params, moved, work)					\
 	DRIVER_FORM(name, family, params, moved, false, work)
 
-/* With the form for per-thread default streams beside it. */
+/* Also defines the form for per-thread default streams. */
 #define DRIVER_PTSZ(name, family, params, moved, work)					\
 	DRIVER_FORM(name, family, params, moved, false, work);				\
 	DRIVER_FORM(name##_ptsz, family, params, moved, true, work)
@@ -101,16 +101,16 @@ struct pool;
 struct image;
 struct clock_queue;
 
-/* What a piece of work on a stream is, and what its amount is then. */
+/* The kind of a piece of work on a stream, and in comments the unit of its amount. */
 enum work {
-	WORK_OTHER,	/* takes no time by the clock; 0 */
+	WORK_OTHER,	/* no amount; takes no time with the device clock */
 	WORK_KERNEL,	/* the id of its name */
 	WORK_COPY,	/* bytes */
 	WORK_SET,	/* bytes */
-	WORK_GRAPH,	/* what its nodes take by the clock, in ns */
+	WORK_GRAPH,	/* the time of its nodes with the device clock, in ns */
 };
 
-/* Every object behind a handle begins with this word; kernels have their name at +8. */
+/* Every object behind a handle begins with this; kernels have their name at +8. */
 struct object {
 	uint32_t live;
 	uint32_t type;
@@ -122,9 +122,9 @@ struct kernel {
 	const char *name;	/* at +8, where a tracer looks for it */
 	uint32_t name_id;
 	int attributes[CU_FUNC_ATTRIBUTE_MAX];
-	unsigned int block[3];		/* for the launches that do not tell */
+	unsigned int block[3];		/* for launches that do not give it */
 	struct image *image;
-	struct kernel *function;	/* of a CUkernel: its CUfunction, once asked for */
+	struct kernel *function;	/* for a CUkernel: its CUfunction, once requested */
 	struct kernel *next;
 };
 
@@ -133,17 +133,17 @@ struct CUctx_st {
 	uint64_t reserved;
 	int device;
 	bool primary;
-	bool inactive;		/* a primary context that nobody retains */
+	bool inactive;		/* a primary context without references */
 	unsigned int flags;
 	uint32_t retained;
 	uint32_t attached;
 	uint64_t id;
-	uint64_t busy_until;	/* the latest of its streams; ns, monotonic */
-	uint64_t legacy_until;	/* by the clock: no blocking stream's work begins before */
-	uint64_t held_until;	/* the same of all streams */
+	uint64_t busy_until;	/* the latest end of its streams; ns, monotonic */
+	uint64_t legacy_until;	/* device clock: no blocking stream's work begins before */
+	uint64_t held_until;	/* the same for all streams */
 	struct CUstream_st *legacy;
 	struct CUmemPoolHandle_st *pool;
-	struct CUgreenCtx_st *green;	/* whose context it is */
+	struct CUgreenCtx_st *green;	/* the green context that it belongs to */
 };
 
 struct CUstream_st {
@@ -154,8 +154,8 @@ struct CUstream_st {
 	int priority;
 	uint64_t id;
 	uint64_t busy_until;
-	struct clock_queue *queue;	/* of the clock, NULL before there was work */
-	struct CUgraph_st *capture;	/* ask stream__capture(): the capture may be over */
+	struct clock_queue *queue;	/* for the device clock, NULL before the first work */
+	struct CUgraph_st *capture;	/* use stream__capture(): the capture may be over */
 	uint64_t capture_id;
 	struct CUstream_st *origin;	/* the stream whose capture this one joined */
 	struct CUgraphNode_st *last;	/* the newest node captured from this stream */
@@ -168,10 +168,11 @@ struct CUevent_st {
 	unsigned int flags;
 	bool recorded;
 	uint64_t done_at;
-	struct CUgraph_st *capture;	/* that it was recorded into, also after the end */
+	struct CUgraph_st *capture;	/* the capture that it was recorded into, kept after its
+					 * end */
 	uint64_t capture_id;
 	struct CUstream_st *stream;
-	struct CUgraphNode_st *node;	/* the newest one of the stream then */
+	struct CUgraphNode_st *node;	/* the stream's newest node at that time */
 };
 
 struct CUmemPoolHandle_st {
@@ -184,7 +185,7 @@ struct CUmemPoolHandle_st {
 	uint64_t reserved_bytes;	/* of the device, used or kept for later */
 	uint64_t reserved_high;
 	uint64_t maximum;
-	bool doomed;		/* destroyed; goes with its last allocation */
+	bool doomed;		/* destroyed; freed with its last allocation */
 	uint64_t settings[4];
 };
 
@@ -193,10 +194,10 @@ struct driver {
 	bool initialized;
 	bool forked;		/* a child of an initialized parent: CUDA does not work here */
 	int nr_devices;
-	uint64_t memory;	/* of each device, in bytes */
-	uint64_t async_ns;	/* CUDA_SIM_ASYNC: how long work on a stream takes */
-	bool clock;		/* CUDA_SIM_CLOCK: durations.c has how long it takes */
-	bool takes_time;	/* by either of them */
+	uint64_t memory;	/* per device, in bytes */
+	uint64_t async_ns;	/* CUDA_SIM_ASYNC: duration of work on a stream */
+	bool clock;		/* CUDA_SIM_CLOCK is set: durations.c has the durations */
+	bool takes_time;	/* either of them is set */
 	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
 	struct CUctx_st *primary[MAX_DEVICES];
 	unsigned int primary_flags[MAX_DEVICES];
@@ -210,7 +211,7 @@ extern struct driver driver;
 
 #define CONTEXT_STACK 32
 
-/* The calling thread's part. */
+/* The calling thread's state. */
 struct driver_thread {
 	struct CUctx_st *stack[CONTEXT_STACK];
 	uint32_t depth;
@@ -242,7 +243,7 @@ static inline int driver__require_context(void)
 	return CUDA_SUCCESS;
 }
 
-/* The current context's device, for the books. */
+/* The current context's device, for the recorder. */
 static inline int driver__device(void)
 {
 	struct CUctx_st *context = driver__context();
@@ -285,7 +286,7 @@ static inline void driver__count_move(const struct sim_call *call, enum sim_copy
 	}
 }
 
-/* Notes in the books what became of an object; nothing else. */
+/* Records the creation or end of an object; does nothing else. */
 static inline void driver__created(enum sim_object kind)
 {
 	sim_add(&sim_self()->tallies.objects[kind].created, 1);
@@ -305,14 +306,14 @@ static inline void driver__went(enum sim_object kind)
 int driver__require_device(CUdevice device);
 
 /*
- * pool.c: objects of one kind, taken last-in-first-out from an address range of
- * their own, so that any pointer can be checked.
+ * pool.c: objects of one kind, reused last-in-first-out in an address range of their own, so that
+ * any pointer can be checked.
  */
 struct pool *pool__new(size_t size, size_t capacity);
 void *pool__take(struct pool *pool);
 void pool__give(struct pool *pool, void *object);
 bool pool__holds(const struct pool *pool, const void *object);
-/* The live objects one after the other: NULL begins; NULL is returned at the end. */
+/* Iterates over the live objects: NULL starts; returns NULL at the end. */
 void *pool__next(const struct pool *pool, const void *object);
 
 /* context.c; with driver.lock held */
@@ -321,32 +322,40 @@ void context__free(struct CUctx_st *context);
 
 /* stream.c */
 int stream__create(CUstream *out, struct CUctx_st *context, unsigned int flags, int priority);
-/* An event of all of the context's work so far, and the wait of all its later work for one. */
+/*
+ * Records an event for all of the context's work so far, and makes all its later work wait for an
+ * event.
+ */
 int event__record_context(CUevent event, struct CUctx_st *context);
 int event__wait_context(struct CUctx_st *context, CUevent event);
-/* The stream that a handle stands for, NULL if it is none. */
+/* The stream of a handle, NULL if the handle is invalid. */
 struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream);
 void stream__slow_issue(struct CUstream_st *stream, enum work work, uint64_t amount);
-/* The stream has work until then; the legacy default stream waits for that of blocking ones. */
+/* The stream has work until `done`; the legacy default stream waits for that of blocking ones. */
 void stream__occupy(struct CUstream_st *stream, uint64_t done);
 void stream__release_all(struct CUctx_st *context);
-/* Before the stream goes: frees what the clock has of it. */
+/* Call before the stream is destroyed: frees the clock's data. */
 void stream__forget(struct CUstream_st *stream);
-/* Waits for the work on the stream, or for all of the context's. */
+/* Waits for the work on the stream, or for all work in the context. */
 int stream__wait(struct CUstream_st *stream);
 int stream__wait_context(struct CUctx_st *context);
-/* Waits as a synchronous copy or memset does, on the default stream; by the clock it works there meanwhile. */
+/*
+ * Waits on the default stream as a synchronous copy or memset does; with the device clock, the
+ * stream is busy meanwhile.
+ */
 void stream__wait_default(const struct sim_call *call, enum work work);
 void stream__slow_settle(const struct CUctx_st *context);
 
-/* Notes that work was put on the stream; it takes CUDA_SIM_ASYNC from now, or what CUDA_SIM_CLOCK says. */
+/*
+ * Submits work to the stream. It takes CUDA_SIM_ASYNC from now, or as long as CUDA_SIM_CLOCK says.
+ */
 static inline void stream__issue(struct CUstream_st *stream, enum work work, uint64_t amount)
 {
 	if (sim_unlikely(driver.takes_time))
 		stream__slow_issue(stream, work, amount);
 }
 
-/* Waits for all of the context's work as a free does: by the clock only. */
+/* Waits for all work in the context, as a free does; with the device clock only. */
 static inline void stream__settle(const struct CUctx_st *context)
 {
 	if (sim_unlikely(driver.clock))
@@ -356,9 +365,9 @@ static inline void stream__settle(const struct CUctx_st *context)
 /* module.c */
 bool image__start(void);
 void image__release_all(struct CUctx_st *context);
-/* The kernel behind a CUfunction or CUkernel, NULL if it is none. */
+/* The kernel behind a CUfunction or CUkernel, NULL if it is invalid. */
 struct kernel *kernel__get(const void *handle);
-/* The id of its name, SIM_NO_KERNEL if it is none. */
+/* The id of its name, SIM_NO_KERNEL if it is invalid. */
 uint32_t kernel__name_id(const void *handle);
 
 /* launch.c: 0 if a grid of these blocks can be launched. */
@@ -372,18 +381,24 @@ void array__release_all(struct CUctx_st *context);
 /* capture.c */
 struct CUgraph_st *stream__slow_capture(struct CUstream_st *stream);
 
-/* The graph that the stream's work goes into, NULL if it is executed. */
+/* The graph that the stream's work goes into, NULL if work is executed. */
 static inline struct CUgraph_st *stream__capture(struct CUstream_st *stream)
 {
 	return sim_unlikely(stream->capture) ? stream__slow_capture(stream) : NULL;
 }
 
-/* The stream waits for an event that was recorded in a capture: it joins. 0 or an error. */
+/*
+ * The stream waits for an event that was recorded in a capture, and joins the capture. Returns 0 or
+ * an error.
+ */
 int capture__join(struct CUstream_st *stream, struct CUevent_st *event);
 
-/* mempool.c: a wait for work on the device has ended: its pools give back what they may. */
+/*
+ * mempool.c: call after a wait for work on the device: its pools release memory above their
+ * thresholds.
+ */
 void mempool__synchronized(int device);
-/* The pool behind a handle, NULL if it is none. */
+/* The pool behind a handle, NULL if it is invalid. */
 struct CUmemPoolHandle_st *mempool__get(CUmemoryPool pool);
 bool mempool__is_default(const struct CUmemPoolHandle_st *pool);
 

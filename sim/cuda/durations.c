@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How long the device works on what: CUDA_SIM_CLOCK, a list of WORK=DURATION. Work that the list does not name takes no
- * time.
+ * How long the device takes for each kind of work: CUDA_SIM_CLOCK, a list of WORK=DURATION. Work
+ * that is not listed takes no time.
  */
 #include "cuda/durations.h"
 #include "record/internal.h"
@@ -15,7 +15,7 @@
 #define KERNEL_PREFIX "kernel:"
 #define MAX_QUEUE 65536ull
 
-/* A kernel that has a time of its own. */
+/* A kernel with its own duration. */
 struct named {
 	uint32_t kernel; /* the id of its name */
 	struct sim_latency takes;
@@ -41,7 +41,7 @@ static struct sim_latency *add_named(const char *name, size_t length)
 	return &grown[durations.nr_named++].takes;
 }
 
-/* Where the time of an item's work is kept, NULL if there is no such work. */
+/* The member for an item's work, NULL if there is no such work. */
 static struct sim_latency *place_of(const char *item, size_t length)
 {
 	const struct {
@@ -61,7 +61,7 @@ static struct sim_latency *place_of(const char *item, size_t length)
 	return NULL;
 }
 
-/* Both return what follows, NULL if the text cannot be understood. */
+/* Both return the rest of the text, NULL if they do not understand it. */
 static const char *read_queue(const char *text)
 {
 	char *end;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How long the device works on what, by CUDA_SIM_CLOCK.
- */
+/* How long the device takes for each kind of work, from CUDA_SIM_CLOCK. */
 #ifndef SIM_CUDA_DURATIONS_H
 #define SIM_CUDA_DURATIONS_H
 
 #include "cuda/driver.h"
 
-/* Reads the environment; whether there is a clock. Ends the process at a setting that it does not understand. */
+/*
+ * Reads the environment; returns whether there is a clock. Ends the process if it does not
+ * understand a setting.
+ */
 bool durations__read(void);
-/* The time of a piece of work, in ns; `amount` as stream__issue() has it. */
+/* The time of a piece of work, in ns; `amount` as in stream__issue(). */
 uint64_t durations__of(enum work work, uint64_t amount);
-/* What a kernel, a copy or a memset takes longer as a node of a graph, in ns. */
+/* The additional time of a kernel, copy or memset as a graph node, in ns. */
 uint64_t durations__of_node(void);
-/* How many pieces of work a stream holds that have not ended. */
+/* How many unfinished pieces of work a stream's queue holds. */
 uint32_t durations__queue(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Entry points by name: the newest form of a function that the asker's CUDA
- * version knows, for the default stream that it wants.
+ * Entry points by name: the newest form of a function in the requested CUDA version, for the
+ * requested default stream.
  */
 #include "cuda/driver.h"
 
@@ -10,7 +10,7 @@
 
 #define MAX_NAME 128
 
-/* Since when the forms exist that CUDA 12 or later brought; older ones always do. */
+/* The versions that introduced forms, for CUDA 12 and later; older forms always exist. */
 static const struct {
 	const char *name;
 	int version;
@@ -83,7 +83,7 @@ static int look_up(const char *symbol, void **out, int version, uint64_t flags,
 
 	if (!symbol || !out)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* The one function whose newer form has another name. */
+	/* The only function whose newer form has another name. */
 	if (!strcmp(symbol, "cuGraphInstantiate") && version >= 12000)
 		function = find("cuGraphInstantiateWithFlags");
 	for (int i = 0; i < 4 && !function; i++) {

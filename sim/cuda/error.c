@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Names of the driver's errors. What they say is the name in plain letters.
- */
+/* Names of the driver's errors. The text of an error is its name in lower case words. */
 #include "cuda/driver.h"
 #include "record/errors.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Graphs made ready to run, and their launches: kernels compute nothing and
- * nothing is moved, but host functions are called, events recorded and memory
- * allocated. The nodes of child graphs
- * stand in one list with the others.
+ * Instantiated graphs and their launches. Kernels compute nothing and no bytes move, but host
+ * functions are called, events recorded and memory allocated. The nodes of child graphs are in the
+ * same list as the others.
  */
 #include "cuda/durations.h"
 #include "cuda/graph.h"
@@ -18,22 +17,22 @@ struct step {
 	const struct CUgraphNode_st *node;
 	uint64_t id;
 	uint64_t kernels;
-	uint64_t device_ns;	/* by the clock */
+	uint64_t device_ns;	/* with the device clock */
 	CUgraphNodeType type;
 	bool enabled;
 	CUDA_HOST_NODE_PARAMS host;
-	CUevent event;		/* that it records */
-	CUevent awaited;	/* that it waits for */
-	uint64_t allocates;	/* at this address */
+	CUevent event;		/* the event that it records */
+	CUevent awaited;	/* the event that it waits for */
+	uint64_t allocates;	/* the address at which it allocates */
 };
 
 struct CUgraphExec_st {
 	struct object object;
 	uint64_t reserved;
 	uint64_t flags;
-	uint64_t kernels;	/* of one launch */
-	uint64_t device_ns;	/* of one launch, by the clock */
-	bool idle;		/* a launch has nothing to do here */
+	uint64_t kernels;	/* per launch */
+	uint64_t device_ns;	/* per launch, with the device clock */
+	bool idle;		/* a launch has nothing to do in the simulation */
 	size_t nr_steps;
 	struct step *steps;
 };
@@ -63,7 +62,7 @@ static uint64_t kernel_ns(const CUDA_KERNEL_NODE_PARAMS *params)
 	return durations__of(WORK_KERNEL, kernel__name_id(handle)) + durations__of_node();
 }
 
-/* What the node takes by the clock; a child graph's nodes are steps of their own. */
+/* The node's time with the device clock; the nodes of a child graph are separate steps. */
 static uint64_t device_ns(const struct CUgraphNode_st *node)
 {
 	const CUDA_MEMSET_NODE_PARAMS *set = &node->set;
@@ -129,7 +128,7 @@ static void sum_up(struct CUgraphExec_st *exec)
 	__atomic_store_n(&exec->device_ns, device_ns, __ATOMIC_RELAXED);
 }
 
-/* The steps of a graph, NULL without memory. */
+/* Makes the steps of a graph, NULL if out of memory. */
 static struct step *make_steps(struct CUgraph_st *graph, size_t *count)
 {
 	struct step *steps;
@@ -189,7 +188,10 @@ static void run(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 	}
 }
 
-/* By the clock the whole graph waits for the events of its nodes, and takes as long as they do one after the other. */
+/*
+ * With the device clock, the whole graph waits for the events of its nodes, and takes the sum of
+ * their times.
+ */
 static void issue(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
 	for (size_t i = 0; driver.clock && i < exec->nr_steps; i++)
@@ -236,7 +238,7 @@ static int destroy_exec(struct CUgraphExec_st *exec)
 	return CUDA_SUCCESS;
 }
 
-/* The step of a node that the graph had when it was instantiated, NULL if it had not. */
+/* The step of a node that the graph had when it was instantiated, NULL if there is none. */
 static struct step *find_step(struct CUgraphExec_st *exec, const struct CUgraphNode_st *node)
 {
 	if (!pool__holds(execs, exec) || !node)
@@ -253,7 +255,7 @@ static struct step *find_typed(struct CUgraphExec_st *exec, CUgraphNode node,
 	return find_step(exec, node__get_typed(node, type));
 }
 
-/* Kernels, copies and memsets can be switched off. */
+/* Only kernels, copies and memsets can be disabled. */
 static int set_enabled(struct CUgraphExec_st *exec, CUgraphNode node, bool on)
 {
 	struct step *step = find_step(exec, node__get(node));
@@ -327,7 +329,7 @@ static int set_event(struct CUgraphExec_st *exec, CUgraphNode node, CUgraphNodeT
 	return CUDA_SUCCESS;
 }
 
-/* What the copy or memset does is not looked at: a launch moves nothing. */
+/* The parameters of the copy or memset are ignored, because a launch moves nothing. */
 static int set_moves(struct CUgraphExec_st *exec, CUgraphNode node, CUgraphNodeType type,
 		     const void *params)
 {
@@ -356,7 +358,7 @@ static int set_any(struct CUgraphExec_st *exec, CUgraphNode node, const CUgraphN
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The graph must have the steps that are there, in the same order; their parameters are taken. */
+/* The graph must have the existing steps in the same order; only their parameters are taken. */
 static CUgraphExecUpdateResult update_steps(struct CUgraphExec_st *exec,
 					    const struct step *steps, size_t count)
 {
@@ -410,7 +412,7 @@ static int update_v2(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
 	return update(exec, graph, &info->result);
 }
 
-/* The child keeps its kernels' number, as its topology has to stay. */
+/* The child keeps its number of kernels, because its topology must not change. */
 static int set_child(struct CUgraphExec_st *exec, CUgraphNode node, struct CUgraph_st *child)
 {
 	if (!find_typed(exec, node, CU_GRAPH_NODE_TYPE_GRAPH) || !child)

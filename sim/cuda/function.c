@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * What can be asked and set of a kernel, by either of its handles.
- */
+/* Queries and settings of a kernel, by either of its handles. */
 #include "cuda/driver.h"
 
 static int get_name(const char **out, const void *handle)
@@ -90,7 +88,7 @@ DRIVER(cuFuncSetCacheConfig, SIM_OTHER, (CUfunction function, CUfunc_cache confi
 DRIVER(cuFuncSetSharedMemConfig, SIM_OTHER, (CUfunction function, CUsharedconfig config), 0,
        ((void)config, exists(function)));
 
-/* What a kernel's parameters are is not known: one of 8 bytes, for any. */
+/* The parameters of kernels are unknown: each kernel has one of 8 bytes. */
 static int param_info(const void *handle, size_t index, size_t *offset, size_t *size)
 {
 	if (!kernel__get(handle))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Graphs as lists of nodes: making, copying, destroying them, and who depends
- * on whom. What the nodes do is in node.c.
+ * Graphs as lists of nodes: creates, copies and destroys them, and keeps their dependencies. node.c
+ * has what the nodes do.
  */
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -44,7 +44,7 @@ struct CUgraph_st *graph__new(void)
 	return graph;
 }
 
-/* The lock is held. */
+/* driver.lock is held. */
 static struct CUgraphNode_st *append(struct CUgraph_st *graph, CUgraphNodeType type)
 {
 	struct CUgraphNode_st *node = pool__take(nodes);
@@ -168,8 +168,8 @@ int graph__add_after(CUgraphNode *out, struct CUgraph_st *graph, CUgraphNodeType
 }
 
 /*
- * As the API gives lists: without a place for them their number; else as many as
- * there is room for, and how many these were.
+ * Lists as the API returns them: without an array only the number; otherwise as many as fit, and
+ * how many these were.
  */
 struct list {
 	CUgraphNode *out, *second;
@@ -209,7 +209,7 @@ static int list_graph(const struct CUgraph_st *graph, CUgraphNode *out, CUgraphN
 	return CUDA_SUCCESS;
 }
 
-/* What the node depends on, or what depends on it. */
+/* Lists the dependencies of the node, or its dependents. */
 static int list_node(struct CUgraphNode_st *node, CUgraphNode *out, size_t *count, bool dependent)
 {
 	struct list list = { .out = out };
@@ -235,7 +235,7 @@ static struct CUgraphNode_st *clone_node(struct CUgraph_st *copy, struct CUgraph
 
 	if (!twin)
 		return NULL;
-	twin->copy = node->copy;	/* the largest member stands for all */
+	twin->copy = node->copy;	/* the largest member of the union, so this copies all */
 	twin->kernels = node->kernels;
 	twin->bytes = node->bytes;
 	twin->device_ns = node->device_ns;
@@ -250,7 +250,7 @@ static struct CUgraphNode_st *clone_node(struct CUgraph_st *copy, struct CUgraph
 
 _Static_assert(sizeof(CUDA_MEMCPY3D) >= sizeof(CUDA_MEM_ALLOC_NODE_PARAMS), "the largest member");
 
-/* The lock is held. Nodes are listed after those that they depend on, but for odd orders. */
+/* driver.lock is held. Nodes are normally listed after their dependencies. */
 struct CUgraph_st *graph__clone(const struct CUgraph_st *graph)
 {
 	struct CUgraph_st *copy = graph__new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files about graphs and captures share: a graph is the list of its
- * nodes, each of which knows what it depends on. driver.lock guards the lists.
+ * Shared by the files about graphs and captures: a graph is the list of its nodes, each of which
+ * has its dependencies. driver.lock guards the lists.
  */
 #ifndef SIM_CUDA_GRAPH_H
 #define SIM_CUDA_GRAPH_H
@@ -13,19 +13,20 @@ struct CUgraphNode_st {
 	uint64_t reserved;
 	CUgraphNodeType type;
 	bool owns_memory;		/* of its allocation: it is no clone */
-	uint64_t id;			/* no other node ever has it */
-	uint64_t kernels;		/* that one execution of it runs */
+	uint64_t id;			/* never reused */
+	uint64_t kernels;		/* number of kernels that one execution of it runs */
 	uint64_t bytes;			/* of a captured copy or memset */
-	uint64_t device_ns;		/* of a captured graph launch: what it takes by the clock */
+	uint64_t device_ns;		/* of a captured graph launch: its time with the device
+					 * clock */
 	struct CUgraph_st *graph;
 	struct CUgraphNode_st *previous, *next;
-	struct CUgraphNode_st *original;	/* of a clone */
-	struct CUgraphNode_st **from;	/* what it depends on */
+	struct CUgraphNode_st *original;	/* for a clone: its original */
+	struct CUgraphNode_st **from;	/* its dependencies */
 	size_t nr_from;
-	struct CUgraphNode_st *twin;	/* its clone, while a clone is made */
+	struct CUgraphNode_st *twin;	/* its clone, during cloning */
 	union {
 		CUDA_KERNEL_NODE_PARAMS kernel;
-		CUDA_KERNEL_NODE_PARAMS_v1 first_form;	/* the same, as it begins */
+		CUDA_KERNEL_NODE_PARAMS_v1 first_form;	/* the same, as its beginning */
 		CUDA_MEMCPY3D copy;
 		CUDA_MEMSET_NODE_PARAMS set;
 		CUDA_HOST_NODE_PARAMS host;
@@ -33,7 +34,7 @@ struct CUgraphNode_st {
 		CUDA_MEM_ALLOC_NODE_PARAMS allocation;
 		CUevent event;
 		CUdeviceptr address;
-		struct CUgraph_st *child;	/* its own copy; NULL of a captured launch */
+		struct CUgraph_st *child;	/* its own copy; NULL for a captured launch */
 	};
 };
 
@@ -42,9 +43,9 @@ struct CUgraph_st {
 	uint64_t reserved;
 	uint64_t id;
 	uint64_t capture_id;		/* of the capture in progress, 0 if there is none */
-	CUstreamCaptureMode mode;	/* of that capture, and who began it */
+	CUstreamCaptureMode mode;	/* of that capture, and the thread that began it */
 	const struct driver_thread *thread;
-	bool anonymous;			/* the program has no handle of it before the end */
+	bool anonymous;			/* the program gets its handle at the end of the capture */
 	bool instantiated;		/* the addresses that it allocated are in use */
 	size_t nr_nodes;
 	struct CUgraphNode_st *first, *last;
@@ -52,27 +53,27 @@ struct CUgraph_st {
 
 struct CUgraph_st *graph__new(void);
 void graph__free(struct CUgraph_st *graph);
-/* A copy of the graph and of those in it, NULL without memory. */
+/* Copies the graph and its child graphs, NULL if out of memory. */
 struct CUgraph_st *graph__clone(const struct CUgraph_st *graph);
-/* The graph behind a handle, NULL if it is none. */
+/* The graph behind a handle, NULL if it is invalid. */
 struct CUgraph_st *graph__get(CUgraph graph);
-/* The node behind a handle, NULL if it is none; of a type. */
+/* The node behind a handle, NULL if it is invalid; the second also checks the type. */
 struct CUgraphNode_st *node__get(CUgraphNode node);
 struct CUgraphNode_st *node__get_typed(CUgraphNode node, CUgraphNodeType type);
-/* A new last node, NULL without memory. */
+/* Appends a node, NULL if out of memory. */
 struct CUgraphNode_st *graph__add(struct CUgraph_st *graph, CUgraphNodeType type);
-/* The same with what it depends on; 0 or an error. */
+/* The same with its dependencies; returns 0 or an error. */
 int graph__add_after(CUgraphNode *out, struct CUgraph_st *graph, CUgraphNodeType type,
 		     const CUgraphNode *from, size_t count);
-/* 0 if a node of this kernel can be launched. */
+/* Returns 0 if a node with this kernel can be launched. */
 int node__check_kernel(const CUDA_KERNEL_NODE_PARAMS *params);
-/* Addresses for an allocation node; 0 or an error. */
+/* Reserves addresses for an allocation node; returns 0 or an error. */
 int node__reserve(struct CUgraphNode_st *node, size_t size, int device, CUdeviceptr *out);
 
-/* Adds what is put on a capturing stream; NULL without memory. */
+/* Adds a node for work on a capturing stream; NULL if out of memory. */
 struct CUgraphNode_st *capture__add(struct CUstream_st *stream, CUgraphNodeType type);
 
-/* stream.c: an event record node runs, or by the clock an event wait node. */
+/* stream.c: run an event record node and, with the device clock, an event wait node. */
 void event__record(CUevent event, struct CUstream_st *stream);
 void event__await(CUevent event, struct CUstream_st *stream);
 

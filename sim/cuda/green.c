@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Green contexts, the multiprocessors that they are made of, and events and
- * waits of whole contexts.
+ * Green contexts, the multiprocessors that they consist of, and events and waits of whole contexts.
  */
 #include "cuda/driver.h"
 
@@ -15,7 +14,7 @@ struct CUgreenCtx_st {
 	uint64_t reserved;
 	uint64_t id;
 	unsigned int sms;
-	struct CUctx_st *context;	/* that it gives its caller */
+	struct CUctx_st *context;	/* returned to the program */
 };
 
 static struct pool *greens;
@@ -31,7 +30,7 @@ static struct CUgreenCtx_st *checked(CUgreenCtx green)
 	return pool__holds(greens, green) ? green : NULL;
 }
 
-/* A description is the number of its multiprocessors; nothing is kept. */
+/* A description is just the number of its multiprocessors; nothing is stored. */
 static unsigned int sms_of(CUdevResourceDesc description)
 {
 	return (unsigned int)((uintptr_t)description >> 4);
@@ -83,7 +82,7 @@ static int green_resource(const struct CUgreenCtx_st *green, CUdevResource *out,
 	return green ? resource(out, type, green->sms) : (int)CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* Without a place for the groups only their number is told. */
+/* Without an array for the groups, only their number is returned. */
 static int split(CUdevResource *out, unsigned int *count, const CUdevResource *input,
 		 CUdevResource *rest, unsigned int least)
 {

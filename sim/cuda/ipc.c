@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory and events of other processes. An opened handle gives an address and
- * an event of their own; the bytes and the progress behind them are not shared.
+ * Memory and events of other processes. An opened handle gives a separate address or event; the
+ * bytes and the progress behind them are not shared.
  */
 #include "cuda/memory.h"
 
 #include <string.h>
 
-/* What is in a handle. */
+/* The contents of a handle. */
 struct exported {
 	uint64_t size;
 	uint64_t address;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches. A kernel does nothing; what counts is that the call is checked as
- * the real driver checks it, and is cheap.
+ * Launches. A kernel does nothing; the call must be checked as the real driver checks it, and be
+ * cheap.
  */
 #include "cuda/graph.h"
 
@@ -77,7 +77,7 @@ DRIVER_LAUNCH(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction functi
 				 void **params, void **extra), function,
 	      ((void)params, (void)extra, launch_configured(&call, config, function)));
 
-/* Before CUDA 4 a function kept the shape of its blocks. */
+/* Before CUDA 4 a function stored the shape of its blocks. */
 static int set_shape(CUfunction function, int x, int y, int z)
 {
 	struct kernel *kernel = kernel__get(function);
@@ -129,7 +129,7 @@ DRIVER_LAUNCH_FORM(cuLaunchGridAsync, (CUfunction function, int width, int heigh
 				       CUstream stream), function, false,
 		   launch_shaped(&call, function, width, height, stream));
 
-/* One launch a device, each counted for its kernel and its stream's device. */
+/* One launch per device, each counted for its kernel and its stream's device. */
 static int launch_many(struct sim_call *call, const CUDA_LAUNCH_PARAMS *params,
 		       unsigned int count)
 {

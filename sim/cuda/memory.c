@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The memory of the simulated devices: which allocations live, what each device
- * has left, and the totals for the truth file. One lock guards it all.
+ * The memory of the simulated devices: live allocations, free memory of each device, and the totals
+ * for the truth file. One lock guards it all.
  */
 #define _GNU_SOURCE
 #include "cuda/memory.h"
@@ -16,7 +16,7 @@
 #define HOST_RANGE (1ull << 38)
 #define RESERVED_RANGE (1ull << 39)
 #define LOW_RANGE (256ull << 20)
-/* Memory of a larger freed allocation is handed back to the system. */
+/* The memory of a freed allocation of this size or more is returned to the system. */
 #define DISCARD_FROM (256u << 10)
 
 static struct {
@@ -27,7 +27,7 @@ static struct {
 	struct arena low;		/* for the API's first forms: below 4 GiB */
 	uint64_t used[MAX_DEVICES];
 	void *live;			/* a search tree of blocks, by address */
-	/* By device; in the last place what is on none. */
+	/* By device; the last element is for memory on no device. */
 	struct memory_totals totals[MAX_DEVICES + 1][MEMORY_KINDS];
 	uint64_t next_id;
 } memory = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -45,7 +45,7 @@ static struct memory_totals *totals_of(int device, enum memory_kind kind)
 	return &memory.totals[device < 0 ? MAX_DEVICES : device][kind];
 }
 
-/* Blocks never overlap, so that equal may mean overlapping. */
+/* Blocks never overlap, so overlapping counts as equal. */
 static int compare(const void *a, const void *b)
 {
 	const struct block *left = a, *right = b;
@@ -97,7 +97,7 @@ static struct arena *arena_of(const struct block *block)
 	return block->kind == MEMORY_HOST ? &memory.host : &memory.reserved;
 }
 
-/* Pools reserve so much at a time, as the real driver does (580, on an H200). */
+/* Pools reserve in steps of this size, as the real driver does (580, on an H200). */
 #define POOL_STEP (32ull << 20)
 
 static uint64_t whole_steps(uint64_t bytes)
@@ -107,7 +107,7 @@ static uint64_t whole_steps(uint64_t bytes)
 	return (bytes + POOL_STEP - 1) / POOL_STEP * POOL_STEP;
 }
 
-/* What an allocation takes of its device; a pool may have it in reserve. */
+/* Charges the allocation to its device; a pool may have reserved the memory already. */
 static bool charge_block(const struct block *block)
 {
 	struct CUmemPoolHandle_st *pool = block->pool;
@@ -128,7 +128,7 @@ static bool charge_block(const struct block *block)
 	return true;
 }
 
-/* A pool keeps what its allocation had. */
+/* Memory of a pool's allocation stays in the pool. */
 static void uncharge_block(const struct block *block)
 {
 	if (!on_device(block->kind) || block->pool)
@@ -212,7 +212,7 @@ static bool insert(const struct block *block)
 	return true;
 }
 
-/* Takes the block out of the tree and gives back what it holds. */
+/* Removes the block from the tree and frees what it holds. */
 static void drop(struct block *block)
 {
 	tdelete(block, &memory.live, compare);
@@ -239,7 +239,7 @@ int memory__allocate(const struct block *like, uint64_t *address)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (block.size > 1ull << 50)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	/* What comes from a pool, and a graph's, outlives the context. */
+	/* Allocations from a pool or of a graph outlive the context. */
 	block.context = block.pool || block.kind == MEMORY_GRAPH ? NULL : driver__context();
 	if (block.kind != MEMORY_GRAPH)
 		block.device = block.pool ? block.pool->device : driver__context()->device;
@@ -289,7 +289,10 @@ int memory__free(uint64_t address, unsigned int kinds, struct block *freed)
 			*freed = *block;
 		totals_of(block->device, block->kind)->frees++;
 		totals_of(block->device, block->kind)->bytes_freed += block->size;
-		/* A graph that runs again allocates there again: the addresses go with its node. */
+		/*
+		 * The next run of the graph allocates there again; the addresses are freed with the
+		 * node.
+		 */
 		block->ran = false;
 		if (block->kind != MEMORY_GRAPH || with_node)
 			drop(block);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The memory of the simulated devices and what is known of every allocation.
- */
+/* The memory of the simulated devices and the data on every allocation. */
 #ifndef SIM_CUDA_MEMORY_H
 #define SIM_CUDA_MEMORY_H
 
@@ -14,29 +12,30 @@ enum memory_kind {
 	MEMORY_MANAGED,
 	MEMORY_HOST,
 	MEMORY_POOL,
-	MEMORY_PHYSICAL,	/* cuMemCreate; has no address of its own */
+	MEMORY_PHYSICAL,	/* cuMemCreate; has no address */
 	MEMORY_ARRAY,
-	MEMORY_IMPORTED,	/* another process's, opened by its IPC handle */
+	MEMORY_IMPORTED,	/* from another process, opened by its IPC handle */
 	MEMORY_REGISTERED,	/* the program's own memory, pinned */
 	MEMORY_MAPPED,		/* a physical allocation in a reserved range */
 	MEMORY_GLOBAL,		/* a module's variable */
-	MEMORY_GRAPH,		/* of a graph's allocation node: addresses without memory */
+	MEMORY_GRAPH,		/* for a graph's allocation node: addresses without memory */
 	MEMORY_KINDS,
 };
 
 #define KIND(kind) (1u << (kind))
 
-/* An allocation; the copy that a look-up fills in. */
+/* An allocation; look-ups fill in a copy. */
 struct block {
 	uint64_t address;
 	uint64_t size;
-	uint64_t span;			/* of addresses that it holds */
+	uint64_t span;			/* of addresses that it occupies */
 	enum memory_kind kind;
 	int device;
-	bool touched;			/* holds bytes that were written through a copy */
+	bool touched;			/* has bytes that were written by a copy */
 	bool low;			/* its address must fit in 32 bits */
-	bool from_pool;			/* imported by a pool, and freed like its own */
-	bool ran;			/* of a graph's: there since its latest run, until it is freed */
+	bool from_pool;			/* imported by a pool, and freed like its own memory */
+	bool ran;			/* for a graph's: allocated by its latest run and not
+					 * freed since */
 	unsigned int flags;
 	uint64_t id;
 	struct CUctx_st *context;
@@ -46,42 +45,42 @@ struct block {
 };
 
 bool memory__start(void);
-/* In a forked child: nothing is its own. */
+/* Call in a forked child: it owns nothing. */
 void memory__forget(void);
 void virtual__forget(void);
 
-/* show.c: what the simulated NVML learns: that there is a context, and what is used since. */
+/* show.c: what the simulated NVML sees: that there is a context, and the memory used since then. */
 void show__context(int device);
 void show__used(int device, uint64_t bytes);
 void show__forget(void);
 
 /* Allocates for the current context; `like` gives kind, size, flags and pool. */
 int memory__allocate(const struct block *like, uint64_t *address);
-/* Frees the allocation that begins at the address and is of one of the kinds. */
+/* Frees the allocation that begins at the address, if it is of one of the kinds. */
 int memory__free(uint64_t address, unsigned int kinds, struct block *freed);
-/* A graph that runs allocates there, as each time. */
+/* Marks a graph's allocation as made again by a run. */
 void memory__run(uint64_t address);
-/* Makes memory known that has its address already: registered, mapped. */
+/* Registers memory that already has its address: registered, mapped. */
 int memory__adopt(const struct block *block);
-/* The allocation that the address lies in. */
+/* Finds the allocation that contains the address. */
 bool memory__find(uint64_t address, struct block *found);
-/* Whether all of the range lies in allocations that a device can reach; notes a write. */
+/* Whether the whole range is in allocations that a device can reach; records a write. */
 bool memory__covers(uint64_t address, uint64_t size, bool write);
-/* Whether the address lies in a range that only the simulation hands out. */
+/* Whether the address is in a range that only the simulation hands out. */
 bool memory__is_ours(uint64_t address);
 /*
- * Takes or gives back memory of a device without an address: of cuMemCreate, or
- * another process's. `device`: -1 for host memory.
+ * Charges or returns memory of a device that has no address: from cuMemCreate, or from another
+ * process. `device`: -1 for host memory.
  */
 int memory__charge(enum memory_kind kind, int device, uint64_t size);
 void memory__uncharge(enum memory_kind kind, int device, uint64_t size);
-/* Addresses in the range that is kept for reservations. */
+/* Reserves addresses in the range for reservations. */
 uint64_t memory__reserve(uint64_t size);
 void memory__unreserve(uint64_t address, uint64_t size);
 
 uint64_t memory__used(int device);
 void memory__release_all(struct CUctx_st *context);
-/* What was ever allocated of a kind on a device, and what became of it. */
+/* Totals of all allocations of a kind on a device, and of their ends. */
 struct memory_totals {
 	uint64_t allocations;
 	uint64_t frees;
@@ -91,22 +90,22 @@ struct memory_totals {
 	uint64_t bytes_released;
 };
 
-/* `device`: -1 for the sum of all, and of what is on none. */
+/* `device`: -1 for the sum over all devices and memory on no device. */
 struct memory_totals memory__totals(int device, enum memory_kind kind);
 const char *memory__kind_name(enum memory_kind kind);
 /* Write members of the truth file. */
 void memory__describe_live(FILE *out);
 void virtual__describe(FILE *out);
 
-/* virtual.c: a physical allocation to share: NULL if the handle is of none. */
+/* virtual.c: the physical allocation of a handle, to share it; NULL if the handle is invalid. */
 struct physical *physical__get(CUmemGenericAllocationHandle handle, uint64_t *size, int *device);
-/* One more handle of this process's own; another process's allocation. 0 or an error. */
+/* Add a handle for an allocation of this process, or of another one. Return 0 or an error. */
 int physical__retain(CUmemGenericAllocationHandle handle);
 int physical__import(uint64_t size, int device, CUmemGenericAllocationHandle *out);
 
-/* A pool lets go of all that it holds beyond `keep` bytes and does not use. */
+/* Makes a pool release its unused memory beyond `keep` bytes. */
 void memory__trim_pool(struct CUmemPoolHandle_st *pool, uint64_t keep);
-/* The pool goes with the last of its allocations. */
+/* Destroys the pool with the last of its allocations. */
 void memory__doom_pool(struct CUmemPoolHandle_st *pool);
 
 #endif

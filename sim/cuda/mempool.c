@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory pools and the allocations ordered by a stream. An allocation is usable
- * and a free done at once, whatever the stream has still to do.
+ * Memory pools and stream-ordered allocations. An allocation is usable, and a free done, at once,
+ * whatever the stream still has to do.
  */
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -25,7 +25,7 @@ void mempool__synchronized(int device)
 			memory__trim_pool(pool, pool->threshold);
 }
 
-/* Addresses for the graph's runs; there is no memory behind them before. */
+/* Reserves addresses for the graph's runs; there is no memory behind them before. */
 static int capture_allocation(struct sim_call *call, CUdeviceptr *out, size_t size,
 			      const struct CUmemPoolHandle_st *pool, struct CUstream_st *stream)
 {
@@ -114,7 +114,7 @@ static int create(CUmemoryPool *out, const CUmemPoolProps *properties)
 	return CUDA_SUCCESS;
 }
 
-/* One with live allocations goes with the last of them. */
+/* A pool with live allocations is destroyed with the last of them. */
 static int destroy(struct CUmemPoolHandle_st *pool)
 {
 	int device;
@@ -199,7 +199,7 @@ static int get_pool(CUmemoryPool *out, CUdevice device, struct CUmemPoolHandle_s
 	return CUDA_SUCCESS;
 }
 
-/* The pool of a kind of memory at a place; only devices have any here. */
+/* The pool for a kind of memory at a location; only devices have any here. */
 static int get_pool_at(CUmemoryPool *out, const CUmemLocation *location, CUmemAllocationType type,
 		       struct CUmemPoolHandle_st *const *pools)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Memsets of 8, 16 and 32 bits, in one dimension and two.
- */
+/* Memsets of 8, 16 and 32 bits, one- and two-dimensional. */
 #include "cuda/copy.h"
 
 #include <string.h>
@@ -9,7 +7,7 @@
 struct fill {
 	uint64_t address;
 	uint64_t pitch;
-	size_t width;		/* elements in a row */
+	size_t width;		/* elements per row */
 	size_t height;
 	uint32_t value;
 	unsigned int element;	/* its size in bytes */
@@ -68,7 +66,7 @@ static int fill_later(struct sim_call *call, struct fill fill, CUstream stream)
 #define ROW(size) ((struct fill){ address, 0, count, 1, value, size })
 #define ROWS(size) ((struct fill){ address, pitch, width, height, value, size })
 
-/* The six functions of one element size; the synchronous ones are called _v2. */
+/* The six functions for one element size; the synchronous ones are called _v2. */
 #define MEMSETS(bits, type)								\
 	DRIVER_COPY_PTDS(cuMemsetD##bits##_v2, SIM_SET,					\
 			 (CUdeviceptr address, type value, size_t count),		\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Modules and libraries: one image of code, in a context or without. The
- * handles of its kernels go with it and come back for the next image's.
+ * Modules and libraries: an image of code, in a context or without one. The handles of its kernels
+ * are freed with it and reused for the next image's.
  */
 #include "cuda/image.h"
 #include "cuda/memory.h"
@@ -15,25 +15,27 @@
 
 struct variable {
 	struct variable *next;
-	struct CUctx_st *context;	/* that has it at the address; NULL if none has yet */
+	struct CUctx_st *context;	/* the context that has it at the address; NULL if none
+					 * has yet */
 	uint64_t address;
 	size_t size;
 	char name[];
 };
 
-/* Behind CUmodule and CUlibrary; object.type tells which. */
+/* Behind CUmodule and CUlibrary; object.type says which. */
 struct image {
 	struct object object;
 	uint64_t reserved;
 	struct CUctx_st *context;	/* of a module */
-	bool binary;			/* its contents are not known: any name is found */
+	bool binary;			/* its contents are unknown: any name is found */
 	struct kernel *kernels;		/* in the order of the text */
 	struct kernel **last_kernel;
 	uint32_t nr_kernels;
-	struct kernel *found;		/* last: programs ask in the order of the text */
+	struct kernel *found;		/* the latest found: programs look kernels up in the
+					 * order of the text */
 	struct variable *variables;
-	struct image *library;		/* of a module that belongs to a library */
-	struct image *module;		/* of a library: its module, once asked for */
+	struct image *library;		/* for a module that belongs to a library */
+	struct image *module;		/* for a library: its module, once requested */
 };
 
 enum { IMAGE_MODULE = 1, IMAGE_LIBRARY };
@@ -102,7 +104,7 @@ static bool add_variable(void *context, const char *name, size_t size)
 		return false;
 	strcpy(variable->name, name);
 	variable->size = size;
-	/* A library's are made in each context that asks for them. */
+	/* A library's variables are allocated in each context that requests them. */
 	if (image->object.type == IMAGE_MODULE) {
 		if (memory__allocate(&like, &variable->address)) {
 			free(variable);
@@ -220,7 +222,7 @@ static int unload_handle(const void *handle, uint32_t type)
 	return result;
 }
 
-/* Their memory went with the context. */
+/* Their memory was freed with the context. */
 static void forget_variables(struct image *image, const struct CUctx_st *context)
 {
 	for (struct variable *variable = image->variables; variable; variable = variable->next)
@@ -293,7 +295,7 @@ static int get_function(CUfunction *out, CUkernel handle)
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The variable where the current context has it, or one that no context has yet. */
+/* The variable in the current context, or one that no context has yet. */
 static struct variable *find_variable(const struct image *image, const char *name)
 {
 	struct variable *unused = NULL;
@@ -310,7 +312,7 @@ static struct variable *find_variable(const struct image *image, const char *nam
 	return unused;
 }
 
-/* How large the variable is; that of an unknown binary can be any. 0 if there is none. */
+/* The size of the variable; in an unknown binary any name has one. 0 if there is none. */
 static size_t variable_size(const struct image *image, const char *name)
 {
 	for (struct variable *variable = image->variables; variable; variable = variable->next)
@@ -319,7 +321,7 @@ static size_t variable_size(const struct image *image, const char *name)
 	return image->binary ? BINARY_VARIABLE : 0;
 }
 
-/* The variable in the current context, made there if need be. */
+/* The variable in the current context, allocated there if necessary. */
 static int place_variable(struct image *image, const char *name, struct variable **out)
 {
 	size_t size = variable_size(image, name);

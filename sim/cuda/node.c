@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the nodes of graphs do: added by the function of their type or by the
- * generic one, asked for and changed.
+ * The contents of graph nodes: added by the function of their type or by the generic one, queried
+ * and changed.
  */
 #include "cuda/graph.h"
 #include "cuda/memory.h"
@@ -39,7 +39,7 @@ static CUDA_KERNEL_NODE_PARAMS from_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 	return wide;
 }
 
-/* What the two kinds of adding functions have in common: where to, and after what. */
+/* The common arguments of both kinds of adding functions: the destination and the dependencies. */
 struct place {
 	CUgraphNode *out;
 	struct CUgraph_st *graph;
@@ -308,7 +308,7 @@ DRIVER_PLAIN(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *out), get_t
 DRIVER_PLAIN(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params),
 	     set_any(node__get(node), params));
 
-/* Copies a member out of a node of the type, or in. */
+/* Copies a member out of a node of the type, or into it. */
 #define GET(type, out, member)								\
 	({										\
 		struct CUgraphNode_st *node_ =						\
@@ -329,7 +329,7 @@ DRIVER_PLAIN(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params)
 	})
 #define KERNEL_NODE node__get_typed(node, CU_GRAPH_NODE_TYPE_KERNEL)
 
-/* The function that gives a node's parameters, and the one that sets them. */
+/* The function that returns a node's parameters, and the one that sets them. */
 #define NODE_GET(name, type, what, member)						\
 	DRIVER_PLAIN(name, (CUgraphNode node, what *out), GET(type, out, member))
 #define NODE_SET(name, type, what, member)						\
@@ -362,7 +362,7 @@ DRIVER_PLAIN(cuGraphEventRecordNodeSetEvent, (CUgraphNode node, CUevent event),
 DRIVER_PLAIN(cuGraphEventWaitNodeSetEvent, (CUgraphNode node, CUevent event),
 	     set_event(node__get_typed(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT), event));
 
-/* Attributes change nothing here. */
+/* Attributes have no effect here. */
 DRIVER_PLAIN(cuGraphKernelNodeGetAttribute, (CUgraphNode node, CUkernelNodeAttrID attribute,
 					     CUkernelNodeAttrValue *out),
 	     ((void)attribute, KERNEL_NODE && out ?

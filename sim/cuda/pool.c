@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Objects behind handles. A pool reserves one address range and hands out its
- * slots; a freed slot is the next one handed out, so that a handle soon comes
- * back as another object.
+ * Objects behind handles. A pool reserves one address range and hands out its slots; a freed slot
+ * is the next one handed out, so a handle is soon reused for another object.
  */
 #include "cuda/driver.h"
 
@@ -14,7 +13,7 @@ struct pool {
 	char *base;
 	size_t size;		/* of a slot, a power of two */
 	size_t capacity;
-	size_t used;		/* slots ever handed out */
+	size_t used;		/* slots handed out at least once */
 	size_t nr_free;
 	uint32_t *free;		/* a stack of slots */
 	pthread_mutex_t lock;
@@ -41,7 +40,7 @@ struct pool *pool__new(size_t size, size_t capacity)
 	return pool;
 }
 
-/* Slots are looked at without the lock: what makes one live is written last. */
+/* Slots are read without the lock, so the member that makes one live is written last. */
 static void set_live(struct object *object, uint32_t live)
 {
 	__atomic_store_n(&object->live, live, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * As much of PTX as tells which kernels (.entry NAME) and which variables
- * (.global TYPE NAME[COUNT]) a module has. Comments are skipped.
+ * Parses as much of PTX as is needed to find the kernels (.entry NAME) and variables (.global TYPE
+ * NAME[COUNT]) of a module. Skips comments.
  */
 #include "cuda/image.h"
 
@@ -49,7 +49,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-/* Copies the next word, or the single character that is none; "" at the end. */
+/* Copies the next word, or a single other character; "" at the end. */
 static const char *next_token(const char *text, char *token)
 {
 	size_t length = 0;
@@ -72,7 +72,7 @@ static size_t type_size(const char *type)
 	return bits >= 8 && bits <= 128 ? (size_t)bits / 8 : 0;
 }
 
-/* What follows .global: qualifiers, a type, the name, and [COUNT] for an array. */
+/* Parses the rest after .global: qualifiers, a type, the name, and [COUNT] for an array. */
 static const char *parse_variable(const char *text, const struct ptx_visitor *visitor, char *token,
 				  bool *go_on)
 {

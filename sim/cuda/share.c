@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Physical allocations and pools shared through file descriptors. What travels
- * is a file that tells what it was; importing one's own adds a reference, another
- * process's gives memory of one's own addresses.
+ * Physical allocations and pools shared through file descriptors. The file that is passed describes
+ * the allocation. Importing an own one adds a reference; importing another process's gives separate
+ * memory.
  */
 #define _GNU_SOURCE
 #include "cuda/memory.h"
@@ -112,7 +112,7 @@ static int import_pool(CUmemoryPool *out, void *handle, CUmemAllocationHandleTyp
 	return CUDA_SUCCESS;
 }
 
-/* Of an allocation in a pool; the data travel as they are. */
+/* For an allocation in a pool; the data is passed unchanged. */
 static int export_pointer(CUmemPoolPtrExportData *out, CUdeviceptr address)
 {
 	struct shared shared = { .magic = SHARED_MAGIC, .kind = SHARED_RANGE };

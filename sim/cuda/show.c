@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What this process shows the simulated NVML of its use of the devices: a page
- * in a memfd, made with the first context.
+ * What this process shows the simulated NVML about its use of the devices: a page in a memfd, made
+ * with the first context.
  */
 #define _GNU_SOURCE
 #include "cuda/memory.h"
@@ -27,7 +27,7 @@ static struct usage *make(void)
 		close(fd);
 		return NULL;
 	}
-	/* The descriptor stays open: it is how NVML finds the page. */
+	/* The descriptor stays open, because NVML finds the page by it. */
 	usage->nr_devices = (uint32_t)driver.nr_devices;
 	usage->memory = driver.memory;
 	usage__machine(usage->machine);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Streams and events. With CUDA_SIM_ASYNC=DURATION, work on a stream is done
- * that long after it was issued; with CUDA_SIM_CLOCK, when the clock says so.
- * Waits block until then and queries say that it is not ready. Without, all
- * work is done when the call returns.
+ * Streams and events. With CUDA_SIM_ASYNC=DURATION, work on a stream is done that long after it was
+ * submitted; with CUDA_SIM_CLOCK, when the clock says so. Until then waits block and queries return
+ * not ready. Without either, all work is done when the call returns.
  */
 #include "cuda/clock.h"
 #include "cuda/durations.h"
@@ -211,7 +210,7 @@ static int get_context(const struct CUstream_st *stream, CUcontext *out, CUgreen
 	return CUDA_SUCCESS;
 }
 
-/* The work on the simulated device is done, so a host function may run here and now. */
+/* The work on the simulated device is done, so the host function can run right here. */
 static int run_host(struct sim_call *call, CUstream handle, CUhostFn function, void *argument)
 {
 	struct CUstream_st *stream = stream__get(call, handle);
@@ -280,7 +279,7 @@ static int destroy_event(CUevent event)
 	return result;
 }
 
-/* When an event is done that is recorded now. */
+/* When an event that is recorded now will be done. */
 static uint64_t mark(struct CUstream_st *stream)
 {
 	if (driver.clock)
@@ -369,7 +368,7 @@ static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 	return CUDA_SUCCESS;
 }
 
-/* One recorded in a capture tells nothing about work. */
+/* An event recorded in a capture has no state to query. */
 static int query_event(const struct CUevent_st *event)
 {
 	if (!event)
@@ -379,7 +378,7 @@ static int query_event(const struct CUevent_st *event)
 	return event->recorded ? ready(event->done_at) : CUDA_SUCCESS;
 }
 
-/* One made for that sleeps, whatever the context's flags say. */
+/* An event created for blocking waits sleeps, whatever the context's flags say. */
 static unsigned int waiting_flags(const struct CUevent_st *event)
 {
 	return event->flags & CU_EVENT_BLOCKING_SYNC ? CU_CTX_SCHED_BLOCKING_SYNC : event->context->flags;

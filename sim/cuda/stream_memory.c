@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Words of memory that a stream writes or waits for, and the attributes of
- * streams. A write is done at once and a wait never holds the stream up.
+ * Memory words that a stream writes or waits for, and the attributes of streams. A write is done at
+ * once, and a wait never delays the stream.
  */
 #include "cuda/copy.h"
 
@@ -37,7 +37,7 @@ static int check_operation(const CUstreamBatchMemOpParams *params)
 	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
 	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
 		break;
-	default:		/* flushes and barriers name no memory */
+	default:		/* flushes and barriers have no address */
 		return CUDA_SUCCESS;
 	}
 	if (params->writeValue.address % size ||

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The functions of the driver API that are not simulated: textures, surfaces,
- * graphics, external memory and semaphores, linking, multicast, tensor maps, sparse
- * arrays, checkpoints. They are exported, so that any program links and every
- * function can be found; a call is counted and gets the answer that it is not
- * supported.
+ * The functions of the driver API that are not simulated: textures, surfaces, graphics, external
+ * memory and semaphores, linking, multicast, tensor maps, sparse arrays, checkpoints. They are
+ * exported, so that any program links and every function can be found; a call is counted and
+ * returns not supported.
  */
 #include "cuda/driver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What libcuda and the simulated NVML share: who the devices are, and what a
- * process with a context tells of its use of them: a page in a memfd of this
- * name, which goes when the process goes, however it ends.
+ * Shared by libcuda and the simulated NVML: the identity of the devices, and how a process with a
+ * context publishes its use of them: in a page in a memfd of this name, which disappears with the
+ * process, however it ends.
  */
 #ifndef SIM_CUDA_USAGE_H
 #define SIM_CUDA_USAGE_H
@@ -20,13 +20,13 @@
 struct usage {
 	uint32_t magic;
 	uint32_t nr_devices;
-	char machine[USAGE_MACHINE];		/* whose devices they are */
-	uint64_t memory;			/* of each device */
+	char machine[USAGE_MACHINE];		/* the machine that has the devices */
+	uint64_t memory;			/* per device */
 	uint64_t used[USAGE_DEVICES];		/* by this process, in bytes */
 	uint64_t contexts[USAGE_DEVICES];	/* made so far */
 };
 
-/* The machine of this process: only who is on the same one sees what it uses. */
+/* The machine of this process: NVML shows the use of processes on the same machine only. */
 static inline void usage__machine(char machine[USAGE_MACHINE])
 {
 	const char *name = getenv("CUDA_SIM_MACHINE");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * User objects: reference counts that programs hand to graphs. A graph's
- * references are the program's here, so that an object goes when they are all
- * released.
+ * User objects: reference counts that programs pass to graphs. A graph's references count as the
+ * program's here, so an object is destroyed when all are released.
  */
 #include "cuda/graph.h"
 
@@ -64,7 +63,7 @@ static int release(CUuserObject object, unsigned int count)
 	return CUDA_SUCCESS;
 }
 
-#define MOVE_REFERENCES 1u	/* the graph takes the caller's */
+#define MOVE_REFERENCES 1u	/* the graph takes over the caller's references */
 
 static int give(const struct CUgraph_st *graph, CUuserObject object, unsigned int count,
 		unsigned int flags)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Virtual memory management: ranges reserved, physical allocations created,
- * and the one mapped into the other. Two mappings of one allocation do not show
- * each other's bytes.
+ * Virtual memory management: reserves ranges, creates physical allocations, and maps them. Two
+ * mappings of one allocation do not share their bytes.
  */
 #include "cuda/memory.h"
 
@@ -137,7 +136,7 @@ static int create(CUmemGenericAllocationHandle *out, size_t size,
 	return CUDA_SUCCESS;
 }
 
-/* The memory goes with the last of its handles and mappings. */
+/* The memory is freed with the last of its handles and mappings. */
 static void let_go(struct physical *physical)
 {
 	if (physical->handles || physical->mappings)
@@ -173,7 +172,7 @@ static int map(CUdeviceptr address, size_t size, size_t offset, struct physical 
 	return CUDA_SUCCESS;
 }
 
-/* A range of whole mappings may go at once. */
+/* One call may unmap several whole mappings. */
 static int unmap(CUdeviceptr address, size_t size)
 {
 	struct block block;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arrays and mipmapped arrays, and the copies to and from arrays that are not
- * told by a structure. Offsets and widths of these are in bytes.
+ * Arrays and mipmapped arrays, and the copies to and from arrays without a parameter structure.
+ * Offsets and widths of these are in bytes.
  */
 #include "cudart/array.h"
 
@@ -75,7 +75,7 @@ static int allocate_3d(cudaArray_t *out, const struct cudaChannelFormatDesc *des
 	return (int)D.cuArray3DCreate_v2((CUarray *)out, &descriptor);
 }
 
-/* Without flags it is the driver's array of two dimensions. */
+/* Without flags this is the driver's two-dimensional array. */
 static int allocate(cudaArray_t *out, const struct cudaChannelFormatDesc *desc, size_t width,
 		    size_t height, unsigned int flags)
 {
@@ -220,7 +220,7 @@ static int rows_async(const struct sim_call *on, CUDA_MEMCPY2D copy, cudaStream_
 	return (int)D_PTSZ(cuMemcpy2DAsync_v2)(&copy, stream);
 }
 
-/* The place of (x in bytes, y) in the array's bytes. */
+/* The offset of (x in bytes, y) in the array's bytes. */
 static size_t offset_in(cudaArray_const_t array, size_t x, size_t y)
 {
 	CUDA_ARRAY3D_DESCRIPTOR descriptor = { 0 };
@@ -229,7 +229,7 @@ static size_t offset_in(cudaArray_const_t array, size_t x, size_t y)
 	return y * descriptor.Width * format_size(descriptor.Format) * descriptor.NumChannels + x;
 }
 
-/* Whether the side that is no array is the device's. */
+/* Whether the other side, which is no array, is on the device. */
 static bool on_device(const void *pointer, enum cudaMemcpyKind kind)
 {
 	unsigned int type = CU_MEMORYTYPE_HOST;
@@ -266,7 +266,7 @@ static int line_from(const struct sim_call *on, void *to, cudaArray_const_t arra
 	return (int)D_PTDS(cuMemcpyAtoH_v2)(to, DRIVER_ARRAY(array), offset, size);
 }
 
-/* The driver has no asynchronous form between device and array: one of rows stands for it. */
+/* The driver has no asynchronous copy between device and array; use a copy of one row. */
 static int line_to_async(const struct sim_call *on, cudaArray_t array, size_t x, size_t y,
 			 const void *from, size_t size, enum cudaMemcpyKind kind,
 			 cudaStream_t stream)

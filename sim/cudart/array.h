@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files about arrays, copies and graphs share: how the runtime's
- * descriptions of copies become the driver's.
+ * Shared by the files about arrays, copies and graphs: converts the runtime's descriptions of
+ * copies to the driver's.
  */
 #ifndef SIM_CUDART_ARRAY_H
 #define SIM_CUDART_ARRAY_H
@@ -11,10 +11,10 @@
 /* The size of an array's elements in bytes, 0 if it is no array. */
 size_t array__element(cudaArray_const_t array);
 
-/* copy.c: the memory type that a kind gives the source or the destination. */
+/* copy.c: the memory type that a kind implies for the source or the destination. */
 CUmemorytype copy__type(enum cudaMemcpyKind kind, bool destination);
 enum sim_copy_kind copy__kind(enum cudaMemcpyKind kind);
-/* The driver's form of a copy: 0 or an error. */
+/* Converts a copy to the driver's form: returns 0 or an error. */
 int copy__volume(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *out);
 /* A copy of one row. */
 CUDA_MEMCPY3D copy__row(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies and memsets: by kind to the driver's functions. A copy of nothing does
- * not reach the driver.
+ * Copies and memsets: calls the driver's function for the kind. A copy of zero bytes does not reach
+ * the driver.
  */
 #include "cudart/array.h"
 
@@ -115,7 +115,7 @@ static int copy_2d_async(const struct sim_call *on, CUDA_MEMCPY2D what, cudaStre
 	return (int)D_PTSZ(cuMemcpy2DAsync_v2)(&what, stream);
 }
 
-/* The size of what an extent and positions count in: an array's elements, or bytes. */
+/* The unit of an extent and of positions: an array's elements, or bytes. */
 static size_t unit_of(const struct cudaMemcpy3DParms *params)
 {
 	cudaArray_const_t array = params->dstArray ? params->dstArray : params->srcArray;
@@ -195,7 +195,7 @@ static CUcontext context_of(int device)
 	return runtime__retain(device, &context) ? NULL : context;
 }
 
-/* The sides of a copy between peers are described as those of any copy; of unified addresses. */
+/* Describes the sides of a copy between peers as those of any copy, with unified addresses. */
 static int peer_volume(const struct cudaMemcpy3DPeerParms *params, CUDA_MEMCPY3D_PEER *out)
 {
 	struct cudaMemcpy3DParms plain;
@@ -213,7 +213,7 @@ static int peer_volume(const struct cudaMemcpy3DPeerParms *params, CUDA_MEMCPY3D
 	result = copy__volume(&plain, &what);
 	if (result)
 		return result;
-	/* The two structures differ in the reserved members only, which are the contexts. */
+	/* The two structures only differ in reserved members, which are the contexts here. */
 	_Static_assert(sizeof(what) == sizeof(*out), "one layout");
 	memcpy(out, &what, sizeof(*out));
 	out->srcContext = context_of(params->srcDevice);
@@ -246,7 +246,7 @@ static int copy_3d_peer_async(struct sim_call *on, const struct cudaMemcpy3DPeer
 	return (int)D_PTSZ(cuMemcpy3DPeerAsync)(&what, stream);
 }
 
-/* Bytes of a batch; an array's elements are asked for. */
+/* Bytes of a batch; queries the size of an array's elements. */
 static uint64_t batch_bytes(const struct cudaMemcpy3DBatchOp *copies, size_t count)
 {
 	uint64_t total = 0;
@@ -264,7 +264,7 @@ static uint64_t batch_bytes(const struct cudaMemcpy3DBatchOp *copies, size_t cou
 	return total;
 }
 
-/* Slices that follow one another without a gap are one block of rows. */
+/* Slices without gaps between them form one block of rows. */
 static bool is_dense(const struct cudaPitchedPtr *to, const struct cudaExtent *extent)
 {
 	return extent->depth <= 1 || to->ysize == extent->height;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Devices: choosing one, what it is, and waiting for it.
- */
+/* Devices: selects one, returns its properties, and waits for it. */
 #include "cudart/runtime.h"
 
 #include <string.h>
@@ -123,7 +121,7 @@ RUNTIME_PLAIN(cudaDeviceGetP2PAtomicCapabilities,
 	      (int)D.cuDeviceGetP2PAtomicCapabilities(
 		      out, (const CUatomicOperation *)operations, count, from, to));
 #else
-/* The plain name is the form of CUDA 11, whose structure is shorter. */
+/* The unversioned name is CUDA 11's form, whose structure is shorter. */
 #define SIZE_IN_11 712
 
 static int short_properties(void *out, int device)
@@ -227,7 +225,7 @@ RUNTIME_PLAIN(cudaDeviceSetGraphMemAttribute, (int device,
 						  value));
 RUNTIME_PLAIN(cudaDeviceGraphMemTrim, (int device), (int)D.cuDeviceGraphMemTrim(device));
 
-/* The library's own version needs no driver. */
+/* The library's own version can be queried without a driver. */
 RUNTIME_PROLOGUE(cudaRuntimeGetVersion, SIM_OTHER, (int *out), 0, false);
 	result = sim_inject(&call);
 	if (!result)

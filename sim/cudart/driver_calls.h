@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The driver functions that the simulated runtime calls, and the table of them
- * that it fills from libcuda's exports when it first needs the driver.
+ * The driver functions that the simulated runtime calls, and the table of them, which it fills from
+ * libcuda's exports when it first needs the driver.
  */
 #ifndef SIM_CUDART_DRIVER_CALLS_H
 #define SIM_CUDART_DRIVER_CALLS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of the runtime's errors and the last error of each thread. What an error
- * says is its name in plain words.
+ * Names of the runtime's errors and the last error of each thread. The text of an error is its name
+ * in plain words.
  */
 #include "cudart/runtime.h"
 #include "record/errors.h"
@@ -171,7 +171,7 @@ const char *cudaGetErrorString(cudaError_t error)
 	return name ? error_name__text(name, sizeof(PREFIX) - 1) : "unrecognized error code";
 }
 
-/* These give an error without failing. */
+/* These return an error without failing themselves. */
 static int last_error(struct sim_call *call, bool clear)
 {
 	int error = runtime_thread.last_error;

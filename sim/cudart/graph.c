@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Graphs: the runtime's descriptions of nodes are made the driver's, and back.
- */
+/* Graphs: converts the runtime's descriptions of nodes to the driver's, and back. */
 #include "cudart/array.h"
 
 #include <string.h>
@@ -54,7 +52,7 @@ static int row(void *to, const void *from, size_t size, enum cudaMemcpyKind kind
 	return cudaSuccess;
 }
 
-/* The members of the unions that the two APIs lay out differently are set again. */
+/* Copies again the union members that the two APIs lay out differently. */
 static int to_node(const struct cudaGraphNodeParams *params, CUgraphNodeParams *out)
 {
 	if (!params)
@@ -356,7 +354,7 @@ RUNTIME_PLAIN(cudaGraphNodeGetDependentNodes, (NODE, cudaGraphNode_t *out, size_
 	      GET_AFTER(NULL));
 #endif
 
-/* RUNTIME takes the name as it stands: these make it the one of the version first. */
+/* RUNTIME does not expand its name; these expand it to the version's name first. */
 #define RUNTIME_(name, params, work) RUNTIME(name, SIM_OTHER, params, 0, work)
 #define RUNTIME_PLAIN_(name, params, work) RUNTIME_PLAIN(name, params, work)
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Graphs as wholes: made, copied, instantiated, launched, and what they keep.
- */
+/* Whole graphs: creates, copies, instantiates and launches them, and keeps their data. */
 #include "cudart/runtime.h"
 
 RUNTIME_PLAIN(cudaGraphCreate, (cudaGraph_t *out, unsigned int flags),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Launches: the function is made a handle and handed to the driver.
- */
+/* Launches: converts the function to a handle and passes it to the driver. */
 #include "cudart/runtime.h"
 
 #include <string.h>
@@ -108,8 +106,8 @@ RUNTIME(cudaLaunchCooperativeKernelMultiDevice, SIM_LAUNCH, (struct cudaLaunchPa
 #endif
 
 /*
- * What nvcc makes of <<<>>>: as in the real library it jumps on to the public
- * function with the caller's stack pointer, and is no call of its own.
+ * The function behind nvcc's <<<>>>. As in the real library, it jumps to the public function with
+ * the caller's stack pointer, and is not a call of its own.
  */
 #ifdef SIM_STATIC
 #define JUMP_SCOPE(name) ".hidden " name "\n"
@@ -132,7 +130,7 @@ RUNTIME(cudaLaunchCooperativeKernelMultiDevice, SIM_LAUNCH, (struct cudaLaunchPa
 JUMP("__cudaLaunchKernel", "cudaLaunchKernel");
 JUMP("__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz");
 
-/* The configuration in <<<>>> of code that older compilers made. */
+/* The configuration in <<<>>> for code from older compilers. */
 static __thread struct {
 	unsigned int depth;
 	struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Libraries of code loaded by hand, occupancy, entry points of the driver, and
- * the one function that makes a description of an array's elements.
+ * Libraries of code loaded explicitly, occupancy, entry points of the driver, and the function that
+ * describes an array's elements.
  */
 #include "cudart/runtime.h"
 
@@ -65,7 +65,7 @@ static int entry_point(const struct sim_call *call, const char *symbol, void **o
 	result = (int)D.cuGetProcAddress_v2(symbol, out, (int)version, flags, &driver_status);
 	if (status)
 		*status = (enum cudaDriverEntryPointQueryResult)driver_status;
-	/* With a status to read, an unknown symbol is no error. */
+	/* If the caller takes a status, an unknown symbol is no error. */
 	return status && result == cudaErrorSymbolNotFound ? (int)cudaSuccess : result;
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Allocation and free, memory pools, and what can be asked about an address.
- */
+/* Allocates and frees memory, manages memory pools, and answers queries about addresses. */
 #include "cudart/runtime.h"
 
 #include <string.h>
 
-/* An allocation of nothing gives NULL and does not reach the driver. */
+/* An allocation of zero bytes returns NULL and does not reach the driver. */
 static int allocate(void **out, size_t size)
 {
 	CUdeviceptr address = 0;
@@ -244,7 +242,7 @@ RUNTIME(cudaIpcOpenMemHandle, SIM_ALLOC, (void **out, cudaIpcMemHandle_t handle,
 RUNTIME(cudaIpcCloseMemHandle, SIM_FREE, (void *address), 0,
 	(int)D.cuIpcCloseMemHandle(device_address(address)));
 
-/* The structures of the two APIs that describe pools have one layout. */
+/* Both APIs have the same layout of the structures that describe pools. */
 RUNTIME_PLAIN(cudaMemPoolCreate, (cudaMemPool_t *out, const struct cudaMemPoolProps *properties),
 	      (int)D.cuMemPoolCreate(out, (const CUmemPoolProps *)properties));
 RUNTIME_PLAIN(cudaMemPoolDestroy, (cudaMemPool_t pool), (int)D.cuMemPoolDestroy(pool));

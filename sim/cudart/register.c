@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What programs built by nvcc register before main: their code, and which host
- * function and variable stands for which of the device's. A fat binary is given
- * to the driver when something of it is first used.
+ * What programs built by nvcc register before main: their code, and which host function or variable
+ * represents which one of the device. A fat binary is passed to the driver when something in it is
+ * first used.
  */
 #include "cudart/runtime.h"
 
@@ -13,7 +13,7 @@
 
 #define WRAPPER_MAGIC 0x466243b1
 
-/* What nvcc puts around the code. */
+/* nvcc's wrapper of the code. */
 struct wrapper {
 	uint32_t magic;
 	uint32_t version;
@@ -26,7 +26,7 @@ struct fat_binary {
 	CUlibrary library;
 };
 
-/* A host function or host variable and what it stands for. */
+/* A host function or host variable and the device's name for it. */
 struct entry {
 	const void *host;
 	const char *name;
@@ -137,7 +137,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 	add(handle, host, name, size);
 }
 
-/* The library of an entry's code, loaded if need be. The lock is held. */
+/* Loads the library of an entry's code if necessary. The lock is held. */
 static int load(struct fat_binary *binary)
 {
 	if (binary->library)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The runtime's start: it opens libcuda.so.1 with its first call, as the real
- * one does, and takes the recorder that is in there. A libcuda that is not the
- * simulated one counts as none.
+ * The runtime's start: like the real one, it opens libcuda.so.1 in its first call, and uses the
+ * recorder in there. A libcuda that is not the simulated one counts as missing.
  */
 #include "cudart/runtime.h"
 
@@ -57,7 +56,7 @@ struct sim_thread *sim_self(void)
 	return runtime.recorder->self();
 }
 
-/* As the real one, which asks for far more. */
+/* As the real one does, which queries far more. */
 static int ask_devices(void)
 {
 	CUdevice device;

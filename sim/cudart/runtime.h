@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the simulated libcudart share: how an API function is
- * defined, the driver it calls, and the state of process and thread.
+ * Shared by the files of the simulated libcudart: how an API function is defined, the driver it
+ * calls, and the state of process and thread.
  *
- * An API function is one line, as in the simulated libcuda: name, parameters,
- * and the expression that does its work through the driver's exports.
+ * An API function is one line, as in the simulated libcuda: name, parameters, and the expression
+ * that does its work through the driver's exports.
  */
 #ifndef SIM_CUDART_RUNTIME_H
 #define SIM_CUDART_RUNTIME_H
@@ -48,7 +48,7 @@
 		result = (work);							\
 	RUNTIME_EPILOGUE
 
-/* A function that needs a context, which it makes if there is none. */
+/* A function that needs a context, and creates it if there is none. */
 #define RUNTIME_FORM(name, family, params, moved, ptds, work)				\
 	RUNTIME_PROLOGUE(name, family, params, moved, ptds);				\
 	result = sim_inject(&call);							\
@@ -123,12 +123,12 @@ struct runtime_thread {
 extern __thread struct runtime_thread runtime_thread
 	__attribute__((tls_model("initial-exec")));
 
-/* 0, or why there is no driver: cudaErrorInsufficientDriver without a libcuda. */
+/* Returns 0, or why there is no driver: cudaErrorInsufficientDriver without a libcuda. */
 int runtime__require_driver(void);
 int runtime__slow_require_context(void);
-/* The device's primary context, retained with its first use. */
+/* The device's primary context, which the first use retains. */
 int runtime__retain(int device, CUcontext *out);
-/* Makes the primary context of the device current, with its first use. */
+/* Makes the device's primary context current; the first use retains it. */
 int runtime__use_device(int device);
 
 static inline int runtime__require_context(void)
@@ -138,7 +138,7 @@ static inline int runtime__require_context(void)
 	return cudaSuccess;
 }
 
-/* Keeps a failure as the thread's last error; gives the result back. */
+/* Stores a failure as the thread's last error; returns the result. */
 static inline cudaError_t runtime__note(int result)
 {
 	if (sim_unlikely(result))
@@ -146,12 +146,12 @@ static inline cudaError_t runtime__note(int result)
 	return (cudaError_t)result;
 }
 
-/* register.c: what nvcc-built programs registered at their start. */
-/* The id of the name behind `function`, SIM_NO_KERNEL if it is neither known form. */
+/* register.c: what nvcc-built programs registered when they started. */
+/* The id of the name behind `function`, SIM_NO_KERNEL if it has neither known form. */
 uint32_t kernel__name_id(const void *function);
-/* The handle for it: 0 or cudaErrorInvalidDeviceFunction. */
+/* Finds its handle: returns 0 or cudaErrorInvalidDeviceFunction. */
 int kernel__resolve(const void *function, CUkernel *out);
-/* The address of a registered variable: 0 or cudaErrorInvalidSymbol. */
+/* Finds the address of a registered variable: returns 0 or cudaErrorInvalidSymbol. */
 int variable__resolve(const void *symbol, CUdeviceptr *address, size_t *size);
 
 static inline CUdeviceptr device_address(const void *pointer)

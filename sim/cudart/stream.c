@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Streams, events and capture: each its driver function.
- */
+/* Streams, events and capture: each function calls its driver function. */
 #include "cudart/runtime.h"
 
 #include <string.h>

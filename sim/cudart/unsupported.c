@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The functions of the runtime API that are not simulated: textures, surfaces,
- * graphics, external memory and semaphores, logs. They are exported, so that any
- * program links and every function can be found; a call is counted and gets the
- * answer that it is not supported.
+ * The functions of the runtime API that are not simulated: textures, surfaces, graphics, external
+ * memory and semaphores, logs. They are exported, so that any program links and every function can
+ * be found; a call is counted and returns not supported.
  */
 #include "cudart/runtime.h"
 
@@ -47,7 +46,7 @@
 	X(cudaVDPAUSetVDPAUDevice) X(cudaWaitExternalSemaphoresAsync)			\
 	X(cudaWaitExternalSemaphoresAsync_ptsz)
 
-/* Those that only one of the runtimes has. */
+/* Functions that only one of the runtimes has. */
 #if CUDART_VERSION >= 13000
 #define UNSUPPORTED_HERE(X)								\
 	X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory)		\

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plain CUDA API for C: types, constants and functions of the driver and
- * of the runtime, as far as the simulation has them. The binary interface is
- * CUDA's, so that a program built with this header runs on the real libraries,
- * and one built with the real headers (HAVE_CUDA_HEADERS) on the simulated
+ * The plain CUDA API for C: types, constants and functions of the driver and of the runtime, as far
+ * as they are simulated. The binary interface is CUDA's: a program built with this header runs on
+ * the real libraries, and one built with the real headers (HAVE_CUDA_HEADERS) on the simulated
  * ones.
  */
 #ifndef CUDA_API_H

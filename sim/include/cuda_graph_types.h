@@ -103,7 +103,7 @@ typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS_st {
 	unsigned int flags;
 } CUDA_BATCH_MEM_OP_NODE_PARAMS;
 
-/* The members of CUgraphNodeParams, where they differ from those above. */
+/* Members of CUgraphNodeParams that differ from the structures above. */
 typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
 	int flags;
 	int reserved;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions of the driver API about what is not in every program: mipmapped arrays,
- * batches, shared handles, green contexts, memory that streams wait for. Included by
- * cuda_api.h.
+ * Less common functions of the driver API: mipmapped arrays, batches, shared handles, green
+ * contexts, memory that streams wait for. Included by cuda_api.h.
  */
 #ifndef CUDA_RESOURCE_FUNCTIONS_H
 #define CUDA_RESOURCE_FUNCTIONS_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Functions of the runtime API about arrays and other things that are not in every
- * program. Included by cuda_api.h.
- */
+/* Functions of the runtime API about arrays, and other less common ones. Included by cuda_api.h. */
 #ifndef CUDA_RUNTIME_ARRAY_FUNCTIONS_H
 #define CUDA_RUNTIME_ARRAY_FUNCTIONS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions of the CUDA runtime API, with those that nvcc-built programs call
- * at their start. Included by cuda_api.h.
+ * Functions of the CUDA runtime API, including those that nvcc-built programs call when they start.
+ * Included by cuda_api.h.
  */
 #ifndef CUDA_RUNTIME_FUNCTIONS_H
 #define CUDA_RUNTIME_FUNCTIONS_H

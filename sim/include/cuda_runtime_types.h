@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Of the runtime whose binary interface is meant: 12 has other forms of some functions. */
+/* The version of the binary interface: 12 has other forms of some functions. */
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 13000
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions of the runtime API whose form depends on the major version of the runtime,
- * or that only one of them has. CUDART_VERSION chooses. Included by cuda_api.h.
+ * Functions of the runtime API that have another form in each major version, or exist in only one.
+ * CUDART_VERSION chooses. Included by cuda_api.h.
  */
 #ifndef CUDA_RUNTIME_VERSION_FUNCTIONS_H
 #define CUDA_RUNTIME_VERSION_FUNCTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first forms of functions of the driver API, and those of before CUDA 4. Included
- * by cuda_api.h.
+ * The first forms of driver API functions, and functions from before CUDA 4. Included by
+ * cuda_api.h.
  */
 #ifndef CUDA_V1_FUNCTIONS_H
 #define CUDA_V1_FUNCTIONS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The structures of the driver API's first forms, with sizes and device
- * addresses of 32 bits. As in CUDA's own header they are there for who defines
- * __CUDA_API_VERSION_INTERNAL. Included by cuda_api.h.
+ * The structures of the driver API's first forms, with 32-bit sizes and device addresses. As in
+ * CUDA's own header, they are only defined with __CUDA_API_VERSION_INTERNAL. Included by
+ * cuda_api.h.
  */
 #ifndef CUDA_V1_TYPES_H
 #define CUDA_V1_TYPES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The simulated NVML: the devices that the environment asks for, their memory,
- * and the processes that use them.
+ * The simulated NVML: the devices that the environment requests, their memory, and the processes
+ * that use them.
  */
 #include "nvml/nvml.h"
 #include "nvml/usage.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The part of the NVML interface that is simulated: its types as the binary
- * interface has them.
- */
+/* The simulated part of the NVML interface: its types in the binary interface. */
 #ifndef SIM_NVML_NVML_H
 #define SIM_NVML_NVML_H
 

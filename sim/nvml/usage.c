@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The search for processes that use the simulated devices.
- */
+/* Searches for processes that use the simulated devices. */
 #include "nvml/usage.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who uses the simulated devices: found in /proc by the page that each process
- * with a context holds open.
+ * Finds the users of the simulated devices in /proc, by the page that each process with a context
+ * keeps open.
  */
 #ifndef SIM_NVML_USAGE_H
 #define SIM_NVML_USAGE_H
@@ -11,8 +11,8 @@
 #include <sys/types.h>
 
 /*
- * Calls `found` for each process that shows its use and that the caller may look
- * into; true from it ends the search.
+ * Calls `found` for each process that publishes its use and that the caller may inspect; a true
+ * result ends the search.
  */
 void usage__for_each(int (*found)(pid_t pid, const struct usage *usage, void *context),
 		     void *context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Error names: look-up, and texts made from OUT_OF_MEMORY or MemoryAllocation.
- * A text that was made once is kept until the process ends.
+ * Error names: looks them up, and makes texts from OUT_OF_MEMORY or MemoryAllocation. Each text is
+ * made once and kept until the process ends.
  */
 #include "record/errors.h"
 

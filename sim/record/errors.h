@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Error names of both APIs, and a text for each made from the name.
- */
+/* Error names of both APIs, and a text made from each name. */
 #ifndef SIM_RECORD_ERRORS_H
 #define SIM_RECORD_ERRORS_H
 
@@ -15,8 +13,7 @@ struct error_name {
 /* The name of the error, NULL if it has none. `names` is sorted by value. */
 const char *error_name__find(const struct error_name *names, size_t count, int value);
 /*
- * The name as words in lower case, without the first `prefix` letters. It stays
- * valid until the process ends.
+ * The name in lower case words, without its first `prefix` letters. Valid until the process ends.
  */
 const char *error_name__text(const char *name, size_t prefix);
 

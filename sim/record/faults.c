@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Failures and latencies on request: CUDA_SIM_FAIL and CUDA_SIM_LATENCY, both
- * lists of NAME:WHICH[=CODE] and NAME=DURATION. A call that fails this way does
- * nothing else; a latency passes before the call does its work.
+ * Failures and latencies on request: CUDA_SIM_FAIL and CUDA_SIM_LATENCY, lists of NAME:WHICH[=CODE]
+ * and NAME=DURATION. A call that fails this way does nothing else; a latency passes before the call
+ * does its work.
  */
 #include "record/internal.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Below this a sleep would take longer than asked: spin. */
+/* For shorter waits a sleep would be too imprecise, so spin. */
 #define SPIN_NS 50000
 
 enum which { FAIL_ONE, FAIL_FROM, FAIL_EVERY, FAIL_ALL };
@@ -22,7 +22,7 @@ struct sim_fault {
 	struct sim_fault *next;
 };
 
-/* The result by which a function of the family usually fails; one number in both APIs. */
+/* The usual failure of a function of the family; both APIs use the same number. */
 static int usual_failure(enum sim_family family)
 {
 	switch (family) {
@@ -185,7 +185,7 @@ void sim_faults__interrupt(uint32_t skip, void (*run)(void *), void *argument)
 	sim_self()->interrupt = (struct sim_interrupt){ run, argument, skip };
 }
 
-/* Notes for every launch in progress that it may never end: `change` is 1, or -1 if it does. */
+/* Records that every launch in progress may never end (`change` 1), or does end (-1). */
 static void abandon_launches(struct sim_thread *thread, uint64_t change)
 {
 	for (uint32_t i = 0; i < thread->depth && i < SIM_MAX_DEPTH; i++) {
@@ -205,7 +205,7 @@ static void abandon_launches(struct sim_thread *thread, uint64_t change)
 	}
 }
 
-/* Does what the thread has asked for; may never come back. */
+/* Runs the function that the thread has requested, which may never return. */
 static void interrupt(struct sim_thread *thread)
 {
 	struct sim_interrupt asked = thread->interrupt;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls that hang on request: CUDA_SIM_HANG, a list of NAME=HOW[:N]. The Nth call of NAME and those after it hang before
- * they do their work, until the process gets SIGUSR1; after that none does. They hang in the ways of the real driver.
- * Each writes a line "TID NAME" to CUDA_SIM_HANG_LOG first: spinning cannot be seen in /proc.
+ * Calls that hang on request: CUDA_SIM_HANG, a list of NAME=HOW[:N]. The Nth call of NAME and the
+ * ones after it hang before they do their work, until the process gets SIGUSR1; after that none
+ * does. They hang in the ways of the real driver. Each writes a line "TID NAME" to
+ * CUDA_SIM_HANG_LOG first, because spinning is not visible in /proc.
  */
 #define _GNU_SOURCE
 #include "record/internal.h"
@@ -21,7 +22,7 @@
 
 enum how { HANG_SPIN, HANG_YIELD, HANG_POLL, HANG_FUTEX, HANG_IOCTL, HANG_BY_FLAGS };
 
-/* CU_CTX_SCHED_: what a context's flags say about its waits. */
+/* CU_CTX_SCHED_: how a context waits. */
 #define SCHED_YIELD 2u
 #define SCHED_BLOCKING 4u
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A hang in an ioctl of the driver's device, as the real driver has them: /dev/nvidiactl may be any file here. The kernel
- * waits for the page that the ioctl's argument is in, which userfaultfd keeps away: that takes root. No signal ends such a
- * wait, so another thread takes SIGUSR1, and brings the page.
+ * A hang in an ioctl of the driver's device, as in the real driver; /dev/nvidiactl may be any file
+ * here. The kernel waits for the page with the ioctl's argument, which userfaultfd withholds; this
+ * requires root. No signal ends such a wait, so another thread takes SIGUSR1 and provides the page.
  */
 #define _GNU_SOURCE
 #include "record/internal.h"

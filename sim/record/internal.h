@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the recorder's own files share: the one struct that holds its state,
- * and the parsing of the environment.
+ * Shared by the recorder's files: the one struct that holds its state, and the parsing of the
+ * environment.
  */
 #ifndef SIM_RECORD_INTERNAL_H
 #define SIM_RECORD_INTERNAL_H
@@ -20,10 +20,10 @@ struct sim_error {
 };
 
 struct sim_state {
-	pthread_mutex_t lock;		/* guards all below, and growth of counters */
+	pthread_mutex_t lock;		/* guards everything below, and the growth of counters */
 	pthread_key_t key;
 	struct sim_thread *threads;
-	struct sim_thread retired;	/* the counters of threads that ended */
+	struct sim_thread retired;	/* the counters of ended threads */
 	struct sim_function *functions[SIM_MAX_FUNCTIONS];
 	uint32_t nr_functions;
 	struct sim_error *errors;
@@ -31,47 +31,51 @@ struct sim_state {
 	bool timed;
 	bool muted;			/* a forked child that shares its parent's file name */
 	void (*describe)(FILE *out);
-	unsigned int (*schedule)(void);	/* the flags of the current context; NULL without the driver */
+	unsigned int (*schedule)(void);	/* returns the flags of the current context; NULL without
+					 * the driver */
 };
 
 extern struct sim_state sim_state;
 
-/* Sets up the faults and latencies that the environment asks of this function. */
+/* Sets up the faults and latencies that the environment requests for this function. */
 void sim_faults__arm(struct sim_function *function);
 /* Ends the process if a setting names no function of the layer that was attached. */
 void sim_faults__check(enum sim_layer layer);
-/* hang.c: the same for hangs, and the hang of a call that has one; `call` counts them from 1. */
+/* hang.c: the same for hangs; and hangs the call if requested. `call` counts from 1. */
 void sim_hang__arm(struct sim_function *function);
 void sim_hang__wait(const struct sim_function *function, uint64_t call);
-/* lock.c: what the function does with the driver's lock; to take it where it needs or holds it; to give it back. */
+/*
+ * lock.c: reads what the function does with the driver's lock; takes the lock if the function needs
+ * or holds it; releases it.
+ */
 void sim_lock__arm(struct sim_function *function);
 void sim_lock__take(const struct sim_function *function);
 void sim_lock__give_back(const struct sim_function *function);
-/* hang_ioctl.c: hangs until the descriptor can be read from. */
+/* hang_ioctl.c: hangs until the descriptor is readable. */
 void sim_hang__ioctl(int release);
 /* See struct sim_recorder. */
 int sim_faults__inject(struct sim_call *call);
 
-/* Writes the truth file, if one is asked for. */
+/* Writes the truth file, if one was requested. */
 void sim_truth__write(void);
-/* Whether a file per process is asked for: its name contains %p or %u. */
+/* Whether each process writes its own file: the name contains %p or %u. */
 bool sim_truth__per_process(void);
 bool sim_truth__wanted(void);
 
 /* The calling thread's part of cuda_sim_interrupt(). */
 void sim_faults__interrupt(uint32_t skip, void (*run)(void *), void *argument);
 
-/* How often calls of the function were begun in the thread and never ended. */
+/* How many calls of the function were begun in the thread and never ended. */
 uint64_t sim_recorder__abandoned(const struct sim_thread *thread, uint32_t function, bool nested);
 
 uint64_t sim_now(void);
 
 /*
- * Parse "400us", "1.5ms", "0.1ns": to nanoseconds; "80G", "512M", "4096": to
- * bytes. `end` is set behind what was parsed. Return false if there is no number.
+ * Parse "400us", "1.5ms", "0.1ns" into nanoseconds; "80G", "512M", "4096" into bytes. Set `end` to
+ * the rest of the text. Return false if there is no number.
  */
 bool sim_parse__duration(const char *text, double *ns, const char **end);
-/* "1ms+0.1ns/B": a time, one for each byte, or both. */
+/* "1ms+0.1ns/B": a fixed time, a time per byte, or both. */
 struct sim_latency {
 	double fixed_ns;
 	double byte_ns;
@@ -79,13 +83,16 @@ struct sim_latency {
 bool sim_parse__latency(const char *text, struct sim_latency *latency, const char **end);
 bool sim_parse__size(const char *text, uint64_t *bytes);
 
-/* What follows "NAME" and `separator` in a list with commas, one after the other; NULL: nothing (more). */
+/*
+ * Iterates over the text after "NAME" and `separator` in a comma-separated list; NULL if there is
+ * none, or no more.
+ */
 const char *sim_parse__next_setting(const char *list, const char *name, char separator);
 
-/* Whether the list with commas has that name. */
+/* Whether the comma-separated list has that name. */
 bool sim_parse__is_listed(const char *list, const char *name);
 
-/* Tells on stderr that a setting cannot be understood, and ends the process. */
+/* Prints on stderr that a setting is not understood, and ends the process. */
 _Noreturn void sim_parse__refuse(const char *variable, const char *text, const char *why);
 
 #endif

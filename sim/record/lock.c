@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The driver's lock: CUDA_SIM_LOCK, a list of functions of the driver. Each holds the lock for as long as its latency
- * lasts. The driver's launches and copies need the lock for a moment at their beginning, and so do the functions of
- * the list.
+ * The driver's lock: CUDA_SIM_LOCK, a list of functions of the driver. Each holds the lock during
+ * its latency. The driver's launches and copies need the lock for a moment when they begin, and so
+ * do the listed functions.
  */
 #include "record/internal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The names of kernels, each kept once and for good, so that launches can be
- * counted in arrays and a name outlives the module that it came from.
+ * The names of kernels, each stored once and forever, so that launches can be counted in arrays and
+ * a name outlives its module.
  */
 #include "record/record.h"
 
@@ -26,7 +26,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct name *by_text;
 	struct name **blocks[BLOCKS];	/* by id; a block never moves */
-	uint32_t count;			/* ids handed out, SIM_NO_KERNEL included */
+	uint32_t count;			/* ids in use, including SIM_NO_KERNEL */
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER, .count = 1 };
 
 static struct name *add(const char *text, size_t length)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Parsing of the durations and sizes in the CUDA_SIM_ variables. A setting
- * that cannot be understood ends the process: a test that believes it injected
- * a failure and did not would pass for the wrong reason.
+ * Parses durations and sizes in the CUDA_SIM_ variables. A setting that is not understood ends the
+ * process: otherwise a test that wrongly believes that it injected a failure would pass.
  */
 #include "record/internal.h"
 

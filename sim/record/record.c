@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The recorder: one set of counters a thread, made at its first call, added to
- * the retired ones when it ends. A forked child starts from zero.
+ * The recorder: one set of counters per thread, made at its first call, added to the retired ones
+ * when it ends. A forked child starts from zero.
  */
 #include "record/internal.h"
 
@@ -11,7 +11,7 @@
 
 struct sim_state sim_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .nr_functions = 1 };
 
-/* One word of static TLS: found without a call even in a library opened with dlopen. */
+/* One word of static TLS: accessible without a call even in a library opened with dlopen. */
 static __thread struct sim_thread *self __attribute__((tls_model("initial-exec")));
 
 static const struct sim_recorder recorder;
@@ -72,7 +72,7 @@ static void add_counters(uint64_t *to, const uint64_t *from, size_t size)
 		to[i] += from[i];
 }
 
-/* Counts the open calls as ones that never end, and forgets them. */
+/* Counts the open calls as abandoned, and forgets them. */
 static void abandon_all(struct sim_thread *thread)
 {
 	while (thread->depth) {
@@ -158,7 +158,7 @@ void sim_tallies__fold(struct sim_tallies *sum)
 	pthread_mutex_unlock(&sim_state.lock);
 }
 
-/* The place of a function of that name among the first ones, 0 if there is none. */
+/* The index of an earlier function with the same name, 0 if there is none. */
 static uint32_t find_earlier(const struct sim_function *function, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
@@ -168,7 +168,7 @@ static uint32_t find_earlier(const struct sim_function *function, uint32_t count
 	return 0;
 }
 
-/* A second runtime in the process counts its calls with those of the first. */
+/* If the process has a second runtime, its calls count with those of the first. */
 static void attach(struct sim_function *const *begin, struct sim_function *const *end)
 {
 	uint32_t earlier;
@@ -298,7 +298,7 @@ static void after_fork_parent(void)
 	pthread_mutex_unlock(&sim_state.lock);
 }
 
-/* Only the forking thread goes on: the counters of the others are dropped. */
+/* Only the forking thread continues in the child: the counters of the others are dropped. */
 static void after_fork_child(void)
 {
 	sim_state.threads = NULL;

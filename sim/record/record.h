@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The books of the simulated CUDA: every exported function of the simulated
- * libcuda and libcudart enters and leaves its calls here. The recorder counts
- * them (per thread, folded when the truth file is written), makes them fail or
- * take longer as the environment asks, and knows which driver calls were made
- * by the runtime.
+ * Records the calls of the simulated CUDA: every exported function of the simulated libcuda and
+ * libcudart enters and leaves its calls here. The recorder counts them (per thread, summed up when
+ * the truth file is written), makes them fail or take longer as the environment requests, and knows
+ * which driver calls were made by the runtime.
  *
- * Both libraries use one recorder: the one inside libcuda, which libcudart
- * finds when it opens libcuda. A libcudart without a driver uses its own.
+ * Both libraries use one recorder: the one inside libcuda, which libcudart finds when it opens
+ * libcuda. A libcudart without a driver uses its own.
  */
 #ifndef SIM_RECORD_RECORD_H
 #define SIM_RECORD_RECORD_H
@@ -21,22 +20,25 @@
 #define SIM_EXPORT __attribute__((visibility("default")))
 #define SIM_COLD __attribute__((cold, noinline))
 /*
- * Stands at the start of every exported function: asks for its frame, so that it
- * begins with `push %rbp` however little it does.
+ * At the start of every exported function: uses its frame pointer, so that the function begins with
+ * `push %rbp` however little it does.
  */
 #define SIM_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 #define sim_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Most functions that both libraries together may register. */
+/* Maximum number of functions that both libraries together register. */
 #define SIM_MAX_FUNCTIONS 2560
-/* The kernel that calls with a handle of no kernel are counted under. */
+/* Counts calls with a handle that is not a kernel's. */
 #define SIM_NO_KERNEL 0u
-/* A query of work that has not finished: an answer, not a failure. */
+/* The result of a query about unfinished work, which is not a failure. */
 #define SIM_NOT_READY 600
 
 enum sim_layer { SIM_DRIVER, SIM_RUNTIME };
 
-/* Whose call it is: the program's at the driver, the runtime's, the program's at the runtime. */
+/*
+ * Who made the call: the program to the driver, the runtime to the driver, the program to the
+ * runtime.
+ */
 enum sim_caller { SIM_BY_PROGRAM, SIM_BY_RUNTIME, SIM_AT_RUNTIME, SIM_CALLERS };
 
 enum sim_family {
@@ -73,9 +75,10 @@ struct sim_function {
 	const void *address;
 	enum sim_layer layer;
 	enum sim_family family;
-	uint32_t index;			/* its place in the counters, set by attach */
-	bool armed;			/* has faults, a latency or a hang, or needs the driver's lock */
-	uint64_t armed_calls;		/* counted while armed, atomically */
+	uint32_t index;			/* index of its counters, set by attach */
+	bool armed;			/* has faults, a latency or a hang, or needs the driver's
+					 * lock */
+	uint64_t armed_calls;		/* calls while armed; updated atomically */
 	struct sim_fault *faults;
 	struct sim_latency *latency;
 	struct sim_hang *hang;
@@ -87,63 +90,64 @@ struct sim_counts {
 	uint64_t failures;
 	uint64_t not_ready;
 	uint64_t bytes;			/* of successful calls */
-	uint64_t ns;			/* only while a truth file is asked for */
-	uint64_t nulls;			/* successful frees of NULL and allocations of nothing */
+	uint64_t ns;			/* only if a truth file was requested */
+	uint64_t nulls;			/* successful frees of NULL and allocations of zero bytes */
 	uint64_t abandoned;		/* begun and never ended: not in `calls` */
 };
 
-/* Calls of a thread that are noted as in progress; a deeper one is counted all the same. */
+/* Maximum depth of calls recorded as in progress; deeper ones are still counted. */
 #define SIM_MAX_DEPTH 8
 
-/* A call in progress, as it is found when it never ends. */
+/* A call in progress, for the case that it never ends. */
 struct sim_open_call {
-	const struct sim_call *call;	/* on the stack; gone once the thread has left it */
+	const struct sim_call *call;	/* on the stack; invalid once the thread has left it */
 	uint32_t function;
 	bool nested;
 	enum sim_layer layer;
 };
 
-/* What the thread has asked to be done inside a call: see cuda_sim_interrupt(). */
+/* A function to run inside a call: see cuda_sim_interrupt(). */
 struct sim_interrupt {
-	void (*run)(void *argument);	/* NULL: nothing */
+	void (*run)(void *argument);	/* NULL if there is none */
 	void *argument;
-	uint32_t skip;			/* calls to let pass first */
+	uint32_t skip;			/* calls to skip first */
 };
 
 struct sim_copies {
 	uint64_t calls;
 	uint64_t failures;
 	uint64_t bytes;			/* of successful calls that were not captured */
-	uint64_t captured_calls;	/* into a graph, by the stream */
+	uint64_t captured_calls;	/* by the stream into a graph */
 	uint64_t captured_bytes;
 };
 
 struct sim_launches {
-	uint64_t launches;		/* calls, failed ones included */
+	uint64_t launches;		/* calls, including failed ones */
 	uint64_t failed;
-	uint64_t captured;		/* of the successful ones: into a graph */
-	uint64_t abandoned;		/* not in `launches`: begun and interrupted for good */
+	uint64_t captured;		/* those of the successful ones that went into a graph */
+	uint64_t abandoned;		/* not in `launches`: begun and never ended */
 };
 
 /*
- * The counters of one thread. Only the thread writes them, without locks; who
- * folds them reads them at any time.
+ * The counters of one thread. Only the thread writes them, without locks; others may read them at
+ * any time.
  */
 struct sim_thread {
 	const struct sim_recorder *recorder;
 	bool timed;
-	bool captured;			/* a driver call in the runtime's call went into a graph */
-	enum sim_copy_kind resolved;	/* what its copy was */
-	uint32_t runtime_depth;		/* calls of the runtime in progress */
+	bool captured;			/* a driver call within the runtime's call went into a
+					 * graph */
+	enum sim_copy_kind resolved;	/* the actual kind of its copy */
+	uint32_t runtime_depth;		/* nested calls of the runtime */
 	uint32_t nr_kernels;
-	uint32_t depth;			/* calls of both layers in progress */
+	uint32_t depth;			/* nested calls of both layers */
 	struct sim_open_call open[SIM_MAX_DEPTH];
 	struct sim_interrupt interrupt;
-	bool left;			/* what the thread asked for was done: its open calls are gone */
-	struct sim_counts (*functions)[2];	/* by function; [1] made by the runtime */
+	bool left;			/* the requested function left the open calls for good */
+	struct sim_counts (*functions)[2];	/* by function; [1]: made by the runtime */
 	struct sim_launches (*kernels)[SIM_CALLERS];
 	struct sim_copies copies[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
-	/* Executed ones, by what the addresses say where the function does not. */
+	/* Executed ones; the kind comes from the addresses if the function does not say. */
 	struct sim_calls_bytes executed[SIM_CALLERS][SIM_COPY_KINDS][SIM_MODES];
 	uint64_t null_frees[SIM_CALLERS];
 	struct sim_tallies tallies;
@@ -151,47 +155,47 @@ struct sim_thread {
 	struct sim_thread *previous;
 };
 
-/* A call in progress, on the stack of the function. */
+/* A call in progress, on the function's stack. */
 struct sim_call {
 	struct sim_thread *thread;
 	struct sim_function *function;
 	uint64_t bytes;
 	uint64_t start;
 	uint32_t kernel;
-	uint32_t device;		/* of a launch at the driver */
+	uint32_t device;		/* for a launch at the driver */
 	bool nested;
 	bool per_thread;		/* the _ptds or _ptsz form */
 	bool captured;
 	bool null_free;
 	bool batch;			/* of copies */
-	bool nothing;			/* an allocation of no bytes, which gives no address */
-	enum sim_copy_kind resolved;	/* of a copy; SIM_COPY_KINDS: not known yet */
+	bool nothing;			/* an allocation of zero bytes, which gives no address */
+	enum sim_copy_kind resolved;	/* for a copy; SIM_COPY_KINDS: not known yet */
 };
 
-/* What libcudart needs of the recorder inside libcuda. */
+/* The interface of libcuda's recorder that libcudart uses. */
 struct sim_recorder {
 	struct sim_thread *(*self)(void);
 	void (*attach)(struct sim_function *const *begin, struct sim_function *const *end);
 	int (*inject)(struct sim_call *call);
-	/* Counts the thread's open calls, which it has left for good. */
+	/* Counts the thread's open calls as abandoned: it has left them for good. */
 	void (*abandon)(struct sim_thread *thread);
 	void (*fail)(const struct sim_call *call, int result);
 	struct sim_launches *(*grow)(struct sim_thread *thread, const struct sim_call *call,
 				     enum sim_caller caller);
 	uint64_t (*now)(void);
 	uint32_t (*intern)(const char *name);
-	/* The kernel that a launch handle stands for, SIM_NO_KERNEL if none; by the driver. */
+	/* The kernel of a launch handle, SIM_NO_KERNEL if it is invalid; provided by the driver. */
 	uint32_t (*kernel_of)(const void *handle);
-	/* The calling thread's current context, NULL if none; by the driver. */
+	/* The calling thread's current context, NULL if there is none; provided by the driver. */
 	void *(*context)(void);
 };
 
-/* The recorder of this library; sim_recorder__driver() sets the driver's hooks first. */
+/* The recorder of this library; sim_recorder__driver() must set the driver's hooks first. */
 const struct sim_recorder *sim_recorder__get(void);
 void sim_recorder__driver(uint32_t (*kernel_of)(const void *), void *(*context)(void),
 			  void (*describe)(FILE *out));
 
-/* The id of a kernel's name, the same for the same name; SIM_NO_KERNEL without memory. */
+/* The id of a kernel's name, unique per name; SIM_NO_KERNEL if out of memory. */
 uint32_t sim_names__intern(const char *name);
 /* The interned copy, which lives as long as the process. */
 const char *sim_names__get(uint32_t id);
@@ -199,7 +203,7 @@ uint32_t sim_names__count(void);
 
 /* The calling thread's counters in this library's recorder. */
 struct sim_thread *sim_recorder__self(void);
-/* The same in the recorder in use: each library has its own way to it. */
+/* The same in the recorder in use; each library implements this. */
 struct sim_thread *sim_self(void);
 
 static inline void sim_add(uint64_t *counter, uint64_t value)
@@ -245,7 +249,7 @@ static inline void sim_enter(struct sim_call *call, struct sim_function *functio
 	call->start = sim_unlikely(thread->timed) ? thread->recorder->now() : 0;
 }
 
-/* What the environment has in store for this call: 0 or the result it must fail with. */
+/* Applies the faults and latencies for this call: returns 0 or the result it must fail with. */
 static inline int sim_inject(struct sim_call *call)
 {
 	if (sim_unlikely(call->function->armed || call->thread->interrupt.run))
@@ -281,7 +285,10 @@ static inline int sim_leave(struct sim_call *call, enum sim_layer layer, int res
 	return result;
 }
 
-/* Whether a successful call put its work into a graph; of the runtime's, by its driver calls. */
+/*
+ * Whether a successful call put its work into a graph; for a runtime call, whether its driver calls
+ * did.
+ */
 static inline bool sim_captured(const struct sim_call *call, enum sim_layer layer)
 {
 	return layer == SIM_RUNTIME ? call->thread->captured : call->captured;
@@ -332,8 +339,8 @@ static inline void sim_count_copy(struct sim_call *call, enum sim_layer layer,
 }
 
 /*
- * Declares an exported function to the recorder. The pointers gather in one
- * section of the library, which it hands to attach when it starts.
+ * Registers an exported function with the recorder. The pointers are collected in a section of the
+ * library, which it passes to attach when it starts.
  */
 #define SIM_FUNCTION(name_, layer_, family_)						\
 	static struct sim_function function_##name_ = {					\

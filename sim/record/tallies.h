@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread did at the driver, by device, by kind of object and by what the
- * addresses of its copies were. Only 64-bit counters, so that threads' tallies
- * are added up as one array. The names are those of the truth file.
+ * What a thread did at the driver, by device, by kind of object and by the addresses of its copies.
+ * All members are 64-bit counters, so that the tallies of threads can be summed as arrays. The
+ * names are those of the truth file.
  */
 #ifndef SIM_RECORD_TALLIES_H
 #define SIM_RECORD_TALLIES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define SIM_MAX_DEVICES 16
-/* The place of calls that were made without a current context. */
+/* Index for calls made without a current context. */
 #define SIM_NO_DEVICE SIM_MAX_DEVICES
 
 enum sim_object {
@@ -30,7 +30,7 @@ enum sim_object {
 enum sim_direction { SIM_TO_DEVICE, SIM_TO_HOST, SIM_ON_DEVICE, SIM_ON_HOST, SIM_DIRECTIONS };
 enum sim_host_side { SIM_PINNED, SIM_PAGEABLE, SIM_MANAGED, SIM_HOST_SIDES };
 
-/* Copies or memsets: all calls, what became of them, and the bytes of those done at once. */
+/* Copies or memsets: all calls, their results, and the bytes of those executed at once. */
 struct sim_moves {
 	uint64_t calls;
 	uint64_t failures;
@@ -39,7 +39,7 @@ struct sim_moves {
 };
 
 struct sim_device_tally {
-	uint64_t launches;		/* calls, failed and captured ones included */
+	uint64_t launches;		/* calls, including failed and captured ones */
 	uint64_t failed;
 	uint64_t captured;
 	uint64_t abandoned;		/* not in `launches` */
@@ -56,7 +56,7 @@ struct sim_calls_bytes {
 struct sim_object_tally {
 	uint64_t created;
 	uint64_t destroyed;
-	uint64_t with_context;		/* gone with their context */
+	uint64_t with_context;		/* destroyed with their context */
 };
 
 struct sim_tallies {
@@ -75,10 +75,11 @@ struct sim_tallies {
 	} graphs;
 	struct sim_object_tally objects[SIM_OBJECTS];
 	struct sim_calls_bytes sides[SIM_DIRECTIONS][SIM_HOST_SIDES];
-	struct sim_calls_bytes batch_sides[SIM_DIRECTIONS][SIM_HOST_SIDES];	/* those of batches */
+	/* those of batches */
+	struct sim_calls_bytes batch_sides[SIM_DIRECTIONS][SIM_HOST_SIDES];
 };
 
-/* The sum over all threads, ended ones included. */
+/* The sum over all threads, including ended ones. */
 void sim_tallies__fold(struct sim_tallies *sum);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The truth file: what really happened, as JSON, for tests to compare with.
- * Folded from all threads' counters and put in place with a rename, so that a
- * reader never sees half of it. README.md of sim/ describes the fields.
+ * The truth file: what really happened, as JSON, for tests to compare with. It is summed from all
+ * threads' counters and replaced by a rename, so that a reader never sees half of it. sim/README.md
+ * describes the fields.
  */
 #include "record/internal.h"
 
@@ -50,7 +50,7 @@ static uint64_t unique_number(void)
 	return number;
 }
 
-/* The file's name with %p and %u filled in; false if it is too long. */
+/* Expands %p and %u in the file's name; false if it is too long. */
 static bool expand(const char *name, char *path, size_t size)
 {
 	size_t used = 0;
@@ -95,7 +95,7 @@ static uint64_t read_counter(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Visits the retired counters and those of every thread. */
+/* Iterates over the retired counters and those of every thread. */
 #define for_each_thread(thread)								\
 	for (const struct sim_thread *thread = &sim_state.retired; thread;		\
 	     thread = thread == &sim_state.retired ? sim_state.threads : thread->next)
@@ -196,7 +196,7 @@ static void print_layer(FILE *out, enum sim_layer layer, const char *name)
 	fputs("\n },\n", out);
 }
 
-/* The name without the suffix of its per-thread form and without its version. */
+/* Whether `name` without the suffix of its per-thread form and its version is `base`. */
 static bool is_form_of(const char *name, const char *base)
 {
 	size_t length = strlen(base);
@@ -435,7 +435,7 @@ void sim_truth__write(void)
 	char path[PATH_MAX], temporary[PATH_MAX + 16];
 	FILE *out;
 
-	/* A libcudart that uses libcuda's recorder has nothing in its own. */
+	/* The own recorder of a libcudart that uses libcuda's is empty. */
 	if (!name || sim_state.muted || sim_state.nr_functions == 1)
 		return;
 	if (!expand(name, path, sizeof(path)))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Addresses, handles, results, waits: what a program meets first.
- */
+/* The basics: addresses, handles, results, waits. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -79,7 +77,7 @@ static void test_contents(void)
 	OK(cuMemcpyHtoD(a, out, 0));
 }
 
-/* 64 MiB: the addresses are used up many times over, so that spans are merged and cut. */
+/* With 64 MiB the addresses are used up many times over, so that spans are merged and cut. */
 static void test_limit(void)
 {
 	size_t available, total;
@@ -410,7 +408,7 @@ static void test_faults(void)
 #define SCHED_YIELD 2u
 #define SCHED_BLOCKING 4u
 
-/* A call of another thread, which hangs. */
+/* A call in another thread, which hangs. */
 struct hanging {
 	CUcontext context;
 	int (*call)(CUcontext context);
@@ -451,7 +449,7 @@ static int query(CUcontext context)
 	return (int)cuStreamQuery(NULL) || (int)cuStreamQuery(NULL);
 }
 
-/* The system call that a thread is in, or -1: it runs. */
+/* The system call that a thread is in, or -1 if it runs. */
 static long system_call(pid_t tid)
 {
 	char path[64], text[32] = "";
@@ -496,7 +494,7 @@ static void test_hangs(void)
 	TOLD(1, "driver", "cuMemAlloc_v2", "calls");
 }
 
-/* The longest of the launches that are made until the thread's call has ended. */
+/* The longest launch while the thread's call is in progress. */
 static long longest_launch(CUfunction function, const bool *ended)
 {
 	struct timespec from, to;
@@ -512,7 +510,9 @@ static long longest_launch(CUfunction function, const bool *ended)
 	return longest;
 }
 
-/* CUDA_SIM_LOCK=cuMemAlloc_v2: a launch waits while another thread allocates, which takes 100 ms. */
+/*
+ * CUDA_SIM_LOCK=cuMemAlloc_v2: a launch waits while another thread allocates, which takes 100 ms.
+ */
 static void test_lock(void)
 {
 	struct hanging allocation = { .call = allocate, .context = open_driver() };
@@ -520,7 +520,7 @@ static void test_lock(void)
 	pthread_t thread;
 	CUmodule module;
 
-	/* The libraries have read their environment by now. */
+	/* The libraries have already read the environment, so execute again. */
 	if (!getenv("CUDA_SIM_LATENCY")) {
 		setenv("CUDA_SIM_LATENCY", "cuMemAlloc_v2=100ms", 1);
 		execl("/proc/self/exe", "selftest", "lock", NULL);
@@ -532,7 +532,7 @@ static void test_lock(void)
 	EXPECT(!pthread_join(thread, NULL));
 }
 
-/* What cudaSetDeviceFlags says is the context's, whether that is there or not yet. */
+/* cudaSetDeviceFlags sets the flags of the context, whether that exists already or not. */
 static void test_flags(void)
 {
 	unsigned int flags;
@@ -549,7 +549,7 @@ static void test_flags(void)
 	EXPECT(flags == SCHED_BLOCKING && active);
 }
 
-/* A child of a process that uses CUDA cannot use it; one of a process that does not yet, can. */
+/* A child of a process that uses CUDA cannot use it; a child of one that does not, can. */
 static void test_fork(void)
 {
 	CUdeviceptr address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the self-test share: checks that end the process, a look
- * into the truth file, and the lists of cases.
+ * Shared by the files of the self-test: checks that end the process, look-ups in the truth file,
+ * and the lists of cases.
  */
 #ifndef SIM_TESTS_CHECK_H
 #define SIM_TESTS_CHECK_H
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A case runs as a process of its own, with the setting that it needs. */
+/* A case runs in a process of its own, with the environment that it needs. */
 struct test {
 	const char *name;
 	void (*run)(void);
@@ -22,7 +22,7 @@ struct test {
 	const char *value;
 };
 
-/* The lists end with an empty one. */
+/* Each list ends with an empty element. */
 extern const struct test basic_tests[], truth_tests[], graph_tests[], family_tests[], v1_tests[],
 	clock_tests[], clock_graph_tests[];
 
@@ -54,11 +54,11 @@ extern const struct test basic_tests[], truth_tests[], graph_tests[], family_tes
 extern const char two_kernels[];
 
 /*
- * The number in the truth file behind the given keys: a member of the whole, then
- * each looked for after the one before it.
+ * The number in the truth file that follows the given keys, each of which is searched after the
+ * previous one.
  */
 unsigned long long truth(int nr_keys, const char *const *keys);
-/* Initialises the driver and makes a context on device 0. */
+/* Initialises the driver and creates a context on device 0. */
 CUcontext open_driver(void);
 
 #endif

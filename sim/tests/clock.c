@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The device clock: times of events against each other and against the truth file.
- */
+/* The device clock: times of events relative to each other and to the truth file. */
 #define _GNU_SOURCE
 #include "clock.h"
 
@@ -67,7 +65,7 @@ bool ended(void)
 {
 	bool in_time = cuEventQuery(held) == 600;
 
-	EXPECT(in_time || rounds < 20); /* it is the submission that waits, not the machine that is slow */
+	EXPECT(in_time || rounds < 20); /* the submission waits; the machine is not just slow */
 	OK(cuCtxSynchronize());
 	return in_time;
 }
@@ -175,7 +173,7 @@ static void test_events(void)
 	EXPECT(between(held, late) == 1e6);
 }
 
-/* All later work of a context waits for an event, and an event stands for all of its work. */
+/* All later work of a context waits for an event, and an event covers all of its work. */
 static void test_context_events(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
@@ -224,7 +222,7 @@ static void test_legacy(void)
 	}
 }
 
-/* Work of non-blocking streams does not hold the legacy stream up. */
+/* Work of non-blocking streams does not delay the legacy stream. */
 static void test_non_blocking(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
@@ -248,7 +246,7 @@ static void *on_own_stream(void *event)
 	return NULL;
 }
 
-/* Each thread has a default stream of its own, whose work outlives the thread. */
+/* Each thread has its own default stream, whose work outlives the thread. */
 static void test_threads(void)
 {
 	CUcontext context;
@@ -265,7 +263,7 @@ static void test_threads(void)
 	TOLD(3000000, "devices", "0", "busy", "ns");
 }
 
-/* A stream takes 4 pieces of work of 20 ms here. */
+/* The queue of a stream holds 4 pieces of work of 20 ms here. */
 static void test_full_queue(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
@@ -286,7 +284,10 @@ static void test_full_queue(void)
 	EXPECT(truth(4, (const char *[]){ "devices", "0", "busy", "ns" }) >= 200000000);
 }
 
-/* Synchronous copies and sets work on the default stream, after what it waits for, and block until then. */
+/*
+ * Synchronous copies and memsets run on the default stream, after the work that it waits for, and
+ * block until they are done.
+ */
 static void test_synchronous(void)
 {
 	CUstream stream = new_stream(0);
@@ -350,7 +351,7 @@ static void test_frees(void)
 	TOLD(rounds * HOLD_NS, "devices", "0", "busy", "ns");
 }
 
-/* The end of a primary context waits for its work, by the last release or a reset. */
+/* Ending a primary context, by the last release or a reset, waits for its work. */
 static void test_primary_contexts(void)
 {
 	CUcontext context;
@@ -369,7 +370,7 @@ static void test_primary_contexts(void)
 	}
 }
 
-/* Two streams work side by side after the hold, 3 ms and 4 ms: together 4 ms. */
+/* After the hold, two streams work side by side for 3 ms and 4 ms: together 4 ms. */
 static void test_union(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
@@ -382,7 +383,7 @@ static void test_union(void)
 		for (int i = 0; i < 3; i++)
 			launch(second, stream);
 	} while (!ended());
-	/* In a round that was too slow there may be gaps, and less overlaps. */
+	/* In a round that was too slow there may be gaps, and less overlap. */
 	if (rounds == 1) {
 		TOLD(HOLD_NS + 4000000, "devices", "0", "busy", "ns");
 		TOLD(1, "devices", "0", "busy", "intervals");
@@ -391,7 +392,7 @@ static void test_union(void)
 	EXPECT(truth(4, (const char *[]){ "devices", "0", "busy", "ns" }) >= rounds * (HOLD_NS + 4000000));
 }
 
-/* More intervals than are kept: the older ones are in the sums. */
+/* More intervals than are kept: the older ones go into the sums. */
 static void test_many_intervals(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
@@ -407,7 +408,7 @@ static void test_many_intervals(void)
 	EXPECT(left_out == 32768);
 }
 
-/* What is to come when the file is written is not told. */
+/* Work after the time of writing is not in the file. */
 static void test_unfinished(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
@@ -419,7 +420,7 @@ static void test_unfinished(void)
 	TOLD(2 * HOLD_NS, "devices", "0", "busy", "ns");
 }
 
-/* Without the variable all is done at once, and the truth file has nothing of it. */
+/* Without the variable everything is done at once, and the truth file has no clock data. */
 static void test_no_clock(void)
 {
 	static char text[1 << 16];
@@ -436,7 +437,10 @@ static void test_no_clock(void)
 	EXPECT(strstr(text, "\"devices\"") && !strstr(text, "\"busy\""));
 }
 
-/* How the program ends that has these settings: by main(), with 2, if they are understood. */
+/*
+ * The exit status of this program with these settings: 2 from main() (no such case) if they are
+ * understood.
+ */
 static int status_with(const char *clock, const char *async)
 {
 	pid_t child = fork();
@@ -473,7 +477,7 @@ static void test_settings(void)
 	EXPECT(status_with("kernel=1us", "1us") == 1);
 }
 
-/* A child has a device that has not worked. */
+/* In a child the device has never worked. */
 static void test_fork(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of the device clock share. The kernel `first` is a long one that holds a stream up; what is submitted
- * meanwhile has times that do not depend on the machine.
+ * Shared by the tests of the device clock. The long kernel `first` keeps a stream busy; the times
+ * of work submitted meanwhile do not depend on the machine.
  */
 #ifndef SIM_TESTS_CLOCK_H
 #define SIM_TESTS_CLOCK_H
@@ -16,18 +16,19 @@ extern CUfunction first, second;
 extern CUevent held;
 extern unsigned int rounds;
 
-/* Opens the driver and makes all of these. */
+/* Opens the driver and creates all of these. */
 void open_clock(void);
 CUstream new_stream(unsigned int flags);
 CUevent new_event(void);
 void launch(CUfunction function, CUstream stream);
 /*
- * Begins a round: the stream is held up until the event `held`. The round has to end with `ended`, which tells whether all
- * was submitted before that; if it was not, the machine was too slow, and there has to be another one.
+ * Begins a round: keeps the stream busy until the event `held`. End the round with `ended`, which
+ * returns whether everything was submitted before that event. If not, the machine was too slow, and
+ * the round must be repeated.
  */
 void hold(CUstream stream);
 bool ended(void);
-/* From one event to another, in ns; to 10 ns, since the API tells it in floats. */
+/* Time between two events in ns, with a precision of 10 ns because the API returns floats. */
 double between(CUevent from, CUevent to);
 
 /* A case that begins with open_clock(). */

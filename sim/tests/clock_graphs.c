@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The device clock: how long graphs take.
- */
+/* The device clock: the duration of graphs. */
 #include "clock.h"
 
 #define GRAPH_TIMES TIMES ",graph_node=500us"
@@ -18,7 +16,7 @@ static CUgraph captured(CUstream stream, CUdeviceptr address)
 	return graph;
 }
 
-/* 1 ms, 4 ms + 1000 ns and 2 ms + 1000 ns, and each node 500 us. */
+/* 1 ms, 4 ms + 1000 ns and 2 ms + 1000 ns, and 500 us per node. */
 #define GRAPH_NS (1e6 + 4e6 + 1000 + 2e6 + 1000 + 3 * 5e5)
 
 static double graph_ns(CUgraphExec exec, CUstream stream, CUevent after)
@@ -70,7 +68,7 @@ static void test_graphs(void)
 	EXPECT(graph_ns(whole, stream, after) == 2 * GRAPH_NS);
 }
 
-/* What is changed of an instantiated graph, and what a clone has. */
+/* Changes to an instantiated graph, and the contents of a clone. */
 static void test_graph_changes(void)
 {
 	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
@@ -100,7 +98,7 @@ static void test_graph_changes(void)
 	EXPECT(graph_ns(exec, stream, after) == GRAPH_NS);
 }
 
-/* Nodes that were not captured tell the bytes by their parameters. */
+/* The parameters of nodes that were not captured determine the bytes. */
 static void test_graph_parameters(void)
 {
 	CUDA_MEMSET_NODE_PARAMS set = { .elementSize = 4, .width = 100, .height = 2, .pitch = 400 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rarer families: arrays, batches, green contexts, shared handles, memory
- * that streams write, and how the runtime uses the driver.
+ * The rarer families: arrays, batches, green contexts, shared handles, memory that streams write,
+ * and how the runtime uses the driver.
  */
 #include "check.h"
 
@@ -203,7 +203,7 @@ static void *other_thread(void *argument)
 	return NULL;
 }
 
-/* Which driver calls the runtime makes for devices and contexts. */
+/* The driver calls that the runtime makes for devices and contexts. */
 static void test_runtime_contexts(void)
 {
 	CUcontext context;
@@ -227,7 +227,7 @@ static void test_runtime_contexts(void)
 	TOLD(5, "driver", "cuCtxSetCurrent", "from_runtime");
 }
 
-/* One process, both runtimes: their calls are one sum, and the driver's is theirs too. */
+/* One process, both runtimes: their calls are summed, and the driver calls are made by them. */
 static void test_two_runtimes(void)
 {
 	void *library = dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);

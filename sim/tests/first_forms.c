@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The first forms of driver functions, with device addresses of 32 bits, and the
- * launches of before CUDA 4.
+ * The first forms of driver functions, with 32-bit device addresses, and the launch functions from
+ * before CUDA 4.
  */
 #define __CUDA_API_VERSION_INTERNAL
 #include "check.h"

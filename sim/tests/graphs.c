@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Graphs: built by hand and by capture, by both APIs, and what their launches
- * count for.
- */
+/* Graphs: built by hand and by capture, with both APIs, and how their launches are counted. */
 #include "check.h"
 
 static CUfunction kernel_of(const char *name)
@@ -30,7 +27,7 @@ static void on_host(void *argument)
 	host_calls += *(int *)argument;
 }
 
-/* Two kernels and a child of three, one of whose four kernels is switched off at last. */
+/* Two kernels and a child graph with three; then one of the two is disabled, so that four run. */
 static void test_by_hand(void)
 {
 	CUgraphNode first, second, child, host, node, nodes[8];
@@ -130,13 +127,13 @@ static void test_any_node(void)
 	EXPECT(params.alloc.dptr);
 	OK(cuGraphAddMemFreeNode(&freed, graph, &node, 1, params.alloc.dptr));
 	FAILS(1, cuGraphAddMemFreeNode(&freed, graph, &node, 1, address));
-	TOLD(4096, "memory", "device", "live_bytes");	/* a graph's memory is none yet */
+	TOLD(4096, "memory", "device", "live_bytes");	/* a graph's allocation has no memory yet */
 	OK(cuGraphInstantiate(&exec, graph, 0));
 	OK(cuGraphLaunch(exec, NULL));
 	TOLD(1, "graphs", "kernels");
 }
 
-/* By the runtime: its structures become the driver's. */
+/* With the runtime, whose structures are converted to the driver's. */
 static void test_runtime(void)
 {
 	struct cudaMemcpy3DParms copy = { .kind = cudaMemcpyHostToDevice, .extent = { 64, 1, 1 } };
@@ -180,7 +177,7 @@ static void test_runtime(void)
 	TOLD(0, "copies", "driver_from_runtime", "H2D", "async", "calls");
 }
 
-/* A capture into a graph that is there, with memory of the graph's own. */
+/* Captures into an existing graph that allocates memory. */
 static void test_capture_to_graph(void)
 {
 	CUstreamCaptureStatus status;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The layout of the structures that programs and the libraries hand each other,
- * checked when this is compiled.
+ * The layout of the structures that programs and the libraries exchange, checked at compile time.
  */
 #include "cuda_api.h"
 

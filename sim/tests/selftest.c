@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Checks of what a tracer of the simulated CUDA relies on. Each case runs as a
- * process of its own, with the environment that it needs.
+ * Checks the properties of the simulated CUDA that a tracer relies on. Each case runs in a process
+ * of its own, with the environment that it needs.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -56,7 +56,9 @@ static const struct test *const lists[] = {
 	clock_graph_tests,
 };
 
-/* The environment is read when the libraries are loaded: so the case is a program anew. */
+/*
+ * The libraries read the environment when they are loaded, so each case executes the program again.
+ */
 static bool run_apart(const struct test *test)
 {
 	char truth_file[64];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the truth file says of devices, captures, pools, reservations, and of
- * what ends with its context.
+ * The truth file's contents on devices, captures, pools, reservations, and objects that end with
+ * their context.
  */
 #include "check.h"
 
-/* One of each thing that ends with its context, and of those that do not. */
+/* Creates one object of each kind that ends with its context, and of those that do not. */
 static void fill_context(void)
 {
 	CUmemAllocationProp properties = {

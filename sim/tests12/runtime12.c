@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The runtime of CUDA 12 in the forms of functions that 13 has not: built with
+ * The runtime of CUDA 12: the forms of functions that 13 does not have. Built with
  * CUDART_VERSION=12080 and linked with libcudart.so.12.
  */
 #include "cuda_api.h"

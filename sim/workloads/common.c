@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the workloads share, without any CUDA call of its own: the workload that
- * must not link CUDA uses it as well.
+ * Shared by the workloads. It makes no CUDA calls, so that the workload that must not link CUDA can
+ * use it.
  */
 #define _GNU_SOURCE
 #include "common.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Every one-dimensional copy and memset, in all its forms, found by name so that
- * the forms for per-thread default streams are called as well. Can leave
- * asynchronous copies unwaited for a while.
+ * Every one-dimensional copy and memset, in all forms, found by name so that the forms for
+ * per-thread default streams are called as well. Can leave asynchronous copies unwaited for a
+ * while.
  */
 #define _GNU_SOURCE
 #include "gpu.h"
@@ -17,7 +17,7 @@ enum shape {
 	SHAPE_SET8,
 	SHAPE_SET16,
 	SHAPE_SET32,
-	SHAPE_KIND,		/* of the runtime: to, from, size, kind */
+	SHAPE_KIND,		/* runtime: to, from, size, kind */
 	SHAPE_RUNTIME_PEER,
 	SHAPE_RUNTIME_SET,
 };
@@ -30,7 +30,7 @@ struct form {
 	enum shape shape;
 	enum direction direction;
 	bool async;
-	const char *suffix;	/* of the form for per-thread default streams */
+	const char *suffix;	/* suffix of the form for per-thread default streams */
 };
 
 static const struct form driver_forms[] = {
@@ -106,8 +106,8 @@ static enum cudaMemcpyKind kind_of(enum direction direction)
 }
 
 /*
- * Calls the function; a synchronous one does not look at the stream behind its
- * last argument. Pointers and addresses are one class of argument.
+ * Calls the function; a synchronous one ignores the stream after its last argument. Pointers and
+ * addresses are passed alike.
  */
 static int call(void *function, const struct form *form, const struct buffers *buffers)
 {
@@ -251,7 +251,7 @@ static void stay(void)
 		give_up("no line on standard input");
 }
 
-/* Issues copies, says so, holds them for a while and then waits. */
+/* Submits copies, prints that it did, leaves them for a while and then waits. */
 static void leave_in_flight(const struct buffers *buffers)
 {
 	for (uint64_t i = 0; i < run.in_flight; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The demonstration: three buffers, two kernels in a loop, copies both ways, and
- * a leak: only two of the buffers are freed, at half time.
+ * The demonstration: three buffers, two kernels in a loop, copies both ways, and a leak: only two
+ * of the buffers are freed, at half time.
  */
 #include "gpu.h"
 
@@ -94,7 +94,7 @@ static void launch_both(const struct state *state)
 		NEED(launch_once(run.api, state->kernels.handles[i], state->stream));
 }
 
-/* The third buffer is the one that stays. */
+/* The third buffer is the leaked one. */
 static void copy_both_ways(const struct state *state)
 {
 	void *buffer = state->buffers[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that does not link CUDA: it opens a libcuda or libcudart by its path
- * and calls it through dlsym.
+ * A program that does not link CUDA: it opens a libcuda or libcudart by its path and calls it
+ * through dlsym.
  */
 #define _GNU_SOURCE
 #include "common.h"
@@ -17,7 +17,7 @@ static struct {
 	double hold, before;
 } run = { .library = "libcuda.so.1", .calls = 100, .size = 4096, .keep = 1 };
 
-/* The function of the open library, with the type of its declaration. */
+/* The function of the opened library, with its declared type. */
 #define FIND(library, name) ((__typeof__(name) *)find(library, #name))
 
 static void *find(void *library, const char *name)
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	library = dlopen(run.library, RTLD_NOW);
 	if (!library)
 		give_up("%s", dlerror());
-	/* libcudart brings libcuda along, but does not export its functions. */
+	/* libcudart loads libcuda, but does not export its functions. */
 	if (dlsym(library, "cudaMalloc"))
 		use_runtime(library);
 	else

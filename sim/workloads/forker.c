@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Many processes: children forked before any CUDA call, each of which allocates
- * and launches; short-lived ones in a row, or such that execute themselves anew.
+ * Many processes: children forked before any CUDA call, each of which allocates and launches;
+ * short-lived ones in sequence, or ones that execute themselves again.
  */
 #define _GNU_SOURCE
 #include "gpu.h"
@@ -49,7 +49,7 @@ static void work(const char *prefix)
 	sleep_seconds(run.short_lived / 1000 + run.hold);
 }
 
-/* The simulation's books end with the program that exec replaces: write them first. */
+/* The simulation's counters end with the program that exec replaces, so write them first. */
 static void execute_self(char **argv)
 {
 	void (*write_truth)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "cuda_sim_write_truth");

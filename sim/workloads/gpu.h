@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One device by either API: the workloads that offer both say `api` and call
- * these. Included only by workloads that link CUDA.
+ * One device by either API: the workloads that support both pass `api` and call these functions.
+ * Included only by workloads that link CUDA.
  */
 #ifndef WORKLOADS_GPU_H
 #define WORKLOADS_GPU_H
@@ -13,7 +13,7 @@
 
 struct gpu {
 	enum api api;
-	CUcontext context;		/* of the driver API */
+	CUcontext context;		/* for the driver API */
 };
 
 /* Kernels of one module or library. */
@@ -39,7 +39,7 @@ static inline struct gpu gpu__open(enum api api)
 	return gpu;
 }
 
-/* Each further thread begins with this. */
+/* Call first in each further thread. */
 static inline void gpu__enter(const struct gpu *gpu)
 {
 	if (gpu->api == API_DRIVER)
@@ -89,7 +89,7 @@ static inline void kernels__unload(struct kernels *kernels)
 	free(kernels->handles);
 }
 
-/* One launch of one block of one thread; gives the result of the call. */
+/* Launches one block of one thread; returns the result of the call. */
 static inline int launch_once(enum api api, void *handle, void *stream)
 {
 	dim3 one = { 1, 1, 1 };

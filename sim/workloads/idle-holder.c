@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process that was there before: allocates, says READY and waits. A line on
- * standard input makes it launch; it can be killed with its memory live.
+ * A process that runs before gpuprobe starts: allocates, prints READY and waits. A line on standard
+ * input makes it launch; it can be killed with its memory live.
  */
 #include "gpu.h"
 

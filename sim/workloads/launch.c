@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Launches, as fast as possible or at a rate, by each function that launches.
- */
+/* Launches, as fast as possible or at a rate, by each function that launches. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -84,7 +82,7 @@ static void *make_stream(void)
 	return stream;
 }
 
-/* Whether launch `number` of the thread is to be made; waits for its time. */
+/* Waits until launch `number` of the thread is due. Returns whether it is to be made. */
 static bool is_due(uint64_t number, double start)
 {
 	double due = run.rate > 0 ? start + (double)number / run.rate : 0;
@@ -126,7 +124,7 @@ static uint64_t launch_all(void *stream, void *graph)
 	return number;
 }
 
-/* Launches that the driver refuses: a block of no threads. */
+/* Makes launches that the driver refuses: a block without threads. */
 static void launch_bad(void *stream)
 {
 	dim3 one = { 1, 1, 1 }, none = { 0, 1, 1 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Allocations and frees by many threads, of every kind; some are never freed,
- * and some frees are wrong on request.
+ * Allocations and frees of every kind by many threads; on request some are never freed, and some
+ * frees are wrong.
  */
 #include "gpu.h"
 
@@ -9,7 +9,7 @@
 
 enum kind { KIND_DEVICE, KIND_MANAGED, KIND_HOST, KIND_POOL, KIND_PITCH };
 
-/* In nobody's range: a free of it must fail. */
+/* In no allocated range: a free of it must fail. */
 #define BOGUS 0x1234500ull
 
 static struct {
@@ -89,7 +89,7 @@ static void expect_failure(int result, const char *what)
 		give_up("%s succeeded", what);
 }
 
-/* Sizes from 1 to --size in an order of the thread's own. */
+/* Sizes from 1 to --size in a pseudo-random order per thread. */
 static size_t next_size(uint64_t *seed)
 {
 	if (!run.random_sizes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Modules loaded and unloaded in rounds: the handles of one round's kernels come
- * back as other kernels in the next.
+ * Modules loaded and unloaded in rounds: the handles of one round's kernels are reused for other
+ * kernels in the next.
  */
 #include "gpu.h"
 
@@ -21,7 +21,7 @@ static bool contains(void *const *handles, uint64_t count, const void *handle)
 	return false;
 }
 
-/* One round; gives how many handles were also there in the round before. */
+/* Runs one round; returns how many handles also existed in the round before. */
 static uint64_t run_round(uint64_t round, void **before, uint64_t nr_before)
 {
 	struct kernels kernels;
@@ -31,7 +31,7 @@ static uint64_t run_round(uint64_t round, void **before, uint64_t nr_before)
 	snprintf(prefix, sizeof(prefix), "round_%llu_kernel", (unsigned long long)round);
 	kernels = kernels__load(run.api, prefix, run.kernels, 0);
 	for (uint64_t i = 0; i < run.kernels; i++) {
-		/* Each kernel has a count of its own, so that a mix-up shows. */
+		/* Each kernel has a different count, so that a mix-up shows. */
 		for (uint64_t k = 0; k < run.launches + i; k++)
 			NEED(launch_once(run.api, kernels.handles[i], NULL));
 		again += contains(before, nr_before, kernels.handles[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A training loop of equal steps, each with a time on the CPU, a copy, launches and a wait, as the options say. With
- * CUDA_SIM_CLOCK, which says what the GPU takes for them, it is bound by the GPU, by the CPU or by its waits.
+ * A training loop of equal steps, each with a time on the CPU, a copy, launches and a wait, as the
+ * options say. With CUDA_SIM_CLOCK, which sets the GPU's time for them, it is bound by the GPU, by
+ * the CPU or by its waits.
  */
 #include "gpu.h"
 

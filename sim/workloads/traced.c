@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls of every family with known arguments in a known order, for tests of the
- * tracer. With --log each call that the program makes itself is noted: a line
- * with tabs between thread, nanoseconds (CLOCK_BOOTTIME) just before and just
- * after it, function, result, and its arguments as NAME=VALUE in hexadecimal; a
- * thread's lines are in the order of its calls.
+ * Calls of every family with known arguments in a known order, for tests of the tracer. With --log,
+ * each call that the program makes itself is logged as a tab-separated line: thread, nanoseconds
+ * (CLOCK_BOOTTIME) just before and just after it, function, result, and its arguments as NAME=VALUE
+ * in hexadecimal. The lines of a thread are in the order of its calls.
  */
 #define _GNU_SOURCE
 #include "gpu.h"
@@ -17,13 +16,13 @@
 
 #define KERNELS 4
 #define MAX_VALUES 6
-#define CALLS_FIRST 3  /* of a thread before its rounds */
-#define CALLS_ROUND 11 /* at most, of a round */
+#define CALLS_FIRST 3  /* per thread, before its rounds */
+#define CALLS_ROUND 11 /* maximum per round */
 #define TOO_MUCH (1ull << 50)
 
 struct record {
 	const char *function;
-	const char *names; /* of the values, with spaces */
+	const char *names; /* of the values, separated by spaces */
 	uint64_t before, after;
 	uint64_t values[MAX_VALUES];
 	int result;
@@ -59,7 +58,7 @@ static uint64_t boot_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
 }
 
-/* Without --log all use the first record. */
+/* Without --log all calls use the first record. */
 static struct record *begin(struct worker *worker, const char *function, const char *names)
 {
 	struct record *record = &worker->records[worker->count];
@@ -74,7 +73,7 @@ static struct record *begin(struct worker *worker, const char *function, const c
 
 #define VALUE(value) ((uint64_t)(uintptr_t)(value))
 
-/* Makes the call and notes it; the values are looked at after it, what it has written too. */
+/* Makes the call and logs it. The values are read after the call, so they include its outputs. */
 #define CALL(worker, names, function, arguments, ...)						\
 	__extension__({										\
 		struct record *record_ = begin(worker, #function, names);			\

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A well-written training loop, in which there is nothing to find: memory is
- * taken once, a thread fills pinned buffers while the GPU works, copies and
- * kernels are asynchronous on streams of their own and ordered by events, the
- * optimizer is a graph, and the loss is fetched every tenth step.
+ * A well-written training loop without anything to find: memory is allocated once, a thread fills
+ * pinned buffers while the GPU works, copies and kernels are asynchronous on streams of their own
+ * and ordered by events, the optimizer is a graph, and the loss is fetched every tenth step.
  */
 #include "gpu.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
-#define BATCHES 2		/* one is trained on while the other is filled */
+#define BATCHES 2		/* one is used for training while the other is filled */
 #define BATCH_BYTES (1u << 20)
 #define WEIGHTS_BYTES (256u << 20)
 #define LAYERS 16
@@ -26,7 +25,7 @@ struct training {
 	void *weights, *loss, *fetched;
 	void *pinned[BATCHES], *batch[BATCHES];
 	cudaEvent_t copied[BATCHES], trained[BATCHES];
-	/* Of the loader's thread */
+	/* For the loader's thread */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t loaded, used;
@@ -107,7 +106,10 @@ static void begin(struct training *training)
 	NEED(cudaDeviceSynchronize());
 }
 
-/* The wait is for the step before last, whose batch is needed again: the GPU always has one queued. */
+/*
+ * Waits for the step before last, whose batch buffer is needed again, so that the GPU always has
+ * one step queued.
+ */
 static void step(struct training *training, uint64_t number)
 {
 	int i = (int)(number % BATCHES);

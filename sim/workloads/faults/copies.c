@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of copying: too small, from pageable memory, for nothing.
+/* Faults of copying: copies that are too small, from pageable memory, or unnecessary. */
 #include "faults.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void small_copies(struct run *run)
 	run__close(run);
 }
 
-/* Batches come from malloc'ed memory; fixed: from pinned. Results go to pinned memory. */
+/* Batches come from malloc'ed memory; fixed: from pinned memory. Results go to pinned memory. */
 static void pageable_copies(struct run *run)
 {
 	void *device = device_memory(LARGE), *result = pinned_memory(RESULT);
@@ -62,7 +62,7 @@ static void pageable_copies(struct run *run)
 	run__close(run);
 }
 
-/* Each input is copied three times before it is used, each result fetched twice; fixed: once. */
+/* Each input is copied three times before use, each result fetched twice; fixed: once. */
 static void redundant_copies(struct run *run)
 {
 	void *input = device_memory(REPEATED), *output = device_memory(REPEATED);
@@ -91,7 +91,7 @@ static void redundant_copies(struct run *run)
 	run__close(run);
 }
 
-/* A file in the current directory that is gone with the program. */
+/* A file in the current directory that disappears with the program. */
 static void *map_file(size_t bytes)
 {
 	char path[] = "mapped-XXXXXX";
@@ -107,7 +107,10 @@ static void *map_file(size_t bytes)
 	return memory;
 }
 
-/* Weights are copied straight from a mapped file; fixed: from pinned memory, into which they are read. */
+/*
+ * Weights are copied directly from a mapped file; fixed: from pinned memory, into which they are
+ * read.
+ */
 static void mapped_file_copies(struct run *run)
 {
 	void *device = device_memory(WEIGHTS), *file = map_file(WEIGHTS);

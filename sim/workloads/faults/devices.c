@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults about devices: asked for all the time, or not given the same work.
+/* Faults about devices: queried all the time, or loaded unequally. */
 #include "faults.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 static const uint64_t unequal[DEVICES] = { 12, 8 };
 static const uint64_t equal[DEVICES] = { 10, 10 };
 
-/* Which device is it? Asked before each of five hundred little things; fixed: once. */
+/* Queries the current device before each of five hundred small operations; fixed: once. */
 static void chatty_getters(struct run *run)
 {
 	int device = -1;
@@ -58,7 +58,7 @@ static void feed_both(struct run *run)
 	}
 }
 
-/* Ranks go step by step together, as those do that exchange their gradients. */
+/* Ranks proceed step by step together, as if they exchanged gradients. */
 struct job {
 	pthread_barrier_t barrier;
 	bool over;
@@ -78,7 +78,7 @@ static struct job *make_job(void)
 
 static void be_rank(struct run *run, struct job *job, int rank)
 {
-	/* None waits for one that has failed. */
+	/* If one fails, the others must not wait for it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	run__open(run, rank);
 	while (!job->over) {
@@ -93,7 +93,7 @@ static void be_rank(struct run *run, struct job *job, int rank)
 	exit(0);
 }
 
-/* Of twenty launches a step one device gets twelve, the other eight; fixed: ten each. */
+/* Of twenty launches per step one device gets twelve, the other eight; fixed: ten each. */
 static void device_imbalance(struct run *run)
 {
 	struct job *job;

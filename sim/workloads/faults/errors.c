@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults in dealing with errors. Which calls fail is up to CUDA_SIM_FAIL.
+/* Faults in error handling. CUDA_SIM_FAIL decides which calls fail. */
 #include "faults.h"
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #define BATCH (256u << 10)
 #define LAST_STEPS 3
 
-/* No call succeeds, and the program tries again and again. Its twin is not told to fail. */
+/* No call succeeds, and the program retries forever. The twin runs without failures. */
 static void cuda_unavailable(struct run *run)
 {
 	void *memory;
@@ -27,7 +27,10 @@ static void cuda_unavailable(struct run *run)
 	run__close(run);
 }
 
-/* A copy fails now and then, and nobody looks; fixed: the error is taken, and the copy done again. */
+/*
+ * A copy fails now and then, and the program does not check; fixed: it handles the error and
+ * repeats the copy.
+ */
 static void unchecked_errors(struct run *run)
 {
 	void *device = device_memory(BATCH), *host = pinned_memory(BATCH);
@@ -47,8 +50,8 @@ static void unchecked_errors(struct run *run)
 }
 
 /*
- * From some launch on everything fails. The program asks, tries again, and gives
- * up. Its twin is not told to fail.
+ * After some launch everything fails. The program checks, retries, and gives up. The twin runs
+ * without failures.
  */
 static void sticky_error(struct run *run)
 {
@@ -73,7 +76,7 @@ static void sticky_error(struct run *run)
 		run__close(run);
 }
 
-/* What was freed once is freed in each step again, and the error thrown away; fixed: it is not. */
+/* Frees the same memory again in each step and discards the error; fixed: it does not. */
 static void error_storm(struct run *run)
 {
 	void *freed = device_memory(BATCH);

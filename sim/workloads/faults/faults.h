@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the faults workload share. For each finding of gpuprobe
- * there is a program that has the fault and, with --fixed, its repaired twin:
- * the same work without it. All are otherwise healthy: a step is some launches
- * onto a stream of its own and one wait for them.
+ * Shared by the files of the faults workload. For each finding of gpuprobe there is a program that
+ * has the fault and, with --fixed, its repaired twin: the same work without the fault. All are
+ * otherwise healthy: a step is some launches onto a stream of its own and one wait for them.
  *
- * How long calls take is the simulation's to say (CUDA_SIM_LATENCY,
- * CUDA_SIM_ASYNC), what they took is in its truth file. What that cannot tell,
- * such as which of several copies were needless, the workload measures itself.
+ * The simulation decides how long calls take (CUDA_SIM_LATENCY, CUDA_SIM_ASYNC), and its truth file
+ * has what they took. The workload measures what the file cannot have, such as which of several
+ * copies were unnecessary.
  */
 #ifndef WORKLOADS_FAULTS_H
 #define WORKLOADS_FAULTS_H
@@ -19,14 +18,14 @@
 
 struct run {
 	bool fixed;
-	double end;		/* by now() */
+	double end;		/* in terms of now() */
 	double seconds;
-	uint64_t processes;	/* of device-imbalance */
-	const char *part;	/* of missing-sync; NULL: all */
+	uint64_t processes;	/* for device-imbalance */
+	const char *part;	/* for missing-sync; NULL: all */
 	struct kernels kernels;
 	cudaStream_t stream;	/* non-blocking */
 
-	/* The workload's own truth */
+	/* The workload's own truth. */
 	uint64_t cost_ns;
 	uint64_t calls;
 	uint64_t bytes;
@@ -38,12 +37,13 @@ struct fault {
 	void (*run)(struct run *run);
 	const char *about;
 	bool opens;		/* calls run__open itself, later or in other processes */
-	const char *environment; /* with which it is found, beside CUDA_SIM_ASYNC=2ms; NULL: that is all */
-	const char *options;	 /* of gpuprobe diagnose; NULL: none */
-	const char *arguments;	 /* of its own, beside the id; NULL: none */
+	const char *environment; /* that makes it findable, besides CUDA_SIM_ASYNC=2ms; NULL:
+				  * only that */
+	const char *options;	 /* for gpuprobe diagnose; NULL: none */
+	const char *arguments;	 /* of its own, besides the id; NULL: none */
 };
 
-/* A file each; the list ends with a fault without id. */
+/* One list per file; a list ends with a fault without id. */
 extern const struct fault memory_faults[];
 extern const struct fault pressure_faults[];
 extern const struct fault launch_faults[];
@@ -54,18 +54,18 @@ extern const struct fault stream_faults[];
 extern const struct fault device_faults[];
 extern const struct fault lock_faults[];
 
-/* Device, kernels and stream; the run's time begins. */
+/* Sets up device, kernels and stream; starts the run's time. */
 void run__open(struct run *run, int device);
 void run__close(struct run *run);
 
 bool run__goes_on(const struct run *run);
-/* So many launches onto the stream, one kernel after the other. */
+/* Launches `launches` times onto the stream, one kernel after the other. */
 void run__launch(struct run *run, uint64_t launches);
 void run__wait(struct run *run);
 /* A healthy step. */
 void run__step(struct run *run);
 
-/* What is between these two is the cost of the fault. */
+/* The cost of the fault is measured between these two. */
 void run__begin_cost(struct run *run);
 void run__end_cost(struct run *run, uint64_t bytes);
 

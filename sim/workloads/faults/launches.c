@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of launching: too many short ones, graphs that are made anew.
+/* Faults of launching: too many short kernels, graphs that are rebuilt. */
 #include "faults.h"
 
 #define LOADS 4
 
-#define ROUNDS 100	/* of all kernels between two waits */
+#define ROUNDS 100	/* of all kernels, between two waits */
 #define GRAPH_ROUNDS 8
 
-/* A graph of all kernels, and what it was made from. */
+/* A graph of all kernels, and its executable form. */
 struct sequence {
 	cudaGraph_t graph;
 	cudaGraphExec_t exec;
@@ -30,7 +30,7 @@ static void release(struct sequence *sequence)
 	NEED(cudaGraphDestroy(sequence->graph));
 }
 
-/* Twelve short kernels after one another, a launch each; fixed: a launch for all. */
+/* Twelve short kernels one after another, with a launch each; fixed: one launch for all. */
 static void launch_bound(struct run *run)
 {
 	struct sequence sequence = capture(run);
@@ -47,7 +47,7 @@ static void launch_bound(struct run *run)
 	run__close(run);
 }
 
-/* The same graph is captured and instantiated for each step; fixed: once. */
+/* Captures and instantiates the same graph for each step; fixed: once. */
 static void graph_recapture(struct run *run)
 {
 	struct sequence sequence = { 0 };
@@ -67,7 +67,7 @@ static void graph_recapture(struct run *run)
 	run__close(run);
 }
 
-/* Four modules more are loaded before the first step; fixed: none. */
+/* Loads four additional modules before the first step; fixed: none. */
 static void cold_start(struct run *run)
 {
 	for (int i = 0; i < LOADS && !run->fixed; i++)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of threads that get in each other's way inside the driver.
+/* Faults of threads that block each other inside the driver. */
 #include "faults.h"
 
 #include <pthread.h>
 
 #define PLUGINS 24
 #define PLUGIN_PAUSE 0.03
-#define HELD_UP 0.005 /* a launch takes some microseconds, and a load 100 ms */
+#define HELD_UP 0.005 /* seconds; a launch takes some microseconds, and a load 100 ms */
 
 static void load_plugin(struct kernels *plugin, int number)
 {
@@ -34,7 +34,7 @@ static void *load_plugins(void *arg)
 	return NULL;
 }
 
-/* A step whose launches are looked at: those that take long have been held up. */
+/* A step whose launches are timed: slow ones were blocked. */
 static void measured_step(struct run *run)
 {
 	for (int i = 0; i < STEP_LAUNCHES; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which fault, for how long, and the workload's own truth: `faults ID`, or
- * `faults ID --fixed` for the repaired twin.
+ * Selects the fault and its duration, and prints the workload's own truth: `faults ID`, or `faults
+ * ID --fixed` for the repaired twin.
  */
 #include "faults.h"
 
@@ -103,7 +103,10 @@ static bool has_latency_of_work(const struct fault *fault)
 	return fault->environment && strstr(fault->environment, "CUDA_SIM_ASYNC=");
 }
 
-/* With what is found: the simulator takes no time by itself, and some thresholds are those of real programs. */
+/*
+ * Prints how to find the fault: the simulator takes no time by itself, and some thresholds fit real
+ * programs.
+ */
 static void show(const struct fault *fault)
 {
 	printf("%-25s %s\n    %s%s%sgpuprobe diagnose %s%s-- faults %s%s%s\n", fault->id, fault->about,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of memory: churn, leaks, pools that keep what nobody uses.
+/* Faults of memory: churn, leaks, pools that keep unused memory. */
 #include "faults.h"
 
 #define CHURNED (64ull << 20)
 #define LEAKED (1ull << 20)
 #define RING 4
-#define FORGOTTEN 10	/* one of so many */
+#define FORGOTTEN 10	/* one in this many */
 
-/* A buffer for each step, 64 MiB. */
+/* Allocates a 64 MiB buffer for each step. */
 static void alloc_churn(struct run *run)
 {
 	void *buffer = run->fixed ? device_memory(CHURNED) : NULL;
@@ -29,7 +29,7 @@ static void *result_of_step(void)
 	return device_memory(LEAKED);
 }
 
-/* Results of all steps stay in a list, where the latest four are enough. */
+/* Keeps the results of all steps in a list; the latest four would be enough. */
 static void leak_growing(struct run *run)
 {
 	void *ring[RING] = { NULL };
@@ -50,7 +50,7 @@ static void leak_growing(struct run *run)
 	run__close(run);
 }
 
-/* A result is freed after the next step; one in ten is forgotten. */
+/* Frees a result after the next step, but forgets one in ten. */
 static void leak_at_exit(struct run *run)
 {
 	void *before = NULL;
@@ -74,7 +74,7 @@ static void leak_at_exit(struct run *run)
 #define PIECES 32
 #define PIECE (32ull << 20)
 
-/* A gibibyte was needed once, and the pool keeps it: its threshold is that it gives back nothing. */
+/* One GiB was needed once, and the pool keeps it because its release threshold is unlimited. */
 static void fragmentation(struct run *run)
 {
 	uint64_t threshold = UINT64_MAX;

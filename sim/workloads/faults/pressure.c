@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of too little memory. CUDA_SIM_MEMORY says how much there is.
+/* Faults of too little memory. CUDA_SIM_MEMORY sets how much there is. */
 #include "faults.h"
 
 #define PIECES 73
@@ -16,7 +16,7 @@ static void take(struct run *run, uint64_t bytes)
 	run->bytes += bytes;
 }
 
-/* What is due by now; at first much at a time, then little. */
+/* Allocates what is due by now: at first large pieces, then small ones. */
 static void grow(struct run *run, double since)
 {
 	double first = run->seconds * 0.3, second = run->seconds * 0.6;
@@ -31,8 +31,8 @@ static void grow(struct run *run, double since)
 }
 
 /*
- * 3.85 of 3.9 thousand MiB, taken as the program goes on; fixed: at the start,
- * as servers do that divide it up by themselves.
+ * Uses 3850 of 3900 MiB, allocated while the program runs; fixed: allocated at the start, as
+ * servers do that manage memory themselves.
  */
 static void oom_near(struct run *run)
 {
@@ -48,7 +48,7 @@ static void oom_near(struct run *run)
 	run__close(run);
 }
 
-/* Asks for more than there is, is told so, and goes on with less. */
+/* Requests more memory than there is, gets the error, and continues with less. */
 static void oom(struct run *run)
 {
 	void *large = NULL, *kept = device_memory(FITTING);

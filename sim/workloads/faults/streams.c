@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of streams: the one that all share, and results that nobody has waited for.
+/* Faults of streams: the shared default stream, and results used without a wait. */
 #include "faults.h"
 
 #include <string.h>
@@ -23,7 +23,10 @@ static void share_stream(uint64_t index, void *context)
 		NEED(cudaStreamDestroy(own.stream));
 }
 
-/* Two threads launch onto the legacy default stream and wait for it; fixed: each onto its own. */
+/*
+ * Two threads launch onto the legacy default stream and wait for it; fixed: each uses its own
+ * stream.
+ */
 static void default_stream(struct run *run)
 {
 	run__open(run, 0);
@@ -33,7 +36,7 @@ static void default_stream(struct run *run)
 	run__close(run);
 }
 
-/* The target of a copy is freed before anybody has waited for it. */
+/* Frees the target of a copy without waiting for it. */
 static void free_target(struct run *run, const void *device)
 {
 	void *target = pinned_memory(RESULT);
@@ -47,7 +50,7 @@ static void free_target(struct run *run, const void *device)
 	run->calls++;
 }
 
-/* An event that was never recorded is waited for. */
+/* Waits for an event that was never recorded. */
 static void wait_for_nothing(struct run *run)
 {
 	cudaEvent_t event;
@@ -61,7 +64,7 @@ static void wait_for_nothing(struct run *run)
 	run->calls++;
 }
 
-/* A stream is destroyed with launches that nobody has waited for. */
+/* Destroys a stream without waiting for its launches. */
 static void destroy_busy(struct run *run)
 {
 	cudaStream_t other, stream = run->stream;

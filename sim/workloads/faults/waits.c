@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of waiting: too often, without meaning to, and with nothing queued.
+/* Faults of waiting: too often, implicitly, and with nothing queued. */
 #include "faults.h"
 
 #include <pthread.h>
 
-#define LAUNCHES 48	/* of a step */
+#define LAUNCHES 48	/* per step */
 #define HOST_WORK 0.005
 #define LONG_HOST_WORK 0.15
 #define STEP_HOST_WORK 0.04
 
-/* Waits after every `between` launches; fixed: once a step. */
+/* Waits after every `between` launches; fixed: once per step. */
 static void wait_often(struct run *run, uint64_t between)
 {
 	while (run__goes_on(run)) {
@@ -39,9 +39,8 @@ static void sync_stall(struct run *run)
 #define BLOCK_BYTES (256u << 10)
 
 /*
- * A scratch buffer is freed, another one cleared and a result fetched while the
- * stream has work and more is to come; fixed: in the order of the stream, and
- * freed when all is done.
+ * Frees a scratch buffer, clears another one and fetches a result while the stream has work and
+ * more is to come; fixed: uses stream order, and frees when everything is done.
  */
 static void implicit_sync(struct run *run)
 {
@@ -49,7 +48,7 @@ static void implicit_sync(struct run *run)
 	void **freed = must_allocate(FREED * sizeof(*freed));
 	int step;
 
-	/* Of different sizes: none of them comes again. */
+	/* Different sizes, so that no address is reused. */
 	for (int i = 0; i < FREED; i++)
 		freed[i] = device_memory(4096 + (size_t)i * 512);
 	for (step = 0; step < FREED && run__goes_on(run); step++) {
@@ -79,8 +78,8 @@ static void implicit_sync(struct run *run)
 }
 
 /*
- * The next batch is prepared when the one before is done: the GPU has nothing
- * to do meanwhile. Fixed: it is prepared while the GPU works.
+ * Prepares the next batch when the previous one is done, so that the GPU is idle meanwhile. Fixed:
+ * prepares it while the GPU works.
  */
 static void idle_gaps(struct run *run)
 {
@@ -99,8 +98,8 @@ static void idle_gaps(struct run *run)
 }
 
 /*
- * Each step is prepared when the one before is done, for a shorter time than the GPU then works. Fixed: it is prepared
- * while the GPU works.
+ * Prepares each step when the previous one is done, for a shorter time than the GPU then works.
+ * Fixed: prepares it while the GPU works.
  */
 static void host_bound(struct run *run)
 {
@@ -127,8 +126,8 @@ static void *wait_in_thread(void *arg)
 }
 
 /*
- * One thread waits for work that is never done, as far as anybody can tell, until the process is ended; fixed: for work
- * that is.
+ * One thread waits for work that, as far as can be seen, never ends, until the process is ended;
+ * fixed: for work that ends.
  */
 static void stuck(struct run *run)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * One action after the other, of all families mixed.
- */
+/* Runs one action after another, of all families mixed. */
 #include "mix.h"
 
 #include <string.h>
@@ -44,7 +42,7 @@ void actor__forget_gone(struct actor *actor)
 
 		if (!is_gone(actor, &slot->home))
 			continue;
-		if (slot->library)	/* is of no context */
+		if (slot->library)	/* not in a context */
 			slot->home.generation = actor->mix->generations[slot->home.device];
 		else
 			*slot = (struct module_slot){ 0 };
@@ -76,8 +74,8 @@ void actor__recover(struct actor *actor, bool new_thread)
 }
 
 /*
- * Modules and contexts are few: with each that goes, all kernels of the process
- * are new ones to gpuprobe until it has read its maps.
+ * Modules and contexts are rare: after each one that ends, all kernels of the process are new to
+ * gpuprobe until it has read its maps.
  */
 static const struct {
 	const char *name;

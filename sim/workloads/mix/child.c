@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Children that do the same for a moment and end in many ways. What they did is
- * known to the call: the truth is written when every other thread is gone or
- * stays in a call that has done nothing yet.
+ * Children that do the same for a short time and end in many ways. Their calls are known exactly:
+ * the truth is written when every other thread has ended or stays in a call that has done nothing
+ * yet.
  */
 #define _GNU_SOURCE
 #include "mix.h"
@@ -19,7 +19,7 @@
 /* Exported by the simulated libcuda. */
 void cuda_sim_write_truth(void);
 
-/* Acts until the call comes that it never leaves. */
+/* Acts until the call that it never leaves. */
 static void *stay_inside(void *argument)
 {
 	struct actor *actor = argument;
@@ -61,7 +61,7 @@ void child__live(struct mix *mix, enum end end)
 		pause();
 }
 
-/* How the child of that seed ends: one in five by exit, when all is done. */
+/* How the child with that seed ends: one in five by exit, when everything is done. */
 static enum end end_of(uint64_t seed)
 {
 	static const enum end ends[] = {

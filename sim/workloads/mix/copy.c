@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of every shape, kind and form between what the actor holds and its
- * pageable memory. Some reach beyond what they copy from or to, and fail.
+ * Copies of every shape, kind and form between what the actor holds and its pageable memory. Some
+ * exceed their source or destination, and fail.
  */
 #include "mix.h"
 
@@ -16,7 +16,7 @@ struct end_point {
 	size_t room;
 };
 
-/* Without memory of the device, what is none of it; at times more than there is. */
+/* Without device memory, uses pageable host memory; sometimes claims more room than there is. */
 static struct end_point device_end(struct actor *actor)
 {
 	const struct holding *holding = memory__pick(actor, DEVICES);
@@ -109,7 +109,7 @@ static void enqueue_by_driver(struct actor *actor, const struct copy *copy)
 				    cuMemcpyDtoDAsync(to, from, copy->size, stream));
 }
 
-/* The runtime's kind may say less than is so, and sometimes what is no kind. */
+/* The kind passed to the runtime may be less specific than the truth, and is sometimes invalid. */
 static enum cudaMemcpyKind told(struct actor *actor, const struct copy *copy)
 {
 	if (actor__chance(actor, 200))
@@ -139,7 +139,7 @@ void copy__enqueue(struct actor *actor, CUstream stream)
 {
 	struct copy copy = random_copy(actor, stream);
 
-	copy.size += !copy.size;	/* the runtime puts nothing into a graph for no bytes */
+	copy.size += !copy.size;	/* the runtime captures nothing for zero bytes */
 	if (actor__at_runtime(actor))
 		enqueue_by_runtime(actor, &copy);
 	else
@@ -184,7 +184,7 @@ static void peer(struct actor *actor)
 	}
 }
 
-/* Where rows of `pitch` bytes fit into both ends. */
+/* A shape with rows of `pitch` bytes that fits into both ends. */
 struct shape {
 	size_t pitch, width, height, depth;
 };
@@ -213,7 +213,7 @@ static CUmemorytype type_of(struct actor *actor, bool device)
 	return device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
-/* Fills in the ends of any of the driver's copy structures. */
+/* Fills in the ends in any of the driver's copy structures. */
 #define SET_ENDS(actor, copy, shape, out)							\
 	do {											\
 		bool to_device = (copy)->kind & 1, from_device = (copy)->kind & 2;		\
@@ -278,7 +278,7 @@ static void solid_by_driver(struct actor *actor, const struct copy *copy)
 	}
 }
 
-/* From device to device, as the name says: the structure could say otherwise. */
+/* From device to device, as the function's name says; the structure could say otherwise. */
 static void solid_to_peer(struct actor *actor, CUstream stream)
 {
 	struct copy copy = { .to = device_end(actor), .from = device_end(actor),
@@ -327,7 +327,7 @@ static void shaped_by_runtime(struct actor *actor, const struct copy *copy)
 	}
 }
 
-/* Memory of the host that a structure calls the device's would be either. */
+/* Host memory that a structure calls the device's could count as either. */
 static void shaped(struct actor *actor)
 {
 	struct copy copy;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Ends in the middle of a call: the thread jumps out of it, exits, is cancelled
- * or goes without a word; it stays in the call until the process is killed; or
- * the process exits or executes another program from inside the call.
+ * Ends in the middle of a call: the thread jumps out of it, exits, is cancelled or disappears; it
+ * stays in the call until the process is killed; or the process exits or executes another program
+ * from inside the call.
  */
 #define _GNU_SOURCE
 #include "mix.h"
@@ -16,7 +16,7 @@
 void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 void cuda_sim_write_truth(void);
 
-/* Tells main that the thread is about to end, as an ordinary program could not. */
+/* Notifies main that the thread is about to end; an ordinary program could not do that. */
 static void take_leave(struct actor *actor)
 {
 	if (actor->in_action)
@@ -65,7 +65,7 @@ static void stay(void *argument)
 		pause();
 }
 
-/* The other threads are gone or stay in their calls. */
+/* The other threads have ended or stay in their calls. */
 static void execute(void *argument)
 {
 	struct actor *actor = argument;

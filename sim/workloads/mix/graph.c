@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Graphs, captured from one stream or from two that join, or built node by
- * node; instantiated, launched some times, and destroyed now or later.
+ * Graphs, captured from one stream or from two that join, or built node by node; instantiated,
+ * launched several times, and destroyed now or later.
  */
 #include "mix.h"
 
@@ -18,7 +18,7 @@ static void fill(struct actor *actor, CUstream stream)
 	}
 }
 
-/* Another stream joins the capture and comes back to it. */
+/* Another stream joins the capture, and this one waits for it. */
 static void fork_and_join(struct actor *actor, CUstream stream)
 {
 	struct stream_slot *other = stream__own(actor);
@@ -95,7 +95,7 @@ static void add_kernel(struct actor *actor, CUgraph graph, CUgraphNode *node)
 	(void)cuGraphAddKernelNode(node, graph, NULL, 0, &params);
 }
 
-/* A graph in the graph, which is copied into it. */
+/* Adds a child graph, which is copied into the graph. */
 static void add_child(struct actor *actor, CUgraph graph, CUgraphNode *node)
 {
 	CUgraph child;
@@ -150,7 +150,7 @@ static CUgraph build(struct actor *actor)
 	return copy;
 }
 
-/* What has been instantiated changes: a node is switched off, or all becomes another graph. */
+/* Changes an instantiated graph: disables a node, or updates it from another graph. */
 static void change(struct actor *actor, CUgraphExec exec, CUgraph graph)
 {
 	CUgraphExecUpdateResultInfo info;

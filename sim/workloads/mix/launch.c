@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches of each form, of kernels that all share and of those of modules and
- * libraries that come and go, so that handles come back under other names.
+ * Launches in each form: of kernels that all actors share, and of those of modules and libraries
+ * that come and go, so that handles are reused under other names.
  */
 #include "mix.h"
 
@@ -96,7 +96,7 @@ void launch__act(struct actor *actor)
 		launch__enqueue(actor, stream);
 }
 
-/* PTX with kernels of random names out of a few; free() it. */
+/* PTX with kernels whose names are drawn from a few; the caller frees it. */
 static char *random_text(struct actor *actor, char names[][32])
 {
 	uint32_t first = actor__below(actor, NAMES);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Threads that make random calls of all families, on things of their own and on
- * things that go from one to another; threads that end in the middle of calls
- * and are replaced; devices that are reset while all stand still; and children
- * that do the same and die.
+ * Threads that make random calls of all families, on things of their own and on things that pass
+ * from one to another; threads that end in the middle of calls and are replaced; devices that are
+ * reset while all are stopped; and children that do the same and die.
  */
 #define _GNU_SOURCE
 #include "mix.h"
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_CHILDREN 256
-#define DEATH_IN 400			/* one action in so many is the thread's last */
+#define DEATH_IN 400			/* one action in this many is the thread's last */
 #define RESET_SECONDS 0.7
 #define CHILD_SECONDS 0.5
 
@@ -65,7 +64,7 @@ static void start_thread(struct actor *actor)
 		give_up("thread %u does not start", actor->index);
 }
 
-/* Replaces a thread that has ended in the middle of a call; waits for one so long. */
+/* Replaces a thread that has ended in the middle of a call; waits for one up to `seconds`. */
 static void replace_thread(struct mix *mix, double seconds)
 {
 	struct pollfd ready = { .fd = mix->ended[0], .events = POLLIN };
@@ -78,14 +77,14 @@ static void replace_thread(struct mix *mix, double seconds)
 		give_up("the pipe is gone");
 	actor = &mix->actors[index];
 	pthread_join(actor->thread, NULL);
-	/* Whoever is joined may still be on the way out of the kernel. */
+	/* A joined thread may still be leaving the kernel. */
 	while (!syscall(SYS_tgkill, getpid(), actor->tid, 0))
 		sleep_seconds(0.0001);
 	actor->deaths++;
 	start_thread(actor);
 }
 
-/* The last release takes the context away; it is retained again as often. */
+/* The last release destroys the context; the caller retains it as often again. */
 static int release_primary(struct mix *mix, int device)
 {
 	uint32_t released = 0;
@@ -114,7 +113,7 @@ static int reset(struct mix *mix, struct actor *draws, int device)
 	}
 }
 
-/* All stand still, and nobody holds any more what went with the device. */
+/* Resets a device while all are stopped; afterwards nothing that ended with it is held. */
 static void reset_device(struct mix *mix, struct actor *draws)
 {
 	int device = (int)actor__below(draws, (uint32_t)mix->nr_devices);
@@ -166,7 +165,10 @@ void mix__start(struct mix *mix)
 		mix->nr_devices = MIX_DEVICES;
 	for (int device = 0; device < mix->nr_devices; device++)
 		RETRY(cuDevicePrimaryCtxRetain(&mix->primary[device], device));
-	/* The runtime retains them for itself under a lock, in which no thread must end. */
+	/*
+	 * The runtime retains the contexts under a lock, inside which no thread may end. So let it
+	 * do so here.
+	 */
 	for (int device = 0; device < mix->nr_devices && mix->layers != LAYERS_DRIVER; device++)
 		RETRY(cudaSetDevice(device));
 	RETRY(cuCtxSetCurrent(mix->primary[0]));
@@ -210,7 +212,7 @@ struct family {
 	bool stop;
 };
 
-/* Starts a child from time to time, while the others go on. */
+/* Starts a child from time to time, while the others continue. */
 static void *start_children(void *argument)
 {
 	struct family *family = argument;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Allocations of each kind and their frees: by the actor that made them or by
- * another one, of NULL, of what never was, and of what is freed already.
+ * Allocations of each kind and their frees: by the actor that made them or by another one, of NULL,
+ * of addresses that were never allocated, and of freed memory.
  */
 #include "mix.h"
 
@@ -21,7 +21,7 @@ static int allocate_device(struct actor *actor, void **out, size_t size)
 					  (int)cuMemAlloc((CUdeviceptr *)out, size);
 }
 
-/* Pitched memory is held as its first row only. */
+/* Only the first row of pitched memory is used. */
 static int allocate_pitched(struct actor *actor, void **out, size_t size)
 {
 	struct cudaPitchedPtr pitched;
@@ -182,7 +182,7 @@ void memory__allocate(struct actor *actor)
 
 	if (actor->nr_held == MIX_HOLDINGS)
 		return;
-	if (actor__chance(actor, 64)) {		/* more than there is, or nothing */
+	if (actor__chance(actor, 64)) {		/* too much, or nothing */
 		size_t size = actor__chance(actor, 2) ? 0 : 1ull << 60;
 
 		(void)(actor__at_runtime(actor) ? (int)cudaMalloc(&address, size) :
@@ -255,7 +255,7 @@ static void free_one(struct actor *actor)
 	*holding = actor->held[--actor->nr_held];
 }
 
-/* Frees of nothing, and of what is no allocation. */
+/* Frees NULL, and addresses that are no allocations. */
 static void free_wrongly(struct actor *actor)
 {
 	uint64_t address = actor__chance(actor, 2) ? 0 :
@@ -282,8 +282,8 @@ static void free_wrongly(struct actor *actor)
 }
 
 /*
- * A second free must not hit what another thread was given at the address
- * meanwhile: nobody else is given addresses of this size.
+ * A second free must not hit memory that another thread got at the same address meanwhile, so only
+ * this actor allocates this size.
  */
 static void free_twice(struct actor *actor)
 {
@@ -304,7 +304,7 @@ static void free_twice(struct actor *actor)
 	}
 }
 
-/* Gives something to whoever comes for it, or takes what others gave. */
+/* Passes a thing on for any other actor, or takes one. */
 static void hand_over(struct actor *actor)
 {
 	struct mix *mix = actor->mix;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Streams, events and contexts come and go; waits and queries of every scope;
- * the device changes.
+ * Streams, events and contexts come and go; waits and queries of every scope; the device changes.
  */
 #include "mix.h"
 
@@ -74,7 +73,7 @@ void stream__act(struct actor *actor)
 		slot->home = actor->here;
 		return;
 	}
-	if (slot->capturing) {		/* left so by a jump or a thread's end */
+	if (slot->capturing) {		/* left in that state by a jump or a thread's end */
 		if (!cuStreamEndCapture(slot->stream, &graph)) {
 			slot->capturing = false;
 			(void)cuGraphDestroy(graph);
@@ -197,7 +196,7 @@ void device__act(struct actor *actor)
 	actor__find_here(actor);
 }
 
-/* What is done in an own context, much of which is left in it. */
+/* Actions in an own context; much of their results is left in it. */
 static void live_in_context(struct actor *actor)
 {
 	static void (*const acts[])(struct actor *) = {
@@ -235,7 +234,7 @@ static void forget_context(struct actor *actor, uint64_t number)
 			actor->modules[i] = (struct module_slot){ 0 };
 }
 
-/* A library is not of a context: it is taken out of it, so that it is unloaded some day. */
+/* A library does not belong to a context: it is moved out of it, so that it is unloaded later. */
 static void keep_libraries(struct actor *actor, uint64_t number, const struct home *outside)
 {
 	for (int i = 0; i < MIX_MODULES; i++) {
@@ -262,7 +261,7 @@ void context__act(struct actor *actor)
 	actor->here = (struct home){ device, actor->mix->generations[device],
 				     ++actor->contexts_made };
 	live_in_context(actor);
-	if (actor__chance(actor, 2)) {		/* it is destroyed while not current */
+	if (actor__chance(actor, 2)) {		/* destroys it while it is not current */
 		do
 			result = (int)cuCtxPopCurrent(&popped);
 		while (result);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Memsets of every width, in one dimension and in two, at once and on streams.
- */
+/* Memsets of every width, one- and two-dimensional, synchronous and on streams. */
 #include "mix.h"
 
 #define MOST 4096u
@@ -95,7 +93,7 @@ void set__act(struct actor *actor)
 		set.address = holding->address;
 		room = holding->size < MOST ? holding->size : MOST;
 	}
-	room = room < 16 ? 16 : room;		/* too much for the smallest: fails */
+	room = room < 16 ? 16 : room;		/* too much for the smallest one, which fails */
 	set.count = actor__chance(actor, 40) ? 0 : 1 + actor__below(actor, (uint32_t)room / 4);
 	set.height = 1 + actor__below(actor, 3);
 	set.pitch = (room / set.height) & ~(size_t)3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Memory that is not simply allocated: address ranges with physical memory
- * mapped into them, pools made by the program, and memory exported and opened
- * again. Each action leaves nothing behind unless a call fails or is left.
+ * Other kinds of memory: address ranges with physical memory mapped into them, pools created by the
+ * program, and memory exported and opened again. Each action cleans up unless a call fails or is
+ * left.
  */
 #include "mix.h"
 
@@ -17,7 +17,7 @@ static CUmemAllocationProp on_device(const struct actor *actor)
 	};
 }
 
-/* Two mappings of one piece of memory, one through a handle that was retained. */
+/* Two mappings of one physical allocation, one through a retained handle. */
 static void use_range(struct actor *actor, CUdeviceptr range, uint64_t units,
 		      CUmemGenericAllocationHandle handle)
 {
