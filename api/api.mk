@@ -2,8 +2,8 @@
 # The tables of the CUDA API: api/*.tsv -> $(BUILD)/gen/api_tables.c, by a
 # generator that runs on the machine that builds (HOSTCC).
 #
-# API_OBJS is the generator without its main, for the unit test; it needs
-# error__set of src/base/error.c besides.
+# API_OBJS is the generator without its main, for the unit test, which also needs
+# error__set of src/base/error.c.
 
 HOSTCC ?= $(CC)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The simulated CUDA libraries and the workloads. Included by the top Makefile,
-# which sets BUILD, CC, BASE_CFLAGS and CFLAGS; everything hangs off the target `sim`.
+# which sets BUILD, CC, BASE_CFLAGS and CFLAGS; the target `sim` builds everything.
 
 SIM_OUT := $(BUILD)/sim
 SIM_OBJ := $(SIM_OUT)/obj
@@ -44,7 +44,7 @@ $(SIM_OBJ)/shared/%.o: sim/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The runtime of CUDA 12: the same sources with the forms of functions that it has.
+# The runtime of CUDA 12: the same sources with that version's forms of functions.
 $(SIM_OBJ)/runtime12/%.o: sim/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) -DCUDART_VERSION=12080 -MMD -MP -c -o $@ $<
@@ -89,17 +89,17 @@ SIM_LINK = $(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT) -Wl,--enable-new-dtags \
 $(SIM_OUT)/%: $(SIM_OBJ)/workloads/%.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
-# In folders of their own; the programs have the same names.
+# Directories of their own, because the programs have the same names.
 $(SIM_OUT)/mix: $(SIM_MIX) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
 $(SIM_OUT)/faults: $(SIM_FAULTS) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -lcudart -lcuda
 
-# Call sites are told apart by frame pointers.
+# Frame pointers distinguish the call sites.
 $(SIM_FAULTS): CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-# These two bring CUDA in their own way.
+# These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)
 	$(SIM_LINK) -ldl
 
@@ -107,7 +107,7 @@ $(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
 		$(SIM_OUT)/libcudart_static.a
 	$(SIM_LINK) $(SIM_OUT)/libcudart_static.a -ldl
 
-# What others rely on: first instructions, layouts, results.
+# Checks what users of the simulation rely on: first instructions, layouts, results.
 .PHONY: sim-check
 sim-check: sim $(SIM_OUT)/selftest $(SIM_OUT)/selftest12
 	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \

@@ -27,7 +27,7 @@ struct link_facts {
 	int reading; /* the same for a program that reads kernel memory */
 	/* The following are tried only if programs can be loaded. */
 	struct features features;
-	int chosen; /* 0 if `kind` is used, or why GPUPROBE_LINKS rules it out */
+	int chosen; /* 0 if `kind` is used; otherwise the error about GPUPROBE_LINKS */
 	struct error choice_error;
 	enum link_kind kind;
 	bool forced;	   /* GPUPROBE_LINKS decided */

@@ -97,8 +97,8 @@ static void open_profile(struct followed_list *list, size_t number, const struct
 	};
 
 	/*
-	 * Invalidate the number first, so that the previous thread's BPF programs see that it is
-	 * not theirs any more.
+	 * Invalidate the number first, so that the previous thread's BPF programs see that they
+	 * have lost it.
 	 */
 	list->profiles[number].generation = 0;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -33,7 +33,7 @@ struct followed_thread {
 	uint32_t generation; /* of its number */
 	struct code_locations *places;
 	uint64_t began_ns; /* start of being followed */
-	/* Of the process because of which it is followed, as last reported */
+	/* The marks of the process because of which it is followed, as last reported. */
 	struct steady_marks steady;
 	struct host_counts marks[SITE_MARKS]; /* its counts at each mark */
 };

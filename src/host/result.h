@@ -18,7 +18,7 @@ struct limited_process {
 	bool known;
 	bool serves; /* it listens for connections */
 	uint64_t before_ns, now_ns;
-	/* Of the process, as last reported */
+	/* The marks of the process, as last reported. */
 	struct steady_marks steady;
 	uint64_t marks[SITE_MARKS]; /* .now_ns at each mark */
 };

@@ -47,9 +47,9 @@ static int set_effective(const struct file_rights *before, uint32_t low, uint32_
 }
 
 /*
- * Ambient capabilities are the caller's own: every program that the caller runs has them. Of these
- * only the one that gives no permission on files stays, because somebody may have lent the others
- * to gpuprobe alone.
+ * Ambient capabilities are the caller's own: every program that the caller runs has them. Only the
+ * one that gives no permission on files stays, because somebody may have lent the others to
+ * gpuprobe alone.
  */
 static int keep_invokers_capabilities(const struct file_rights *before)
 {

@@ -108,7 +108,7 @@ static int note_mapping(const struct mapping *mapping, void *arg)
 }
 
 /*
- * Finds the inodes that the kernel would probe. They stay unknown without memory, or if the process
+ * Finds the inodes that the kernel would probe. They stay unknown if memory runs out or the process
  * is gone.
  */
 static void identify(struct hooks *hooks, pid_t pid, size_t from)
@@ -129,7 +129,7 @@ bool hooks__note_process(struct hooks *hooks, pid_t pid)
 	struct noting noting = {.hooks = hooks, .pid = pid};
 	size_t before = hooks->count;
 
-	/* An unreadable process is reported when its probes are to be attached. */
+	/* An unreadable process is reported when its probes are attached. */
 	proc_maps__each(pid, note_mapping, &noting);
 	identify(hooks, pid, before);
 	return noting.has_cuda;

@@ -48,7 +48,7 @@ int stack_maps__configure(struct config *config, const struct stack_maps_options
 	return 0;
 }
 
-/* --- what the programs are told --- */
+/* --- what userspace writes for the programs --- */
 
 static int set_entry(struct bpf_map *map, const void *key, size_t key_size, const void *value, size_t value_size)
 {

@@ -247,7 +247,7 @@ uint64_t stack_intake__malformed(struct stack_intake *intake)
 
 static int on_record(const void *data, size_t size, void *arg)
 {
-	/* A malformed record is counted; without memory its stack stays unknown. */
+	/* A malformed record is counted. If memory runs out, its stack stays unknown. */
 	take_checked(arg, data, size);
 	return 0;
 }

@@ -39,8 +39,8 @@ struct stack_process {
 	bool changed; /* read again at the next record */
 	uint64_t read_ns;
 	uint64_t took_ns;	/* CPU time of the latest reading */
-	uint64_t takes_ns;	/* at least the longest of the latest two, because the first one
-				 * opens all files */
+	uint64_t takes_ns;	/* the shorter of the latest two, because the first one opens all
+				 * files */
 	uint64_t debt_ns;	/* CPU time of readings minus credit for pauses since; at the
 				 * latest reading */
 	uint64_t code_version;	/* at the last reading, from a record; 0: no record has given one */

@@ -66,8 +66,8 @@ static const char *unmask(const struct demangling *demangling, const char *text)
  * Receives the text piece by piece. The demangler's other form, which returns a string, would write
  * endlessly for a name whose parts refer back to each other and double each time. This form is left
  * by a jump, which leaks nothing: C++'s allocates nothing, and Rust's holds memory only while it
- * passes an identifier that is not ASCII. Such a piece is let through, and the next one is where
- * the jump happens: two of them never follow each other directly.
+ * passes an identifier that is not ASCII. Such a piece is dropped without a jump, and the next one
+ * jumps: two of them never follow each other directly.
  */
 static void append(const char *text, size_t size, void *arg)
 {

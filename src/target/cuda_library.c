@@ -161,7 +161,7 @@ static bool is_watched(const struct api_function *function)
 	return function->desc.operation != OP_NONE && function->desc.operation != OP_ASK;
 }
 
-/* Of two names for one function, the one to keep sorts first; see the header for the order. */
+/* Sorts the name to keep first if one function has two; see the header for the order. */
 static int compare_rows(uint16_t x, uint16_t y)
 {
 	const struct api_function *a = &api_functions[x], *b = &api_functions[y];

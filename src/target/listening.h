@@ -12,7 +12,7 @@
 #define LISTENING_LINES 65536 /* lines read of /proc/PID/net/tcp and the like */
 #define LISTENING_FILES 4096  /* open files of the process that are checked */
 
-/* Reads /proc. What cannot be read does not count. */
+/* Reads /proc. Sockets and files that cannot be read do not count. */
 bool listening__of(pid_t pid);
 
 /*

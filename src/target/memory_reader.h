@@ -35,9 +35,9 @@ void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes at mos
  *
  * - -ETIMEDOUT: the process's memory does not answer, or its allowance is used up; it is not read
  *   for a minute.
- * - -EAGAIN: the allowance for all processes is used up, or eight reads got no answer; nothing is
- *   read for a minute. Also if eight readers still wait in the kernel, until that is over, or if no
- *   process can be forked.
+ * - -EAGAIN: the allowance for all processes is used up, for example by eight unanswered reads;
+ *   nothing is read for a minute. Also if eight readers still wait in the kernel, until that is
+ *   over, or if no process can be forked.
  *
  * `reader` NULL: the calling thread reads, for as long as it takes. Use that only for processes
  * that gpuprobe started itself.

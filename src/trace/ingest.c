@@ -205,7 +205,7 @@ int trace_stream__take_stack(const void *data, size_t size, void *arg)
 {
 	struct trace_stream *stream = arg;
 
-	/* Malformed records are counted there; without memory the stack stays unknown. */
+	/* Malformed records are counted there. If memory runs out, the stack stays unknown. */
 	stacks__take(stream->stacks, data, size);
 	return 0;
 }

@@ -78,7 +78,7 @@ static bool will_be_reported(const struct trace_stream *stream, const struct tra
 	return !config->failed && event->duration_ns - trace_stream__held(stream, event) >= config->min_duration_ns;
 }
 
-/* Whether the call, or the one around it, is not to be waited for any more. */
+/* Whether to stop waiting for the call, or for the one around it. */
 static bool is_sought(struct trace_stream *stream, const struct trace_event *event)
 {
 	if (!event->depth) {

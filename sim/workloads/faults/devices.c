@@ -93,7 +93,7 @@ static void be_rank(struct run *run, struct job *job, int rank)
 	exit(0);
 }
 
-/* Of twenty launches per step one device gets twelve, the other eight; fixed: ten each. */
+/* One device gets twelve of the twenty launches per step, the other eight; fixed: ten each. */
 static void device_imbalance(struct run *run)
 {
 	struct job *job;
