@@ -14,8 +14,7 @@ static const uint64_t needed_roles[OP_COUNT] = {
 	[OP_SET] = BIT(ROLE_PTR),
 	[OP_LAUNCH] = BIT(ROLE_FUNC),
 	[OP_GRAPH_LAUNCH] = BIT(ROLE_GRAPHEXEC) | BIT(ROLE_STREAM),
-	[OP_EVENT_RECORD] = BIT(ROLE_EVENT), /* the stream is optional: without one the event
-					      * covers a whole context */
+	[OP_EVENT_RECORD] = BIT(ROLE_EVENT), /* without a stream: it covers a whole context */
 	[OP_CREATE] = BIT(ROLE_OUT),
 	[OP_DESTROY] = BIT(ROLE_HANDLE),
 	[OP_GET_KERNEL] = BIT(ROLE_OUT) | BIT(ROLE_NAME) | BIT(ROLE_MODULE),

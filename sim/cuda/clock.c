@@ -28,8 +28,7 @@ struct thread_stream {
 	struct thread_stream *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues, their order, and
-							  * busy.c's data */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the queues and busy.c's data */
 static pthread_key_t thread_key;
 
 /* --- the calling thread's streams --- */

@@ -168,8 +168,7 @@ struct CUevent_st {
 	unsigned int flags;
 	bool recorded;
 	uint64_t done_at;
-	struct CUgraph_st *capture;	/* the capture that it was recorded into, kept after its
-					 * end */
+	struct CUgraph_st *capture;	/* the capture that it was recorded into; kept afterwards */
 	uint64_t capture_id;
 	struct CUstream_st *stream;
 	struct CUgraphNode_st *node;	/* the stream's newest node at that time */

@@ -16,8 +16,7 @@ struct CUgraphNode_st {
 	uint64_t id;			/* never reused */
 	uint64_t kernels;		/* number of kernels that one execution of it runs */
 	uint64_t bytes;			/* of a captured copy or memset */
-	uint64_t device_ns;		/* of a captured graph launch: its time with the device
-					 * clock */
+	uint64_t device_ns;		/* of a captured graph launch: time by the device clock */
 	struct CUgraph_st *graph;
 	struct CUgraphNode_st *previous, *next;
 	struct CUgraphNode_st *original;	/* for a clone: its original */

@@ -34,8 +34,7 @@ struct block {
 	bool touched;			/* has bytes that were written by a copy */
 	bool low;			/* its address must fit in 32 bits */
 	bool from_pool;			/* imported by a pool, and freed like its own memory */
-	bool ran;			/* for a graph's: allocated by its latest run and not
-					 * freed since */
+	bool ran;			/* graph's: allocated by its latest run, not freed since */
 	unsigned int flags;
 	uint64_t id;
 	struct CUctx_st *context;

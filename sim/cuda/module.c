@@ -15,8 +15,7 @@
 
 struct variable {
 	struct variable *next;
-	struct CUctx_st *context;	/* the context that has it at the address; NULL if none
-					 * has yet */
+	struct CUctx_st *context;	/* that has it at the address; NULL if none has yet */
 	uint64_t address;
 	size_t size;
 	char name[];
@@ -31,8 +30,7 @@ struct image {
 	struct kernel *kernels;		/* in the order of the text */
 	struct kernel **last_kernel;
 	uint32_t nr_kernels;
-	struct kernel *found;		/* the latest found: programs look kernels up in the
-					 * order of the text */
+	struct kernel *found;		/* the latest: programs look them up in text order */
 	struct variable *variables;
 	struct image *library;		/* for a module that belongs to a library */
 	struct image *module;		/* for a library: its module, once requested */

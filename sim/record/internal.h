@@ -31,8 +31,7 @@ struct sim_state {
 	bool timed;
 	bool muted;			/* a forked child that shares its parent's file name */
 	void (*describe)(FILE *out);
-	unsigned int (*schedule)(void);	/* returns the flags of the current context; NULL without
-					 * the driver */
+	unsigned int (*schedule)(void);	/* flags of the current context; NULL without driver */
 };
 
 extern struct sim_state sim_state;

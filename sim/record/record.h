@@ -76,8 +76,7 @@ struct sim_function {
 	enum sim_layer layer;
 	enum sim_family family;
 	uint32_t index;			/* index of its counters, set by attach */
-	bool armed;			/* has faults, a latency or a hang, or needs the driver's
-					 * lock */
+	bool armed;			/* has faults, a latency or a hang, or needs the lock */
 	uint64_t armed_calls;		/* calls while armed; updated atomically */
 	struct sim_fault *faults;
 	struct sim_latency *latency;
@@ -135,8 +134,7 @@ struct sim_launches {
 struct sim_thread {
 	const struct sim_recorder *recorder;
 	bool timed;
-	bool captured;			/* a driver call within the runtime's call went into a
-					 * graph */
+	bool captured;			/* a driver call in the runtime's went into a graph */
 	enum sim_copy_kind resolved;	/* the actual kind of its copy */
 	uint32_t runtime_depth;		/* nested calls of the runtime */
 	uint32_t nr_kernels;

@@ -26,22 +26,23 @@ struct api_argument {
 	const char *type; /* C type, e.g. "size_t", "void **" */
 	uint8_t place;	  /* PLACE_* of function.h; PLACE_NONE if it is split or by reference */
 	uint8_t size;	  /* its size in bytes; more than 8: on the stack from `place` on */
-	uint8_t word;	  /* the first register or slot that holds it, split or not; PLACE_NONE
-			   * in xmm */
+	uint8_t word;	  /* its first register or slot, split or not; PLACE_NONE in xmm */
 	uint8_t passing;  /* enum api_passing */
 };
 
 struct api_function {
 	const char *symbol; /* as exported, including variants: "cuMemcpyHtoD_v2_ptds" */
 	const char *base;   /* the name without _ptds or _ptsz: "cuMemcpyHtoD_v2" */
-	const char *shown;  /* the name in text for people, without the version if <cuda.h> hides
-			     * it; "cuMemAlloc_v1" for the one that has none */
+	/*
+	 * The name in text for people: without the version if <cuda.h> hides that; "cuMemAlloc_v1"
+	 * for the function whose symbol has no version.
+	 */
+	const char *shown;
 	const char *family; /* "memory", "launch", … as in functions.tsv */
 	struct function_desc desc;
 	const struct api_argument *arguments;
 	uint8_t argument_count;
-	uint8_t soname;	 /* the last soname major whose libraries have this form; 0: the newest
-			  * form */
+	uint8_t soname;	 /* the last soname major whose libraries have this form; 0: newest */
 	uint8_t returns; /* enum trace_returns of gpuprobe/trace.h */
 	bool unrecorded; /* it may have arguments that the table does not list */
 };

@@ -53,8 +53,8 @@ static int find_offset(uint64_t *offset)
 
 	*offset = 0;
 	if (stat("/proc/self/ns/time", &own))
-		return errno == ENOENT ? 0 : -errno; /* the kernel has no time namespaces; a
-						      * missing /proc is reported elsewhere */
+		/* A kernel without time namespaces. A missing /proc is reported elsewhere. */
+		return errno == ENOENT ? 0 : -errno;
 	if (own.st_ino == FIRST_NAMESPACE)
 		return 0;
 	if (stat("/proc/self/ns/time_for_children", &childrens))

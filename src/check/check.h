@@ -15,8 +15,7 @@
 struct cuda_files;
 
 struct check_options {
-	const pid_t *pids; /* check these and their descendants; if there are none, the whole
-			    * machine */
+	const pid_t *pids; /* check these and their descendants; if none, the whole machine */
 	size_t pid_count;
 	struct cuda_files *named; /* files named by the user; check__run empties it */
 	const char *links;	  /* the value of GPUPROBE_LINKS, or NULL */

@@ -11,8 +11,7 @@
 #define NVML_PATIENCE_MS 5000
 
 struct gpu_facts {
-	char module[NVML_VERSION_SIZE];	     /* version of the kernel module; empty if none is
-					      * loaded */
+	char module[NVML_VERSION_SIZE];	     /* of the kernel module; empty if none is loaded */
 	int failure;			     /* of NVML, see nvml__failure */
 	const struct gpu_snapshot *snapshot; /* NULL if NVML failed or has not answered yet */
 };

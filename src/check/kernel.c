@@ -11,8 +11,7 @@
 #include "target/text_file.h"
 
 #define OLDEST_MAJOR 5
-#define OLDEST_MINOR 17 /* the first release with bpf_loop and bpf_find_vma; distributions may
-			 * have backported both */
+#define OLDEST_MINOR 17 /* has bpf_loop and bpf_find_vma; may have been backported */
 
 void kernel_facts__parse_lockdown(const char *text, char word[32])
 {

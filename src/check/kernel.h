@@ -8,8 +8,7 @@
 
 struct kernel_facts {
 	char release[80], machine[80]; /* from uname(2) */
-	int btf;		       /* 0 if the kernel's types can be read, or a negative
-				        * errno */
+	int btf;		       /* 0: the kernel's types can be read; or a negative errno */
 	int types_read;		       /* the same for their contents */
 	struct kernel_types types;
 	char lockdown[32]; /* "none", "integrity", "confidentiality"; empty if unknown */

@@ -26,8 +26,7 @@ struct reading {
 	struct checked_libraries *libraries;
 	uint64_t inode; /* of the last mapping that was inspected */
 	dev_t device;
-	uint64_t readable; /* an address in the vdso, where reading never blocks; 0 if none was
-			    * seen */
+	uint64_t readable; /* an address in the vdso, where reading never blocks; 0: none */
 };
 
 static bool starts(const char *text, const char *with)

@@ -35,8 +35,7 @@ struct process_facts {
 	bool user_namespace; /* it is in another user namespace than gpuprobe */
 	bool filtered;	     /* it has a seccomp filter */
 	int memory;	     /* reading its memory: 0 or a negative errno */
-	int python;	     /* 0: its frames can be read; -ENOENT: no interpreter; otherwise why
-			      * they cannot be read */
+	int python;	     /* 0: frames can be read; -ENOENT: no interpreter; or why not */
 	unsigned int python_minor;
 	struct error python_error;
 };

@@ -24,19 +24,15 @@ struct gpu {
 	int mig;		  /* number of the instance on it; GPU_NONE for a whole GPU */
 	bool divided;		  /* a whole GPU whose instances follow it in the list */
 	unsigned int minor;	  /* /dev/nvidiaN; UINT32_MAX if unknown */
-	unsigned int instance[2]; /* for an instance: ids of its GPU instance and compute
-				   * instance */
+	unsigned int instance[2]; /* for an instance: ids of GPU instance and compute instance */
 	char uuid[GPU_UUID_SIZE]; /* "GPU-…", "MIG-…"; empty if unknown */
 	char name[GPU_NAME_SIZE];
 	char bus_id[GPU_BUS_ID_SIZE];	/* "00000000:06:00.0" */
 	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
 	uint64_t used_bytes;		/* by all processes, without the driver's own reserve */
-	uint32_t busy_percent;		/* share of the latest second or less in which a kernel
-					 * ran; GPU_UNKNOWN_PERCENT */
-	int32_t stranger;		/* a process with memory on it that is not in the model;
-					 * 0 if none was seen */
-	uint64_t link_bytes_per_second; /* current bandwidth of its PCIe link in one direction; 0
-					 * if unknown */
+	uint32_t busy_percent;		/* of the latest second or less; GPU_UNKNOWN_PERCENT */
+	int32_t stranger;		/* a process on it that is not in the model; 0: none */
+	uint64_t link_bytes_per_second; /* of its PCIe link now, one direction; 0 if unknown */
 };
 
 /* A device's UUID as a call returned it. */

@@ -19,11 +19,9 @@ struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	    /* by CLOCK_MONOTONIC */
 	struct gpu_snapshot *fresh; /* not taken yet */
-	bool asked;		    /* a snapshot is wanted; the thread clears it when the
-				     * snapshot is there */
+	bool asked;		    /* a snapshot is wanted; the thread clears it afterwards */
 	bool stop;
-	int failure;	/* NVML is unavailable for this reason and the thread has left; otherwise
-			 * 0 */
+	int failure;	/* why NVML is unavailable: the thread has left; otherwise 0 */
 	bool left;	/* the thread is about to end */
 	bool abandoned; /* the owner is gone: the thread frees this */
 };

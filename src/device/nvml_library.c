@@ -21,8 +21,7 @@
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define MAX_PROCESSES 65536
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
-#define ENTRY_ROOM 64			  /* bytes reserved for an entry of a process list, see
-					   * list_kind */
+#define ENTRY_ROOM 64			  /* bytes reserved per entry of a list, see list_kind */
 
 typedef void *nvml_device;
 
@@ -44,8 +43,7 @@ struct nvml_pci {
 };
 
 struct nvml_utilization {
-	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s depending
-				   * on the GPU */
+	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s */
 };
 
 struct nvml_process {

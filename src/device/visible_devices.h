@@ -16,8 +16,7 @@
 struct visible_devices {
 	bool known;	      /* false: nothing is known, not even the number of devices */
 	size_t count;	      /* devices of the process */
-	int gpu[VISIBLE_MAX]; /* by CUDA's number: index in the machine's list, or GPU_NONE if
-			       * unknown */
+	int gpu[VISIBLE_MAX]; /* by CUDA's number: index in the machine's list, or GPU_NONE */
 };
 
 /*

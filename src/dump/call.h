@@ -12,11 +12,17 @@
 struct stack_call {
 	const char *function; /* the outermost CUDA function; NULL if the stack is in none */
 	const char *inner;    /* the innermost CUDA function, which may be the same */
-	const char *by;	      /* the outermost function of a library (NCCL, cuDNN, cuBLAS, …)
-			       * around it; NULL if there is none */
-	size_t beyond;	      /* number of innermost frames up to and including the outermost of
-			       * these, or of the C library */
-	size_t ends;	      /* number of frames before those that start a program or thread */
+	/*
+	 * The outermost function of a library (NCCL, cuDNN, cuBLAS, …) around it; NULL if there is
+	 * none.
+	 */
+	const char *by;
+	/*
+	 * The number of innermost frames up to and including the outermost of these functions, or
+	 * up to the last frame of the C library.
+	 */
+	size_t beyond;
+	size_t ends; /* number of frames before those that start a program or thread */
 };
 
 /*

@@ -16,8 +16,8 @@
 
 struct running_thread {
 	pid_t tid;
-	struct thread_look *look; /* must have room for a whole stack copy; a sample replaces its
-				   * registers and its copy */
+	/* Must have room for a whole stack copy; a sample replaces its registers and its copy. */
+	struct thread_look *look;
 	bool seen;
 };
 

@@ -15,8 +15,7 @@
 #include "host/code_locations.h"
 #include "model/steady.h"
 
-#define SUBMITTERS_MAX 128 /* numbers for threads that submit; the rest is for threads that wake
-			    * them */
+#define SUBMITTERS_MAX 128 /* for threads that submit; the rest is for threads that wake them */
 #define WAKERS_MAX (HOST_THREADS - SUBMITTERS_MAX)
 #define HOPS_MAX 3 /* from a submitting thread to one that is followed because of it */
 

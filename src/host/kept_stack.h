@@ -6,8 +6,7 @@
 #include "stack/stack.h"
 
 #define KEPT_FRAMES 128		    /* the innermost ones of each stack */
-#define KEPT_TEXT_BYTES (16u << 10) /* of texts per stack; the frame that reaches the limit is
-				     * the last one kept */
+#define KEPT_TEXT_BYTES (16u << 10) /* per stack; the frame that reaches the limit is the last */
 
 /* The memory that the copy takes, in bytes. */
 size_t kept_stack__bytes(const struct stack *stack);

@@ -13,8 +13,7 @@
 struct making {
 	const struct result_source *source;
 	struct host_process *process;
-	size_t number_of[HOST_THREADS]; /* index of a thread in the process -> its number in the
-					 * list */
+	size_t number_of[HOST_THREADS]; /* index of a thread in the process -> its number */
 };
 
 /* --- partners --- */

@@ -25,8 +25,7 @@
 #define SEARCH_EVERY 5 /* looks, after the first ones */
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
-#define WAKER_SHARE 50 /* a waker is followed if it ends sleeps of more than one fiftieth of a
-		        * thread's time */
+#define WAKER_SHARE 50 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
 #define LIMITED_MAX 64 /* processes whose control group is read */
 
 struct host_watch {

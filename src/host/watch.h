@@ -20,8 +20,11 @@
  */
 #define START_NS 2000000000
 #define WATCH_PERIOD_NS 200000000 /* between calls of host_watch__look */
-#define HOST_RATE 99		  /* default: samples per second of a thread's CPU time; 99 is
-				   * not in step with work done every 10 ms */
+/*
+ * Default samples per second of a thread's CPU time. 99 is not in step with work that is done every
+ * 10 ms.
+ */
+#define HOST_RATE 99
 
 struct gpuprobe_bpf; /* the generated skeleton */
 struct host_watch;
@@ -29,8 +32,7 @@ struct stacks;
 
 struct host_watch_options {
 	unsigned int rate;     /* samples a second */
-	struct stacks *stacks; /* names stacks, shared with the monitor; NULL: no stacks are
-			        * captured */
+	struct stacks *stacks; /* names stacks, shared with the monitor; NULL: none captured */
 	/*
 	 * Called before a process's threads are followed, to look up what is needed to read its
 	 * stacks.

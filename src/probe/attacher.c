@@ -29,8 +29,7 @@
 #define DESCRIPTORS_RESERVED 256 /* for maps, clients and temporarily open files */
 #define DESCRIPTORS_OF_FILE 4
 #define DESCRIPTORS_BY_FAMILY 12 /* if families have links of their own */
-#define DESCRIPTORS_OF_ASKS 4	 /* in addition, if functions that ask for errors have links of
-				  * their own */
+#define DESCRIPTORS_OF_ASKS 4	 /* in addition, if functions that ask for errors have links */
 
 /*
  * A file with larger tables than these gets no probes if processes on the machine map it. PyTorch's

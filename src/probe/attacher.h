@@ -25,22 +25,34 @@ struct attacher;
 struct attacher_counts {
 	uint64_t sites[LAYER_COUNT]; /* functions with probes */
 	uint64_t missing;	     /* selected functions that a library does not have */
-	const bool *slow;	     /* by row of api_functions: its probe is single-stepped in
-				      * some file; owned by the attacher */
-	size_t libraries;	     /* files with probed functions */
-	uint64_t skipped;	     /* files left without probes: counted once each, or on every
-				      * attempt if memory or descriptors were missing */
+	/*
+	 * By row of api_functions: its probe is single-stepped in some file. The attacher owns the
+	 * array.
+	 */
+	const bool *slow;
+	size_t libraries; /* files with probed functions */
+	/*
+	 * Files left without probes: counted once each, or on every attempt if memory or
+	 * descriptors were missing.
+	 */
+	uint64_t skipped;
 };
 
 /* Which of a process's mapped files to scan. */
 enum process_scan {
 	SCAN_NAMED = 0, /* files named like a CUDA library; if there are any, the program too */
-	SCAN_HELD,	/* the same for a process that is held while its loader maps libraries,
-			 * and that is scanned again when all are mapped: a runtime that needs a
-			 * driver gets its probes once the driver is mapped */
-	SCAN_PROGRAM,	/* the program in any case: it may have the runtime linked in */
-	SCAN_FORKED,	/* as SCAN_NAMED, for a child of the one process that has all probes:
-			 * probed files that it maps have probes there, too */
+	/*
+	 * As SCAN_NAMED, for a process that is held while its loader maps libraries, and that is
+	 * scanned again when all are mapped. A runtime that needs a driver gets its probes once the
+	 * driver is mapped.
+	 */
+	SCAN_HELD,
+	SCAN_PROGRAM, /* the program in any case: it may have the runtime linked in */
+	/*
+	 * As SCAN_NAMED, for a child of the one process that has all probes: probed files that it
+	 * maps have probes there, too.
+	 */
+	SCAN_FORKED,
 };
 
 /* `log` must outlive the attacher. */

@@ -12,19 +12,16 @@
 
 struct seen_file;
 
-#define DRIVERS_TOLD 256 /* numbers of driver libraries, which have 8 bits in a cookie; after
-			  * that, numbers are reused */
+/* Numbers of driver libraries, which have 8 bits in a cookie. After that, numbers are reused. */
+#define DRIVERS_TOLD 256
 
 /* A file with probes. */
 struct attached_file {
-	struct file_identity identity; /* its probes pin the inode, so no other inode gets its
-				        * address */
+	struct file_identity identity; /* pins the inode, so no other one gets its address */
 	uint64_t number;	       /* unique, never 0 */
 	uint64_t links;		       /* the number that its links use for it */
-	uint64_t leaving;	       /* the same for links of one process that are about to be
-				        * detached; 0 if there are none */
-	int fd;			       /* while its links are confined to one process: needed to
-				        * attach it for all, */
+	uint64_t leaving;	       /* the same for one-process links about to be detached */
+	int fd;			       /* for links of one process: to attach it for all, */
 	struct link_point *sites_kept;  /* at these sites; NULL: its links are for all processes */
 	size_t kept_count;
 	uint64_t shared_ns;   /* since when its links are for all; 0: since `probed_ns` */
@@ -34,8 +31,7 @@ struct attached_file {
 	bool is_followed;     /* it has, or may have, return probes */
 	bool risk_reported;	      /* the warning that these may end a process was printed */
 	uid_t user;	      /* the user whose share of files it uses, see file_shares.h */
-	bool is_kept;	      /* was not found in a process: keeps its probes even if no process
-			       * maps it */
+	bool is_kept;	      /* was not found in a process: keeps its probes if unmapped */
 	size_t sites[LAYER_COUNT];
 	size_t missing;
 };
@@ -52,11 +48,9 @@ struct attacher {
 	volatile uint32_t *both_layers; /* see struct probe_programs */
 	volatile uint32_t *driver_counts, *several_drivers;
 	unsigned int drivers;		  /* driver libraries that have got probes so far */
-	char *driver_paths[DRIVERS_TOLD]; /* by their number in cookies: the path where it was
-					   * first found; NULL if unknown */
+	char *driver_paths[DRIVERS_TOLD]; /* by number: path where it was found, or NULL */
 	struct links *links;
-	struct family_links *apart[APART_KINDS]; /* links that can be detached separately; NULL
-						  * if they cannot */
+	struct family_links *apart[APART_KINDS]; /* NULL if they cannot be detached separately */
 	struct identity_reader *identities;
 	struct hooks *hooks;
 	bool expects; /* the running processes have been noted for their hooks */
@@ -76,19 +70,19 @@ struct attacher {
 	bool claimed;	  /* attacher__claim has been done for it */
 	pid_t expected;	  /* the process that ran already, if there was exactly one */
 	bool expected_has_cuda;
-	bool has_unlisted;   /* a file with probes has a name that is not noticed when a process
-			      * maps it */
+	bool has_unlisted;   /* a probed file's name is not noticed when it is mapped */
 	uint64_t shared_ns;  /* when probes of one process were attached for all */
 	bool always_follows; /* links can skip a return where following it would do harm */
 	bool unfollows;	     /* calls of the files being attached are only watched at entry */
-	bool releases;	     /* files that no process maps are released: their probes can be
-			      * detached separately */
+	bool releases;	     /* files that no process maps lose their probes */
 	struct seen_file *seen;
 	struct file_shares *shares;
-	uid_t user;		 /* owner of the process whose files are being attached; root for
-				  * files that no process maps */
-	bool is_patient;	 /* that process keeps running, so its files can wait; not for a
-				  * held process or a file given by its path */
+	uid_t user; /* user of the process being attached; root for other files */
+	/*
+	 * The process keeps running, so its files can wait. False for a held process, and for a
+	 * file given by its path.
+	 */
+	bool is_patient;
 	bool hurries;		 /* processes wait, see attacher__hurry */
 	bool is_unfinished;	 /* files of the last process were postponed */
 	bool crowded_reported;	 /* warned that a user's programs have more files than get probes */
@@ -98,8 +92,7 @@ struct attacher {
 	uint64_t reading_ns;	/* time spent on reading the last process's mappings */
 	bool switcher_reported;	/* warned that a process's calls are only watched at entry */
 	bool long_path_reported;	/* warned that a file's path is too long to scan */
-	bool lack_reported;		/* warned that memory or descriptors are missing for a process's
-				 * files */
+	bool lack_reported;		/* warned that memory or descriptors are missing */
 };
 
 /* In the order of attaching: the runtime's probes depend on what the driver layer covers. */
@@ -117,8 +110,7 @@ int attacher__open(const char *path, struct error *err);
 struct open_file {
 	int fd;				      /* for reading */
 	const char *name;		      /* for messages */
-	const struct file_identity *expected; /* the file that it must be; NULL, or .inode 0, if
-					       * unknown */
+	const struct file_identity *expected; /* that it must be; NULL, or .inode 0: unknown */
 };
 
 /*

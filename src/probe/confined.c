@@ -20,8 +20,7 @@
 #include "probe/attacher_private.h"
 #include "target/proc.h"
 
-#define LEAVE_NS (5 * NS_PER_S) /* time for a call in progress to return before the links that
-				 * follow it are detached */
+#define LEAVE_NS (5 * NS_PER_S) /* for calls in progress, before the links are detached */
 
 static bool is_confined(const struct attached_file *file)
 {

@@ -43,8 +43,7 @@ struct family_links {
 	struct family families[SAMPLED];
 	struct family_file *files;
 	size_t file_count;
-	size_t left_out; /* files whose probes could not be attached again, counted for each
-			  * family */
+	size_t left_out; /* files that could not be attached again, counted for each family */
 };
 
 int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,

@@ -22,10 +22,12 @@ struct hooks;
 
 /* Whose hooks keep probes out of a file. */
 enum hooks_reach {
-	HOOKS_OF_ALL = 0,    /* every watched process counts: hooked functions get no probe */
-	HOOKS_OF_OWNER_ALONE /* all processes are watched: only root's and the file owner's hooks
-			      * count; processes of others are named in a warning, and are at
-			      * risk */
+	HOOKS_OF_ALL = 0, /* every watched process counts: hooked functions get no probe */
+	/*
+	 * All processes are watched: only hooks of root's and of the file owner's processes count.
+	 * Other processes are named in a warning and are at risk.
+	 */
+	HOOKS_OF_OWNER_ALONE
 };
 
 /* `identities` and `log` must outlive it. Returns NULL if out of memory. */

@@ -13,10 +13,8 @@ struct btf;
 struct kernel_types {
 	bool loops;	      /* bpf_loop (Linux 5.17) */
 	bool finds_mappings;  /* bpf_find_vma (Linux 5.17) */
-	bool one_process;     /* an iterator over mappings can be limited to one process (Linux
-			       * 6.1) */
-	bool counts_mappings; /* mm_struct has mm_lock_seq, which counts changes of mappings
-			       * (Linux 6.13) */
+	bool one_process;     /* mapping iterators can be limited to a process (Linux 6.1) */
+	bool counts_mappings; /* mm_struct counts mapping changes, mm_lock_seq (6.13) */
 };
 
 /*

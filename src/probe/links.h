@@ -25,8 +25,7 @@ struct links;
 /* One function to probe. */
 struct link_point {
 	uint16_t row;	      /* in the API table */
-	uint8_t driver;	      /* number of the driver library that it is in, see
-			       * SITE_DRIVER_SHIFT; 0: in none */
+	uint8_t driver;	      /* number of its driver library, SITE_DRIVER_SHIFT; 0: none */
 	bool wants_return;    /* ignored by session links, where the BPF program decides */
 	bool unfollowed;      /* its calls are only counted at entry; wants no return */
 	uint64_t file_offset; /* of its first instruction */

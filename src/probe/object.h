@@ -20,17 +20,17 @@ struct object_options {
 	bool track_inflight; /* keep track of unfinished asynchronous copies */
 	bool sees_memory;    /* all functions that allocate are probed */
 	bool hold;	     /* stop watched processes when they map new libraries */
-	bool profile;	     /* keep the profile of a run, gpuprobe/profile.h; probes the return
-			      * of every launch */
+	bool profile;	     /* keep the profile of a run; probes the return of every launch */
 	bool idle_records;   /* send each idle time of a device, RECORD_IDLE */
-	uint32_t steps;	     /* number of threads whose repeating submissions are tracked,
-			      * gpuprobe/steps.h; at most STEP_RECORDS, 0: none */
-	bool rates;	     /* count the calls of each thread, gpuprobe/rate.h */
-	bool sites_alone;    /* load only the programs of probes: the life of processes is not
-			      * followed */
+	/*
+	 * Number of threads whose repeating submissions are tracked, gpuprobe/steps.h; at most
+	 * STEP_RECORDS, 0: none.
+	 */
+	uint32_t steps;
+	bool rates;	  /* count the calls of each thread, gpuprobe/rate.h */
+	bool sites_alone; /* only the programs of probes: no process life is followed */
 	enum stack_mode stack_mode;
-	unsigned int stack_sites; /* the kinds of calls whose stacks are captured, 1 << enum
-				   * site_kind */
+	unsigned int stack_sites; /* calls whose stacks are captured, 1 << enum site_kind */
 	uint32_t stack_bytes;	  /* of a stack that are copied, up to STACK_COPY_MAX */
 	uint32_t stack_sample;	  /* a power of two, see struct launch_site_key */
 	uint64_t min_wait_ns;	  /* shortest wait that gets a site */

@@ -191,8 +191,7 @@ static int refuse_unknown_calls(void)
 /* Runs in a child, which may be killed; it leaves no core file. */
 static void call_and_exit(bool filtered)
 {
-	int (*volatile probed)(int) = called; /* keeps the compiler from calling a clone of the
-					       * function */
+	int (*volatile probed)(int) = called; /* so that the compiler calls no clone of it */
 	int sum = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -20,8 +20,7 @@ enum trial_end {
 
 struct probe_selftest {
 	uint64_t calls; /* calls by the child without a filter, before one that does not return */
-	uint64_t hits;	/* probe hits meanwhile: two per call and one for the last, if all is
-			 * well */
+	uint64_t hits;	/* hits meanwhile: two per call and one for the last, if all is well */
 	enum trial_end plain;
 	/*
 	 * The same under a seccomp filter that refuses unknown system calls, as container filters

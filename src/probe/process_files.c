@@ -35,8 +35,7 @@
  */
 #define PROBES_NS (10 * NS_PER_MS)
 #define SKIPS_TOLD_MAX 16
-#define SEEN_MAX 65536 /* files remembered as scanned; at the limit all are forgotten and scanned
-		        * again */
+#define SEEN_MAX 65536 /* files remembered as scanned; at the limit all are forgotten */
 
 /*
  * A scanned file: the inode that the kernel would probe, and the numbers in /proc/PID/maps. Those
@@ -70,8 +69,10 @@ void attacher__forget_seen(struct attacher *attacher)
 struct candidate {
 	struct mapping mapping; /* owns its path */
 	enum file_role role;
-	bool is_nameless;	       /* maps shows no name, because the mount, which was of
-				        * that file alone, has been detached */
+	/*
+	 * maps shows no name, because the mount, which was of that file alone, has been detached.
+	 */
+	bool is_nameless;
 	struct file_identity identity; /* .inode 0: unknown */
 };
 
@@ -86,8 +87,7 @@ struct scan {
 	bool maps_nameless;   /* it has a nameless file that may be one */
 	bool has_probes;      /* one of its files has probes */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
-	const char *at_risk;  /* a file with return probes that may end the process; NULL if
-			       * there is none */
+	const char *at_risk;  /* a file with return probes that may end the process */
 	bool is_cut;	      /* its mappings were read only in part */
 	uint64_t began_ns;    /* of scanning new files; 0: there was none yet */
 	uint64_t took_ns;     /* time charged for new files */

@@ -20,18 +20,14 @@ struct probe_programs {
 	struct bpf_map *watched, *held; /* processes by pid */
 	struct bpf_map *holds;		/* for these two see gpuprobe/holds.h */
 	volatile uint64_t *let_go_ns;
-	volatile uint32_t *both_layers;	    /* set when launches are probed at both layers; NULL
-					     * if not needed */
-	volatile uint32_t *driver_counts;   /* set once a driver has probes, see
-					     * bpf/call/state.bpf.h; NULL if not needed */
-	volatile uint32_t *several_drivers; /* set before a second driver library gets probes;
-					     * NULL if not needed */
+	volatile uint32_t *both_layers;	    /* launches are probed at both layers; may be NULL */
+	volatile uint32_t *driver_counts;   /* a driver has probes, call/state.bpf.h; or NULL */
+	volatile uint32_t *several_drivers; /* a second driver is to get probes; or NULL */
 	volatile int32_t *confined_to;	    /* for these three see bpf/process/confined.bpf.h */
 	volatile uint32_t *handing_over;
 	volatile uint64_t *handed_over_ns;
 	struct identity_programs identity;
-	volatile uint64_t *unseen_until;      /* by enum rate_family, see bpf/call/state.bpf.h;
-					       * with selection.by_family */
+	volatile uint64_t *unseen_until;      /* by enum rate_family; for selection.by_family */
 	volatile uint64_t *asks_unseen_until; /* with selection.asks */
 };
 

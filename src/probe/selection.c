@@ -42,8 +42,7 @@ static unsigned int sections_of(const struct function_desc *function)
 	case OP_CREATE:
 	case OP_DESTROY:
 		return sections_of_object(function->kind);
-	case OP_CONTEXT: /* decides the current device, and destroying a context frees all that
-			  * is in it */
+	case OP_CONTEXT: /* decides the current device; its end frees all that is in it */
 	case OP_DEVICE:
 	case OP_CAPTURE:      /* captured work is not executed, and becomes a graph */
 	case OP_EVENT_RECORD: /* streams join a capture by events */

@@ -30,11 +30,9 @@ struct function_choice {
 struct selection {
 	unsigned int sections; /* enum section */
 	enum api_mode api;
-	bool no_driver;	     /* API_AUTO: no libcuda is known, so the runtime is watched for
-			      * everything */
+	bool no_driver;	     /* API_AUTO: no libcuda is known, so watch all of the runtime */
 	bool launch_returns; /* returns of launches are probed */
-	bool asks;	     /* probe functions that ask for errors (ASK_ERROR), in each layer
-			      * whatever `api` */
+	bool asks;	     /* functions that ask for errors, in each layer whatever `api` */
 	bool getters;	     /* ASK_GETTER, by `api`; with API_AUTO in each layer */
 	bool no_returns;     /* calls are only counted at entry: no return is probed */
 	bool of_machine;     /* all processes are watched */

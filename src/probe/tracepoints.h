@@ -13,8 +13,7 @@ struct bpf_program;
 struct tracepoint {
 	struct bpf_program *program;
 	struct bpf_link **link; /* receives the link; the skeleton destroys it */
-	const char *name;	/* also in the program's section name, except for a program at
-				 * several tracepoints */
+	const char *name;	/* also in the section name, unless there are several */
 };
 
 /* Attaches all programs that are loaded. On failure `err` names the one that failed. */

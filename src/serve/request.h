@@ -17,8 +17,7 @@
 #define REQUEST_INCOMPLETE 0
 #define REQUEST_COMPLETE 200
 
-#define REQUEST_HOST_MAX 280 /* a DNS name has up to 253 bytes, plus "https://" and a port; a
-			      * longer one is cut */
+#define REQUEST_HOST_MAX 280 /* a DNS name has 253 bytes, plus "https://" and a port */
 #define REQUEST_WORD_MAX 16
 
 /*
@@ -31,8 +30,7 @@ struct request_sender {
 	char site[REQUEST_WORD_MAX];   /* Sec-Fetch-Site: "same-origin", "cross-site", … */
 	char mode[REQUEST_WORD_MAX];   /* Sec-Fetch-Mode: "navigate", … */
 	char dest[REQUEST_WORD_MAX];   /* Sec-Fetch-Dest: "document", … */
-	bool browser;		       /* it has a header that every browser sends and no scraper
-				        * does */
+	bool browser;		       /* it has a header that browsers send and scrapers do not */
 };
 
 struct request {

@@ -13,12 +13,14 @@
 /* Callers of the CUDA function, innermost first. */
 struct call_chain {
 	uint64_t address[CHAIN_MAX];
-	uint64_t interrupted[CHAIN_MAX / 64]; /* bit set: returns from a signal handler to this
-					       * address, which is not a call's return address */
+	/*
+	 * Bit set: a signal handler returns to this address, which is therefore no call's return
+	 * address.
+	 */
+	uint64_t interrupted[CHAIN_MAX / 64];
 	uint32_t count;
 	bool truncated, broken; /* as in struct stack */
-	bool whole;		/* frame pointers lead to the stack's beginning or the kernel's
-				 * limit */
+	bool whole;		/* pointers lead to the stack's beginning or the kernel's limit */
 	bool unwound;		/* from the copy */
 };
 

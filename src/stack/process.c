@@ -12,13 +12,14 @@
 #include "stack/intake.h"
 #include "target/proc.h"
 
-#define PROCESSES_MAX 1024	    /* at the limit, the process that was used longest ago is
-				     * dropped */
-#define BYTES_MAX (256u << 20)	    /* of mappings and JIT names; above it, those of the process
-				     * used longest ago are dropped and read again when needed */
+#define PROCESSES_MAX 1024 /* at the limit, the least recently used process is dropped */
+/*
+ * Limit of mappings and JIT names. Above it, those of the least recently used process are dropped,
+ * and read again when needed.
+ */
+#define BYTES_MAX (256u << 20)
 #define START_PRECISION_NS 20000000 /* /proc gives a start in clock ticks */
-#define REREAD_NS NS_PER_S	    /* maximum pause before reading again for an address that is
-				     * in no mapping */
+#define REREAD_NS NS_PER_S	    /* maximum pause before reading again for an address */
 /* The initial pause. It doubles after each reading that did not help, up to REREAD_NS. */
 #define REREAD_FIRST_NS (10 * NS_PER_MS)
 /*

@@ -39,13 +39,10 @@ struct stack_process {
 	bool changed; /* read again at the next record */
 	uint64_t read_ns;
 	uint64_t took_ns;	/* CPU time of the latest reading */
-	uint64_t takes_ns;	/* the shorter of the latest two, because the first one opens all
-				 * files */
-	uint64_t debt_ns;	/* CPU time of readings minus credit for pauses since; at the
-				 * latest reading */
+	uint64_t takes_ns;	/* the shorter of the latest two: the first one opens all files */
+	uint64_t debt_ns;	/* CPU time of readings minus credit for earlier pauses */
 	uint64_t code_version;	/* at the last reading, from a record; 0: no record has given one */
-	uint64_t wait_ns;	/* minimum pause before the next reading for an unknown address;
-				 * 0: none yet */
+	uint64_t wait_ns;	/* pause before reading for an unknown address; 0: none yet */
 	unsigned int code_hash; /* of the last code map (8 KiB) passed to the hook */
 	bool code_reported;
 	size_t bytes;	   /* of mappings and JIT names, at the last reading */

@@ -13,15 +13,16 @@
 enum stack_frame_kind {
 	FRAME_NATIVE = 0,
 	FRAME_PYTHON, /* function, file, line */
-	FRAME_MARK,   /* not a frame: `function` says what is missing here, "[truncated]",
-		       * "[callers not found]" */
+	/*
+	 * Not a frame: `function` says what is missing here, "[truncated]", "[callers not found]".
+	 */
+	FRAME_MARK,
 };
 
 struct stack_frame {
 	const char *function; /* readable and complete; NULL if unknown */
 	const char *object;   /* base name; "[vdso]", "[jit]"; NULL if in none, or for Python */
-	const char *file;     /* path of the source file as the compiler or Python recorded it,
-			       * or NULL */
+	const char *file;     /* source file as the compiler or Python recorded it, or NULL */
 	uint64_t offset;      /* in the function, or in the object, or else the address itself */
 	uint32_t line;	      /* in the file; 0 if unknown */
 	uint8_t kind;	      /* enum stack_frame_kind */
@@ -31,10 +32,8 @@ struct stack_frame {
 struct stack {
 	uint64_t serial; /* order in which stacks were first seen, from 0 */
 	uint32_t count;
-	bool truncated; /* a limit cut off the outermost frames; the last frame is a mark that
-			 * says so */
-	bool broken;	/* the stack could not be followed to its beginning; the last frame is a
-			 * mark that says so */
+	bool truncated; /* a limit cut off the outermost frames; the last frame says so */
+	bool broken;	/* the stack could not be followed further; the last frame says so */
 	/* innermost first: the CUDA function, its caller, … */
 	const struct stack_frame *frames;
 };

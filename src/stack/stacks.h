@@ -51,11 +51,10 @@ struct stack_hooks {
 
 struct stacks_options {
 	enum stack_mode mode;
-	size_t max;		      /* distinct stacks to keep, at least 1 */
-	int ring_fd;		      /* of the map `stack_ring`; -1: records only come by
-				       * stacks__take */
-	struct memory_reader *memory; /* used by the calling thread; must outlive it; NULL as in
-				       * stack_intake__new */
+	size_t max;  /* distinct stacks to keep, at least 1 */
+	int ring_fd; /* of the map `stack_ring`; -1: only stacks__take */
+	/* Used by the calling thread; must outlive it. NULL as in stack_intake__new. */
+	struct memory_reader *memory;
 	struct stack_hooks hooks;
 };
 

@@ -22,8 +22,7 @@ struct kept_stack {
 	struct kept_stack *prev, *next; /* by last use, least recent first */
 	UT_hash_handle hh;		/* by `key` */
 	size_t bytes;
-	struct stack_frame key[]; /* a first element for the data outside of frames, then the
-				   * frames */
+	struct stack_frame key[]; /* a first element for the rest of the data, then the frames */
 };
 
 struct kept_id {

@@ -28,8 +28,7 @@
 
 struct count {
 	struct debug_section abbreviations;
-	uint64_t units, read, bytes; /* abbreviations that are read for the units, and their
-				      * bytes */
+	uint64_t units, read, bytes; /* abbreviations that are read for units, and their bytes */
 };
 
 /* Whether libdw reads the section: all of .debug_…, and the name of a supplementary file. */

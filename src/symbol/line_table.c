@@ -8,10 +8,8 @@
 #include <string.h>
 
 #define FILES_BYTES_MAX (128ull << 20)
-#define STRINGS_BYTES_MAX (16ull << 20) /* limit of bytes scanned: any number of entries may
-					 * refer to a string */
-#define FILE_SIZE 64			/* size of libdw's structures for a file, without its
-					 * name */
+#define STRINGS_BYTES_MAX (16ull << 20) /* scanned; any number of entries may share a string */
+#define FILE_SIZE 64			/* libdw's structures for a file, without its name */
 #define LEB128_BYTES_MAX 10
 #define FORMATS_MAX 16 /* fields of an entry; compilers use two or three */
 
@@ -46,8 +44,7 @@ static uint64_t take_number(struct reader *reader, uint64_t size)
 	uint64_t number = 0;
 
 	if (at)
-		memcpy(&number, at, size); /* in this machine's byte order, as are all programs
-					    * on it */
+		memcpy(&number, at, size); /* in this machine's byte order, as all programs */
 	return number;
 }
 

@@ -25,10 +25,8 @@ struct native_process; /* the mappings of one process */
 /* Texts come from the process and its files: escape them before printing. */
 struct native_frame {
 	const char *function; /* readable and complete; NULL if unknown */
-	uint64_t offset;      /* of the address: in the function, or in the object if the
-			       * function is unknown */
-	const char *object;   /* base name of the file; "[vdso]", "[jit]", "[uprobes]"; NULL if
-			       * in none */
+	uint64_t offset;      /* of the address: in the function, or in the object */
+	const char *object;   /* file's base name; "[vdso]", "[jit]", "[uprobes]"; or NULL */
 	const char *file;     /* path of the source file as the compiler recorded it, or NULL */
 	uint32_t line;	      /* in it */
 };

@@ -19,8 +19,7 @@
 #define OBJECTS_MAX 16384
 #define UNMAPPED_MAX 256
 #define PATHS_MAX (2 << 20)	 /* bytes of their paths: a single path may have 4,095 */
-#define OPENED_MAX 1000		 /* per reading: otherwise a process could make gpuprobe open
-				  * files for minutes */
+#define OPENED_MAX 1000		 /* per reading: otherwise opening files could take minutes */
 #define UPROBES_NAME "[uprobes]" /* the kernel's own mapping, to which probed functions return */
 
 struct objects {

@@ -11,8 +11,7 @@
 
 enum python_lines {
 	PYTHON_LINES_LNOTAB = 0, /* 3.8 and 3.9: co_lnotab, steps of bytecode and line */
-	PYTHON_LINES_RANGES,	 /* 3.10: co_linetable, ranges of bytecode with a step of the
-				  * line */
+	PYTHON_LINES_RANGES,	 /* 3.10: co_linetable, ranges of bytecode with a line step */
 	PYTHON_LINES_LOCATIONS,	 /* since 3.11: co_linetable, entries of lines and columns */
 };
 

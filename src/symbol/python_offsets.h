@@ -23,15 +23,12 @@ struct python_offsets {
 	uint16_t key;  /* of autoTSSkey._key in _PyRuntime */
 	uint16_t code_argcount, code_file, code_name, code_table, code_first_line;
 	uint16_t code_qualname;		 /* 0 if there is none */
-	uint16_t text_ascii, text_other; /* where a str has its characters: if all are ASCII, and
-					  * otherwise */
-	uint64_t text_type;		 /* address of PyUnicode_Type, the type of every str; 0
-					  * until it is found */
-	uint64_t frame_type;		 /* address of PyFrame_Type if frames are objects: up to
-					  * 3.10 */
-	uint8_t references_bits;	 /* number of bits of an object's first word that count
-					  * references; those above are flags */
-	struct python_target target;	 /* without its addresses and libc's values */
+	uint16_t text_ascii, text_other; /* a str's characters: if all are ASCII, or not */
+	uint64_t text_type;		 /* PyUnicode_Type, every str's type; 0: not found yet */
+	uint64_t frame_type;		 /* PyFrame_Type if frames are objects: up to 3.10 */
+	/* Number of bits of an object's first word that count references; those above are flags. */
+	uint8_t references_bits;
+	struct python_target target; /* without its addresses and libc's values */
 };
 
 /* The same in every str, bytes object and type of these builds. */

@@ -15,8 +15,7 @@
 
 struct cgroup_names {
 	char container[CONTAINER_ID_LENGTH + 1]; /* 64 lower-case hex digits; empty if in none */
-	char pod[POD_UID_LENGTH + 1];		 /* with dashes, or 32 hex digits for a static
-						  * pod; empty if in none */
+	char pod[POD_UID_LENGTH + 1];		 /* with dashes, or a static pod's 32 hex digits */
 };
 
 /*

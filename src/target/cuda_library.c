@@ -15,8 +15,7 @@
  * attach and detach. Real files have a name once, or once per version.
  */
 #define SITES_MAX (4 * MAX_FUNCTIONS)
-#define UNKNOWN_MAX 65536 /* unknown names like the API's that are passed on; a library may also
-			   * contain cuBLAS */
+#define UNKNOWN_MAX 65536 /* unknown names that are passed on; cuBLAS may be inside, too */
 
 /* Functions that every implementation of a layer has; whether they are in a table. */
 struct marks {

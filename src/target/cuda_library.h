@@ -27,8 +27,7 @@ int cuda_library__layers(struct elf_file *file, unsigned int *layers);
 
 /* The relation of a row of api_functions[] to a file. */
 enum row_presence {
-	ROW_FOREIGN = 0, /* for a layer that the file does not implement, or a form for other
-			  * majors */
+	ROW_FOREIGN = 0, /* for a layer that the file lacks, or a form for other majors */
 	ROW_PRESENT,
 	ROW_ABSENT, /* the library is older or newer than the row, or stripped */
 };

@@ -27,8 +27,7 @@ struct symbol_table {
 struct indexed_symbol {
 	uint64_t value;
 	uint32_t size;
-	uint32_t name; /* offset in the strings; the top two bits are the rank among names of one
-		        * address */
+	uint32_t name; /* offset in the strings; top two bits: rank among names of one address */
 };
 
 struct symbol_index {

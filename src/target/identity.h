@@ -27,8 +27,7 @@ struct file_identity {
 struct mapped_file {
 	uint64_t start; /* of the mapping: input; the other members are output */
 	struct file_identity identity;
-	bool is_fuse;		     /* a program may serve it: by its file system's type,
-				      * however that is mounted */
+	bool is_fuse;		     /* a program may serve it, by its file system's type */
 	char name[MAPPED_NAME_SIZE]; /* the first 15 bytes of its name in its directory */
 };
 

@@ -26,8 +26,7 @@
  */
 #define STEP_NS (10 * NS_PER_MS)
 #define PERIOD_NS (60 * NS_PER_S)
-#define PROCESS_NS (400 * NS_PER_MS) /* maximum wait for one process in that time; then it is
-				      * left alone */
+#define PROCESS_NS (400 * NS_PER_MS) /* maximum wait for one process in that time */
 #define WHOLE_NS (1600 * NS_PER_MS)  /* for all of them */
 #define SLOW_MAX 64
 #define GIVEN_UP_MAX 8

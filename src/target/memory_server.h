@@ -13,8 +13,7 @@
 enum memory_request_kind {
 	MEMORY_BYTES = 0,
 	MEMORY_STRING,
-	MEMORY_ENVIRONMENT /* from /proc/PID/environ; `address` is the offset, 0 opens the file
-			    * again */
+	MEMORY_ENVIRONMENT /* /proc/PID/environ; `address` is the offset, 0 opens it again */
 };
 
 /* A request: one message of a SOCK_SEQPACKET. */

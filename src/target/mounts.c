@@ -151,8 +151,7 @@ int mounts__read(struct mounts *mounts, FILE *in, size_t *bytes)
 struct kept_list {
 	FILE *file; /* NULL if there is none */
 	struct mounts mounts;
-	size_t bytes; /* read of this process so far: a process that mounts all the time must not
-		       * be read all the time */
+	size_t bytes; /* read so far; bounds the work for a process that keeps mounting */
 };
 
 /*

@@ -9,8 +9,7 @@
 
 struct probe_point {
 	uint64_t file_offset; /* of the function's first instruction */
-	uint16_t row;	      /* in api_functions[], or beyond for a function that the table does
-			       * not know */
+	uint16_t row;	      /* in api_functions[], or beyond for an unknown function */
 	uint8_t layer;	      /* enum layer */
 	bool slow;	      /* the kernel must single-step it: about 15 us per call, not 0.5 */
 	bool nop5;	      /* it is a five-byte nop, see probe/nop5.h */

@@ -16,17 +16,21 @@
 struct process_info {
 	pid_t pid;
 	pid_t parent;
-	char state;			   /* as in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z'
-					    * zombie, …; of a living thread, if there is one */
-	bool of_kernel;			   /* a kernel thread */
-	char comm[64];			   /* name of its leader, raw: escape before printing */
-	uint64_t start_ns;		   /* since boot (the kernel's CLOCK_BOOTTIME), earlier
-					    * by up to a clock tick, 10 ms */
-	uint64_t image;			   /* of its program, gpuprobe/image.h; that of no
-					    * program if the process has ended or may not be
-					    * inspected */
-	uint64_t arguments, arguments_end; /* where its command line is in its memory; 0 in the
-					    * same cases as `image` */
+	/*
+	 * As in /proc/PID/stat: 'R', 'S', 'T' stopped, 'Z' zombie, …; of a living thread, if there
+	 * is one.
+	 */
+	char state;
+	bool of_kernel; /* a kernel thread */
+	char comm[64];	/* name of its leader, raw: escape before printing */
+	/* Since boot by the kernel's CLOCK_BOOTTIME; up to a clock tick (10 ms) too early. */
+	uint64_t start_ns;
+	/*
+	 * Of its program, gpuprobe/image.h; that of no program if the process has ended or may not
+	 * be inspected.
+	 */
+	uint64_t image;
+	uint64_t arguments, arguments_end; /* its command line in memory; 0 in the same cases */
 };
 
 struct run_time {
@@ -41,8 +45,7 @@ struct pid_list {
 
 struct pid_namespace {
 	uint64_t device, inode; /* of /proc/self/ns/pid */
-	unsigned int depth;	/* levels below the namespace that /proc shows; 0 if it is that
-				 * one */
+	unsigned int depth;	/* levels below the namespace that /proc shows; 0: it is that */
 };
 
 /* Fills *info. Returns 0, -ESRCH, or another negative errno. */

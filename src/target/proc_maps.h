@@ -17,15 +17,18 @@ struct mapping {
 	uint64_t inode;	      /* 0: not a file */
 	dev_t device;	      /* as maps shows it; with overlay mounts it differs from stat's */
 	bool executable;
-	bool deleted;	    /* the name is gone (or ends in " (deleted)": maps does not
-			     * distinguish) */
-	bool is_local;	    /* the kernel says that no program serves its file system; false:
-			     * unknown */
-	bool path_too_long; /* PATH_MAX or longer, for a file in a very deep directory: it cannot
-			     * be opened by that path */
-	const char *path;   /* in the process's mount namespace; "" for anonymous memory or a
-			     * path that is too long; "[stack]" and the like are no paths. Valid
-			     * during the callback. */
+	bool deleted;  /* the name is gone, or it ends in " (deleted)" */
+	bool is_local; /* the kernel says that no program serves it; false: unknown */
+	/*
+	 * PATH_MAX or longer, for a file in a very deep directory: it cannot be opened by that
+	 * path.
+	 */
+	bool path_too_long;
+	/*
+	 * In the process's mount namespace; "" for anonymous memory or a path that is too long;
+	 * "[stack]" and the like are no paths. Valid during the callback.
+	 */
+	const char *path;
 };
 
 /* Returns 0 to go on; any other value ends the iteration, which returns it. */

@@ -11,8 +11,7 @@
 
 struct statx;
 
-#define ROOT_FILE_MAX (1ull << 36) /* bytes; no library comes near this, and a sparse file may
-				    * claim any size */
+#define ROOT_FILE_MAX (1ull << 36) /* bytes; no library is this large; a sparse file may be */
 
 /*
  * Opens `path` below the root of process `pid`; 0 is gpuprobe's own root. Returns a file descriptor

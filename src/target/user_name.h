@@ -8,8 +8,7 @@
 
 #include <sys/types.h>
 
-#define USER_NAME_SIZE 33 /* longer names (useradd(8) allows 32 characters) are printed as
-			   * numbers */
+#define USER_NAME_SIZE 33 /* longer names (useradd(8) allows 32) are printed as numbers */
 
 struct user_names;
 

@@ -15,8 +15,7 @@
 #define PROCESSES_MAX 256	   /* processes whose mappings are kept; the oldest is dropped */
 #define TEXTS_MAX 65536		   /* per process; at the limit all are dropped and made again */
 #define TEXT_BYTES_MAX (16u << 20) /* per process, the same */
-#define REREAD_NS NS_PER_S	   /* minimum pause before reading again for an address that is
-				    * in no mapping */
+#define REREAD_NS NS_PER_S	   /* minimum pause before reading again for an address */
 
 struct place {
 	uint64_t address;
@@ -251,7 +250,6 @@ const char *address_text__find(struct address_text *places, const struct trace_p
 	if (!native_process__place(program->native, address, &frame))
 		return add_text(program, address, &frame);
 	if (program == &process->now && now >= process->read_ns + REREAD_NS)
-		process->changed = true; /* read at its next event, because texts in use must
-					  * stay valid */
+		process->changed = true; /* at its next event: texts in use must stay valid */
 	return NULL;
 }

@@ -27,8 +27,7 @@ struct copy_layout {
 	uint8_t size;	  /* of the part that is read */
 	bool narrow;	  /* sizes and device addresses have 32 bits */
 	uint8_t kind;	  /* cudaMemcpyKind, or BOX_NONE */
-	uint8_t extent;	  /* width in bytes; in elements if the runtime copies from or to an
-			   * array */
+	uint8_t extent;	  /* width in bytes, or elements if the runtime uses an array */
 	uint8_t dimensions;
 	struct copy_side dst, src;
 };

@@ -14,8 +14,7 @@
 struct trace_functions {
 	struct trace_names names;
 	size_t count;
-	struct trace_function *function[MAX_FUNCTIONS]; /* allocated one by one, so that their
-							 * addresses stay valid */
+	struct trace_function *function[MAX_FUNCTIONS]; /* one by one, so that they never move */
 };
 
 const char *trace_names__join(struct trace_names *names, const char *argument, const char *member)

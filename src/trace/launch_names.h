@@ -24,8 +24,7 @@ struct launch_name;
  * Returns NULL if out of memory.
  */
 struct launch_names *launch_names__new(bool full, struct memory_reader *memory);
-void launch_names__free(struct launch_names *names); /* all pending events must have put their
-						      * names before */
+void launch_names__free(struct launch_names *names); /* pending events must have put theirs */
 
 /*
  * Takes a RECORD_KERNEL_NAME of `size` bytes; its slot is the process's number. Returns 0, -EINVAL

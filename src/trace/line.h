@@ -22,14 +22,11 @@ enum trace_line_kind {
 	LINE_CALL = 0,	  /* a call, with its result */
 	LINE_ENTRY,	  /* --entry-return: a call begins */
 	LINE_RETURN,	  /* --entry-return: it has returned; its time is that of the return */
-	LINE_IN_PROGRESS, /* a call that later lines do not wait for: LINE_RESUMED will have its
-			   * result */
+	LINE_IN_PROGRESS, /* later lines do not wait for this call: see LINE_RESUMED */
 	LINE_RESUMED,	  /* its time is that of the return */
 	LINE_UNFINISHED,  /* a call that did not return while it was traced */
-	LINE_UNFOLLOWED,  /* a call whose return is not watched (bpf/call/switch.bpf.h): its only
-			   * line */
-	LINE_BEFORE,	  /* a call that was in progress when tracing began: arguments and
-			   * duration are unknown */
+	LINE_UNFOLLOWED,  /* the only line of a call whose return is not watched */
+	LINE_BEFORE,	  /* was in progress when tracing began: no arguments, no duration */
 	LINE_LOST,	  /* calls were lost here */
 };
 
@@ -48,16 +45,13 @@ struct trace_process {
 enum trace_form {
 	FORM_UNSIGNED = 0, /* .number */
 	FORM_SIGNED,	   /* .number as int64_t */
-	FORM_ADDRESS,	   /* .number in hexadecimal, also for 0: pointers and handles; but
-			    * stream 0 is printed as 0 */
+	FORM_ADDRESS,	   /* .number in hexadecimal, also 0; but stream 0 is printed as 0 */
 	FORM_FLAGS,	   /* .number in hexadecimal */
 	FORM_REAL,	   /* .real */
 	FORM_WORD,	   /* .text: the name of a constant, from our table; .number is its value */
-	FORM_TEXT,	   /* .text of .length bytes: the program's, to be quoted and escaped;
-			    * .cut */
+	FORM_TEXT,	   /* .text of .length bytes, the program's: quote and escape; .cut */
 	FORM_DIM3,	   /* .dims */
-	FORM_BYTES,	   /* .text of .length bytes, raw, printed in hexadecimal: IPC handles,
-			    * UUIDs */
+	FORM_BYTES,	   /* .text of .length raw bytes in hexadecimal: IPC handles, UUIDs */
 	FORM_WORDS,	   /* .words, .length of them, in hexadecimal */
 	FORM_UNREADABLE,   /* .number is the address that could not be read: <unreadable 0x…> */
 	FORM_UNKNOWN,	   /* an argument that cannot be read where it is passed (xmm0): ? */
@@ -80,11 +74,14 @@ enum trace_role {
 };
 
 struct trace_field {
-	const char *name; /* the column's word if it has a role, otherwise the argument's own
-			   * name, or "argument.member" */
-	uint8_t form;	  /* enum trace_form */
-	uint8_t role;	  /* enum trace_role */
-	bool cut;	  /* FORM_TEXT: the text was longer */
+	/*
+	 * The column's word if it has a role, otherwise the argument's own name, or
+	 * "argument.member".
+	 */
+	const char *name;
+	uint8_t form; /* enum trace_form */
+	uint8_t role; /* enum trace_role */
+	bool cut;     /* FORM_TEXT: the text was longer */
 	uint32_t length;
 	union {
 		uint64_t number;
@@ -99,8 +96,7 @@ struct trace_field {
 
 struct trace_line {
 	enum trace_line_kind kind;
-	const struct trace_function *function; /* NULL in LINE_LOST, as are all members down to
-					        * `fields` */
+	const struct trace_function *function; /* NULL in LINE_LOST, as all down to `fields` */
 	const struct trace_process *process;
 	pid_t tid;
 	uint8_t depth;
@@ -116,12 +112,10 @@ struct trace_line {
 	uint64_t held_ns;	   /* time during which gpuprobe held the process */
 	uint64_t result;	   /* see enum trace_returns */
 	bool failed;		   /* the result is a failure */
-	const char *kernel;	   /* its short readable name; NULL if the call is no launch or
-				    * the name is unknown */
+	const char *kernel;	   /* short readable name; NULL: no launch, or unknown */
 	const char *kernel_full;   /* mangled */
 	const char *kernel_place;  /* "a.out+0x1234", where its host function is, or NULL */
-	const struct stack *stack; /* its first frame is the function itself; NULL if not
-				    * captured, or unknown */
+	const struct stack *stack; /* from the function itself on; NULL: none or unknown */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
 	uint64_t lost;		/* LINE_LOST: number of calls */

@@ -35,8 +35,7 @@ struct trace_stream {
 	 */
 	bool looked;
 	uint64_t bound, end, stacks_end;
-	bool names_wait;		 /* names of stacks that were read are pending: no line
-					  * can be printed */
+	bool names_wait;		 /* for stacks that were read: no line can be printed */
 	size_t records_left, bytes_left; /* that this drain may still take in */
 
 	/*
@@ -44,10 +43,12 @@ struct trace_stream {
 	 * at the end, for those that had their last line.
 	 */
 	uint64_t (*shown)[TRACE_DEPTH];
-	uint64_t *missed;	 /* by thread number: start of the call that the last search did
-				  * not find; a second miss marks it as shown */
-	uint64_t entering_since; /* since when there always was some thread that was just
-				  * entering; 0: not the case */
+	/*
+	 * By thread number: start of the call that the last search did not find. A second miss
+	 * marks it as shown.
+	 */
+	uint64_t *missed;
+	uint64_t entering_since; /* since when some thread was always just entering; 0: no */
 	uint64_t next_search_ns;
 	uint32_t searched; /* the thread whose calls are being listed */
 	uint64_t search_before;

@@ -22,14 +22,12 @@ struct pending_event {
 	struct launch_name *name;    /* of a launch's kernel, or NULL; holds a reference */
 	struct pending_event *prev, *next; /* private to the order */
 	uint64_t sequence;	     /* order of arrival */
-	uint64_t held_ns;	     /* part of the event's duration during which gpuprobe held
-				      * the process */
+	uint64_t held_ns;	     /* during which gpuprobe held the process */
 	uint32_t size;		     /* of the event including its payload */
 	uint8_t kind;		     /* enum trace_line_kind */
 	uint8_t rank;		     /* among equal times, the lower rank comes first */
 	uint16_t reason;	     /* for a loss: enum trace_loss */
-	struct trace_event event;    /* for a loss: start_ns is that of the first lost call,
-				      * payload[0] their number */
+	struct trace_event event;    /* for a loss: start_ns of the first, payload[0] calls */
 };
 
 /* Returns NULL if out of memory. */

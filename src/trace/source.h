@@ -45,8 +45,11 @@ struct trace_source {
 	const struct trace_config *config;
 	const uint64_t *began;	 /* by thread number, see TRACE_ENTERING; TRACE_THREADS of them */
 	struct trace_lost *lost; /* TRACE_LOSSES of them */
-	struct ring *stacks;	 /* of struct stack_record: an event's stack is in it before the
-				  * event; NULL: no stacks are captured */
+	/*
+	 * Of struct stack_record: an event's stack is in it before the event. NULL: no stacks are
+	 * captured.
+	 */
+	struct ring *stacks;
 	struct stack_hooks stack_hooks;
 	int fd; /* readable when there is much to read; -1: none */
 };

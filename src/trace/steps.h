@@ -22,8 +22,7 @@ enum step_kind {
 
 #define STEP_FROM_WORDS 0xff /* .block: the argument words */
 
-#define STEP_FIRST 0x01	 /* first step of its block: represents the whole block if that could not
-			  * be read */
+#define STEP_FIRST 0x01	 /* first step of its block: represents it if it cannot be read */
 #define STEP_FACTOR 0x02 /* the number is a factor of the product of a later step */
 #define STEP_WAY 0x04	 /* for STEP_BOX: also show the kind */
 
@@ -44,8 +43,7 @@ struct trace_step {
 	uint8_t flags;	 /* STEP_* */
 	uint8_t unit;	 /* bytes per unit of the number */
 	uint8_t layer;
-	uint8_t words[3]; /* for STEP_DIMS: TRACE_NO_WORD means 1; for STEP_PRODUCT the first is
-			   * the number of factors */
+	uint8_t words[3]; /* STEP_DIMS: TRACE_NO_WORD means 1; STEP_PRODUCT: [0] factors */
 };
 
 /* The field that represents a block that could not be read or is empty. */

@@ -50,8 +50,7 @@ struct trace_stream_options {
 struct trace_counts {
 	uint64_t calls;		       /* calls with a line, each counted once */
 	uint64_t lost;		       /* calls not shown for lack of room, all reasons */
-	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN and those of stacks are not part of
-				        * `lost` */
+	uint64_t losses[TRACE_LOSSES]; /* TRACE_LOST_RETURN and stacks are not part of `lost` */
 	uint64_t unfinished;	       /* of `calls` */
 	uint64_t unfollowed;	       /* of `calls`: their return was not watched */
 	uint64_t malformed;	       /* malformed records, dropped */

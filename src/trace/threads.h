@@ -45,8 +45,7 @@ struct trace_threads;
 
 /* Returns NULL if out of memory. */
 struct trace_threads *trace_threads__new(bool wants_cgroup);
-void trace_threads__free(struct trace_threads *threads); /* all pending events must have put
-							  * their threads before */
+void trace_threads__free(struct trace_threads *threads); /* pending events must have put theirs */
 
 /* Takes a TRACE_THREAD record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
 int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record);

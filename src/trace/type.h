@@ -30,8 +30,7 @@ enum type_sort {
 /* The type of the value itself or, for a pointer, of its target. */
 struct trace_type {
 	uint8_t sort; /* enum type_sort */
-	uint8_t form; /* enum trace_form: UNSIGNED, SIGNED, ADDRESS, REAL, DIM3, BYTES or TEXT
-		       * (char) */
+	uint8_t form; /* enum trace_form: UNSIGNED, SIGNED, ADDRESS, REAL, DIM3, BYTES or TEXT */
 	uint8_t size; /* bytes; 0 if unknown */
 	uint8_t layer;
 	const struct api_value *values;

@@ -37,8 +37,7 @@ struct fault {
 	void (*run)(struct run *run);
 	const char *about;
 	bool opens;		/* calls run__open itself, later or in other processes */
-	const char *environment; /* that makes it findable, besides CUDA_SIM_ASYNC=2ms; NULL:
-				  * only that */
+	const char *environment; /* that makes it findable; NULL: CUDA_SIM_ASYNC=2ms is enough */
 	const char *options;	 /* for gpuprobe diagnose; NULL: none */
 	const char *arguments;	 /* of its own, besides the id; NULL: none */
 };

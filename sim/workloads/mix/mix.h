@@ -124,8 +124,7 @@ struct mix {
 	uint32_t generations[MIX_DEVICES];
 	CUlibrary library;		/* shared by all actors */
 	void *kernels[MIX_KERNELS];
-	pthread_rwlock_t quiet;		/* read-locked during each action; write-locked while all
-					 * are stopped */
+	pthread_rwlock_t quiet;		/* read-locked by each action; write-locked if all stop */
 	bool stop;
 	int ended[2];			/* a pipe: indices of actors whose thread has ended */
 	pthread_mutex_t lock;		/* guards the things that pass from one actor to another */
