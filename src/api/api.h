@@ -51,8 +51,8 @@ extern const struct api_function api_functions[];
 extern const size_t api_function_count;
 
 /*
- * The family whose calls a row's tallies count. RATE_EXACT for kernels too: their tallies count
- * launches whose parameters were read; launches themselves are counted by kernel.
+ * The family whose calls a row's tallies count. RATE_EXACT for kernels too: their tallies count the
+ * sampled launches that were examined; launches themselves are counted by kernel.
  */
 enum rate_family api__tally_family(uint16_t row);
 

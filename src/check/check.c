@@ -17,7 +17,7 @@
 #include "target/cuda_files.h"
 #include "target/cuda_library.h"
 
-#define MACHINE "" /* the root above /proc and /sys */
+#define MACHINE "" /* the root that has /proc and /sys */
 
 /* Takes ownership of the open files. */
 static int take_files(struct cuda_files *files, struct checked_libraries *libraries)
