@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks of a row of functions.tsv beyond its spelling: the BPF programs rely on them. */
+// Checks of a row of functions.tsv beyond its spelling: the BPF programs rely on them.
 #include "row.h"
 
 #include <ctype.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C: generates the C tables of the CUDA API from
- * its description, at build time. If the description is wrong, OUT.C stays unchanged.
- */
+// generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C: generates the C tables of the CUDA API from
+// its description, at build time. If the description is wrong, OUT.C stays unchanged.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -237,7 +237,8 @@ static int check_last_argument(const struct table_function *function, const stru
 	const struct table_argument *a;
 
 	for (a = function->arguments; a < last; a++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): one without a name has ended the reading. */
+		/* An argument without a name has ended the reading, so none is NULL here. */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		if (strcmp(a->name, last->name) == 0)
 			return row__fail(row, "two arguments are called %s", a->name);
 		if (arg_location__overlap(&a->place, &last->place))

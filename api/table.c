@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the TSV files; see table.h. */
+// Reads the TSV files; see table.h.
 #include "table.h"
 
 #include <errno.h>

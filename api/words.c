@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The words of functions.tsv and the sizes of its types; see words.h. */
+// The words of functions.tsv and the sizes of its types; see words.h.
 #include "words.h"
 
 #include <stddef.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Writes the table as a C file. All text in it is an identifier, a type of letters, digits, spaces
- * and stars, or one of our own words, so none needs escaping.
- */
+// Writes the table as a C file. All text in it is an identifier, a type of letters, digits, spaces
+// and stars, or one of our own words, so none needs escaping.
 #include <errno.h>
 #include <string.h>
 

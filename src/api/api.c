@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Look-ups in the generated tables of the CUDA API; see api.h. */
+// Look-ups in the generated tables of the CUDA API; see api.h.
 #include "api/api.h"
 
 #include <stdbool.h>

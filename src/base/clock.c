@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the system's clocks; see clock.h. */
+// Reads the system's clocks; see clock.h.
 #include "base/clock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The file descriptor limit; see descriptors.h. */
+// The file descriptor limit; see descriptors.h.
 #include "base/descriptors.h"
 
 #include <sys/resource.h>

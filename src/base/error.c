@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The text of a failure; see error.h. */
+// The text of a failure; see error.h.
 #include "base/error.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Makes text of watched processes printable; see escape.h. */
+// Makes text of watched processes printable; see escape.h.
 #include "base/escape.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* SipHash-1-3 (Aumasson and Bernstein); see hash.h. */
+// SipHash-1-3 (Aumasson and Bernstein); see hash.h.
 #include "base/hash.h"
 
 #include <stdint.h>

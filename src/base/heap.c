@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Returns the heap's free memory; see heap.h. */
+// Returns the heap's free memory; see heap.h.
 #include "base/heap.h"
 
 #include <malloc.h>

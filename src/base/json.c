@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The streaming JSON writer; see json.h. */
+// The streaming JSON writer; see json.h.
 #include "base/json.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages on stderr; see log.h. */
+// Messages on stderr; see log.h.
 #include "base/log.h"
 
 #include <stdarg.h>

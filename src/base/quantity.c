@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Amounts as text; see quantity.h. */
+// Amounts as text; see quantity.h.
 #include "base/quantity.h"
 
 #include <inttypes.h>

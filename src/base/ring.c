@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads a BPF ring buffer; see ring.h. */
+// Reads a BPF ring buffer; see ring.h.
 #include "base/ring.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text written to memory; see text_stream.h. */
+// Text written to memory; see text_stream.h.
 #include "base/text_stream.h"
 
 #include <errno.h>

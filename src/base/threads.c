@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs the same work in several threads; see threads.h. */
+// Runs the same work in several threads; see threads.h.
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text within XML; see xml.h. */
+// Text within XML; see xml.h.
 #include "base/xml.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs all checks in turn; see check.h. */
+// Runs all checks in turn; see check.h.
 #include "check/check.h"
 
 #include <errno.h>

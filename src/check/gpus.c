@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges GPUs and their driver; see gpus.h. */
+// Judges GPUs and their driver; see gpus.h.
 #include "check/gpus.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the machine or a container allows gpuprobe to do; see host.h. */
+// What the machine or a container allows gpuprobe to do; see host.h.
 #include "check/host.h"
 
 #include <errno.h>

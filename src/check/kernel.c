@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The kernel itself; see kernel.h. */
+// The kernel itself; see kernel.h.
 #include "check/kernel.h"
 
 #include <errno.h>

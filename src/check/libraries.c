@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges CUDA libraries; see libraries.h. */
+// Judges CUDA libraries; see libraries.h.
 #include "check/libraries.h"
 
 #include <errno.h>

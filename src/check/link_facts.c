@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tries BPF and links; see links.h. */
+// Tries BPF and links; see links.h.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges BPF and links; see links.h. */
+// Judges BPF and links; see links.h.
 #include "check/links.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The list of lines that a check produces; see list.h. */
+// The list of lines that a check produces; see list.h.
 #include "check/list.h"
 
 #include <errno.h>

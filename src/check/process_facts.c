@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the facts about a process; see process_facts.h. */
+// Reads the facts about a process; see process_facts.h.
 #include "check/process_facts.h"
 
 #include <elf.h>

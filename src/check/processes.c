@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges running processes; see processes.h. */
+// Judges running processes; see processes.h.
 #include "check/processes.h"
 
 #include <errno.h>

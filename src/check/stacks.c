@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges call stacks; see stacks.h. */
+// Judges call stacks; see stacks.h.
 #include "check/stacks.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A process's environment variables and device nodes; see cuda_environment.h. */
+// A process's environment variables and device nodes; see cuda_environment.h.
 #include "device/cuda_environment.h"
 
 #include <errno.h>

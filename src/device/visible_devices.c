@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Matches CUDA_VISIBLE_DEVICES with the machine's list of GPUs; see visible_devices.h. */
+// Matches CUDA_VISIBLE_DEVICES with the machine's list of GPUs; see visible_devices.h.
 #include "device/visible_devices.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The call that a stack is in; see call.h. */
+// The call that a stack is in; see call.h.
 #include "dump/call.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Children that a thread waits for; see child.h. */
+// Children that a thread waits for; see child.h.
 #include "dump/child.h"
 
 #include <asm/unistd_64.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which processes a dump covers; see choice.h. */
+// Which processes a dump covers; see choice.h.
 #include "dump/choice.h"
 
 #include <errno.h>

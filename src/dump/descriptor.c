@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Descriptors of a thread; see descriptor.h. */
+// Descriptors of a thread; see descriptor.h.
 #include "dump/descriptor.h"
 
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes dumps; see dump.h. */
+// Takes dumps; see dump.h.
 #include "dump/dump.h"
 
 #include <errno.h>

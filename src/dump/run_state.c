@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* States of threads; see run_state.h. */
+// States of threads; see run_state.h.
 #include "dump/run_state.h"
 
 /* From Linux's include/linux/sched.h, 6.1 to 6.18. */

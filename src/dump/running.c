@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Samples threads that run; see running.h. */
+// Samples threads that run; see running.h.
 #include "dump/running.h"
 
 #include <asm/perf_regs.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* System calls by number; see system_call.h. */
+// System calls by number; see system_call.h.
 #include "dump/system_call.h"
 
 #include <asm/unistd_64.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes the threads of a process; see taken.h. */
+// Takes the threads of a process; see taken.h.
 #include "dump/taken.h"
 
 #include <dirent.h>

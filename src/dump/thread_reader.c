@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs the task iterator on threads; see thread_reader.h. */
+// Runs the task iterator on threads; see thread_reader.h.
 #include "dump/thread_reader.h"
 
 #include <bpf/bpf.h>

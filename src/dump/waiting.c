@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the threads of a process wait for; see waiting.h. */
+// What the threads of a process wait for; see waiting.h.
 #include "dump/waiting.h"
 
 #include <asm/unistd_64.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Profiles of followed threads; see counts.h. */
+// Profiles of followed threads; see counts.h.
 #include "host/counts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Moves counts from the BPF map of sites to places; see drain.h. */
+// Moves counts from the BPF map of sites to places; see drain.h.
 #include "host/drain.h"
 
 #include <bpf/bpf.h>

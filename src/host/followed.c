@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Followed threads; see followed.h. */
+// Followed threads; see followed.h.
 #include "host/followed.h"
 
 #include <bpf/bpf.h>

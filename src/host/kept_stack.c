@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Copies of named stacks; see kept_stack.h. */
+// Copies of named stacks; see kept_stack.h.
 #include "host/kept_stack.h"
 
 #include <stdlib.h>

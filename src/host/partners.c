@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the partners of followed threads; see partners.h. */
+// Reads the partners of followed threads; see partners.h.
 #include "host/partners.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts followed threads to the model's form; see result.h. */
+// Converts followed threads to the model's form; see result.h.
 #include "host/result.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Follows threads; see watch.h. */
+// Follows threads; see watch.h.
 #include "host/watch.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads, judges and gives up capabilities; see capabilities.h. */
+// Reads, judges and gives up capabilities; see capabilities.h.
 #include "privilege/capabilities.h"
 
 #include <errno.h>

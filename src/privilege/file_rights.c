@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The caller's permissions on files; see file_rights.h. */
+// The caller's permissions on files; see file_rights.h.
 #include "privilege/file_rights.h"
 
 #include <errno.h>

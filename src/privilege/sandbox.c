@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The system call filter; see sandbox.h. */
+// The system call filter; see sandbox.h.
 #include "privilege/sandbox.h"
 
 #include <errno.h>

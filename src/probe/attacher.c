@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches files, each once; see attacher.h. process_files.c finds the files of a process. */
+// Attaches files, each once; see attacher.h. process_files.c finds the files of a process.
 #include "probe/attacher.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Samples CPUs; see cpu_samples.h. */
+// Samples CPUs; see cpu_samples.h.
 #include "probe/cpu_samples.h"
 
 #include <bpf/libbpf.h>

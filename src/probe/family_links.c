@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches and detaches the probes of a family on all files; see family_links.h. */
+// Attaches and detaches the probes of a family on all files; see family_links.h.
 #include "probe/family_links.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tries out the kernel's features; see features.h. */
+// Tries out the kernel's features; see features.h.
 #include "probe/features.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Users' shares of room and time for files with probes; see file_shares.h. */
+// Users' shares of room and time for files with probes; see file_shares.h.
 #include "probe/file_shares.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Records holds and computes with them; see holds.h. */
+// Records holds and computes with them; see holds.h.
 #include "probe/holds.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds hooked functions; see hooks.h. */
+// Finds hooked functions; see hooks.h.
 #include "probe/hooks.h"
 
 #include <errno.h>

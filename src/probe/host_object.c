@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads the BPF object that follows threads; see host_object.h. */
+// Loads the BPF object that follows threads; see host_object.h.
 #include "probe/host_object.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looks things up in the kernel's BTF; see kernel_types.h. */
+// Looks things up in the kernel's BTF; see kernel_types.h.
 #include "probe/kernel_types.h"
 
 #include <bpf/btf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches the BPF programs to files; see links.h. */
+// Attaches the BPF programs to files; see links.h.
 #include "probe/links.h"
 
 #include <bpf/bpf.h>

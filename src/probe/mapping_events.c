@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the kernel's records of mappings; see mapping_events.h. */
+// Reads the kernel's records of mappings; see mapping_events.h.
 #include "probe/mapping_events.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* BPF_LINK_CREATE for uprobe_multi; see multi_link.h. */
+// BPF_LINK_CREATE for uprobe_multi; see multi_link.h.
 #include "probe/multi_link.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Kernels on which probes on a five-byte nop end forked children; see nop5.h. */
+// Kernels on which probes on a five-byte nop end forked children; see nop5.h.
 #include "probe/nop5.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens, configures and loads the BPF object; see object.h. */
+// Opens, configures and loads the BPF object; see object.h.
 #include "probe/object.h"
 
 #include <bpf/bpf.h>

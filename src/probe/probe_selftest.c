@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Probes a function of gpuprobe itself; see probe_selftest.h. */
+// Probes a function of gpuprobe itself; see probe_selftest.h.
 #include "probe/probe_selftest.h"
 
 #include <bpf/bpf.h>

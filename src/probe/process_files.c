@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches the files that a process maps; see attacher__add_process in attacher.h. */
+// Attaches the files that a process maps; see attacher__add_process in attacher.h.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Kernels whose return probes end processes with a seccomp filter; see return_probes.h. */
+// Kernels whose return probes end processes with a seccomp filter; see return_probes.h.
 #include "probe/return_probes.h"
 
 #include <errno.h>

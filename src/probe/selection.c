@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions are probed; see selection.h. */
+// Which functions are probed; see selection.h.
 #include "probe/selection.h"
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Maps of stacks; see stack_maps.h. */
+// Maps of stacks; see stack_maps.h.
 #include "probe/stack_maps.h"
 
 #include <bpf/bpf.h>

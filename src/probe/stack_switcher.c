@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds programs that may switch stacks; see stack_switcher.h. */
+// Finds programs that may switch stacks; see stack_switcher.h.
 #include "probe/stack_switcher.h"
 
 #include <fcntl.h>

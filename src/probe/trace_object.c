@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens, configures and loads the tracer's BPF object; see trace_object.h. */
+// Opens, configures and loads the tracer's BPF object; see trace_object.h.
 #include "probe/trace_object.h"
 
 #include <bpf/libbpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Uprobe events of tracefs; see tracefs.h. Format: Documentation/trace/uprobetracer.rst. */
+// Uprobe events of tracefs; see tracefs.h. Format: Documentation/trace/uprobetracer.rst.
 #include "probe/tracefs.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Keeps tracefs events open, and cleans up after a gpuprobe that was killed; see tracefs_guard.h.
- */
+// Keeps tracefs events open, and cleans up after a gpuprobe that was killed; see tracefs_guard.h.
 #include "probe/tracefs_guard.h"
 
 #include <errno.h>

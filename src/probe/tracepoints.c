@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches programs to tracepoints; see tracepoints.h. */
+// Attaches programs to tracepoints; see tracepoints.h.
 #include "probe/tracepoints.h"
 
 #include <bpf/libbpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Parses and binds ADDRESS:PORT; see address.h. */
+// Parses and binds ADDRESS:PORT; see address.h.
 #include "serve/address.h"
 
 #include <ctype.h>

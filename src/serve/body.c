@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A response's body; see body.h. */
+// A response's body; see body.h.
 #include "serve/body.h"
 
 #include <stdlib.h>

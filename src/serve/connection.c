@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One client of the HTTP server; see connection.h. */
+// One client of the HTTP server; see connection.h.
 #include "serve/connection.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Judges on whose behalf a browser makes a request; see foreign.h. */
+// Judges on whose behalf a browser makes a request; see foreign.h.
 #include "serve/foreign.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compresses a response's body; see gzip.h. */
+// Compresses a response's body; see gzip.h.
 #include "serve/gzip.h"
 
 #include <errno.h>

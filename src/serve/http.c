@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The HTTP server: listening and limiting connections; see http.h. */
+// The HTTP server: listening and limiting connections; see http.h.
 #include "serve/http.h"
 
 #include <errno.h>

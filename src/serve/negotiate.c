@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Content negotiation; see negotiate.h. */
+// Content negotiation; see negotiate.h.
 #include "serve/negotiate.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The server's pages; see page.h. */
+// The server's pages; see page.h.
 #include "serve/page.h"
 
 #include <errno.h>

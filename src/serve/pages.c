@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Metrics pages that are sent more than once; see pages.h. */
+// Metrics pages that are sent more than once; see pages.h.
 #include "serve/pages.h"
 
 #include <event2/event.h>

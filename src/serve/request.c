@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Parses an HTTP request's head; see request.h. */
+// Parses an HTTP request's head; see request.h.
 #include "serve/request.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Builds an HTTP response; see response.h. */
+// Builds an HTTP response; see response.h.
 #include "serve/response.h"
 
 #include <errno.h>

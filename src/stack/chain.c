@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts a record to addresses; see chain.h. */
+// Converts a record to addresses; see chain.h.
 #include "stack/chain.h"
 
 #include <errno.h>

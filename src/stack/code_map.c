@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where a process has code; see code_map.h. */
+// Where a process has code; see code_map.h.
 #include "stack/code_map.h"
 
 #include <string.h>

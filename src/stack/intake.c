@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes in stack records; see intake.h. */
+// Takes in stack records; see intake.h.
 #include "stack/intake.h"
 
 #include <errno.h>

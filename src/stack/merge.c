@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Merges native and Python frames; see merge.h. */
+// Merges native and Python frames; see merge.h.
 #include "stack/merge.h"
 
 #include <string.h>

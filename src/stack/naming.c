@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names the frames of one stack; see naming.h. */
+// Names the frames of one stack; see naming.h.
 #include "stack/naming.h"
 
 #include <errno.h>

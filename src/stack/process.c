@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The processes of the stacks; see process.h. */
+// The processes of the stacks; see process.h.
 #include "stack/process.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The Python frames of a record; see python.h. */
+// The Python frames of a record; see python.h.
 #include "stack/python.h"
 
 #include "stack/process.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns records into named stacks; see stacks.h. */
+// Turns records into named stacks; see stacks.h.
 #include "stack/stacks.h"
 
 #include <errno.h>

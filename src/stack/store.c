@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks by their ids; see store.h. */
+// Stacks by their ids; see store.h.
 #include "stack/store.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Texts that many frames share; see texts.h. */
+// Texts that many frames share; see texts.h.
 #include "stack/texts.h"
 
 #include <stdlib.h>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Unwinds copies of stacks with libdwfl; see unwind.h.
- *
- * A file becomes a module of the process's Dwfl when the first address in it is met, so the
- * hundreds of files that a process maps cost nothing. Its frame information belongs to the file in
- * the cache and is shared by all processes.
- *
- * Without frame information libdwfl guesses by the frame pointer, and it does not distinguish the
- * end of a stack from an error. So each frame's information is checked before libdwfl uses it.
- */
+// Unwinds copies of stacks with libdwfl; see unwind.h.
+//
+// A file becomes a module of the process's Dwfl when the first address in it is met, so the
+// hundreds of files that a process maps cost nothing. Its frame information belongs to the file in
+// the cache and is shared by all processes.
+//
+// Without frame information libdwfl guesses by the frame pointer, and it does not distinguish the
+// end of a stack from an error. So each frame's information is checked before libdwfl uses it.
 #include "stack/unwind.h"
 
 #include <dwarf.h>

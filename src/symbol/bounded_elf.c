@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens ELF files for libelf; see bounded_elf.h. */
+// Opens ELF files for libelf; see bounded_elf.h.
 #include "symbol/bounded_elf.h"
 
 #include <gelf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Build ids as text; see build_id.h. */
+// Build ids as text; see build_id.h.
 #include "symbol/build_id.h"
 
 #include <stdio.h>

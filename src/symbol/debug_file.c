@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Separate debug files; see debug_file.h. */
+// Separate debug files; see debug_file.h.
 #include "symbol/debug_file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks debug sections before libdw reads them; see debug_sections.h. */
+// Checks debug sections before libdw reads them; see debug_sections.h.
 #include "symbol/debug_sections.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads debuginfod's client; see debuginfod_library.h. */
+// Loads debuginfod's client; see debuginfod_library.h.
 #include "symbol/debuginfod_library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libiberty's demanglers; see demangler.h. */
+// libiberty's demanglers; see demangler.h.
 #include "symbol/demangler.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* CRCs of files, read once and with a limited rate; see file_crc.h. */
+// CRCs of files, read once and with a limited rate; see file_crc.h.
 #include "symbol/file_crc.h"
 
 #include <errno.h>

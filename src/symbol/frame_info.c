@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Checks call frame information before libdw reads it; see frame_info.h.
- *
- * An instruction may name a register that makes libdw take gigabytes, or remember states endlessly.
- * The search table may lead libdw into the middle of an entry, where it reads something else.
- */
+// Checks call frame information before libdw reads it; see frame_info.h.
+//
+// An instruction may name a register that makes libdw take gigabytes, or remember states endlessly.
+// The search table may lead libdw into the middle of an entry, where it reads something else.
 #include "symbol/frame_info.h"
 
 #include <dwarf.h>

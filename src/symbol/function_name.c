@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts symbols to names; see function_name.h. */
+// Converts symbols to names; see function_name.h.
 #include "symbol/function_name.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts a host function's address to its kernel's name; see host_stub.h. */
+// Converts a host function's address to its kernel's name; see host_stub.h.
 #include "symbol/host_stub.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Validates, demangles and cuts the names of kernels; see kernel_name.h. short_name.c finds the
- * bare function name.
- */
+// Validates, demangles and cuts the names of kernels; see kernel_name.h. short_name.c finds the
+// bare function name.
 #include "symbol/kernel_name.h"
 
 #include <errno.h>

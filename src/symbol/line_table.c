@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks the files of a line table before libdw reads them; see line_table.h. */
+// Checks the files of a line table before libdw reads them; see line_table.h.
 #include "symbol/line_table.h"
 
 #include <dwarf.h>

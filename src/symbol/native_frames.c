@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Converts addresses to functions and lines; see native_frames.h. */
+// Converts addresses to functions and lines; see native_frames.h.
 #include "symbol/native_frames.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* perf-PID.map; see perf_map.h. */
+// perf-PID.map; see perf_map.h.
 #include "symbol/perf_map.h"
 
 #include <errno.h>

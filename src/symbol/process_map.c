@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The mappings of a process; see process_map.h. */
+// The mappings of a process; see process_map.h.
 #include "symbol/process_map.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Code objects of Python processes; see python_code.h. */
+// Code objects of Python processes; see python_code.h.
 #include "symbol/python_code.h"
 
 #include <errno.h>

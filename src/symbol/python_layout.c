@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compares an interpreter's structures with what it says about them; see python_layout.h. */
+// Compares an interpreter's structures with what it says about them; see python_layout.h.
 #include "symbol/python_layout.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Line numbers of Python code; see python_lines.h. */
+// Line numbers of Python code; see python_lines.h.
 #include "symbol/python_lines.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Offsets in CPython by version; see python_offsets.h. */
+// Offsets in CPython by version; see python_offsets.h.
 #include "symbol/python_offsets.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The Python interpreter in a process; see python_process.h. */
+// The Python interpreter in a process; see python_process.h.
 #include "symbol/python_process.h"
 
 #include <errno.h>

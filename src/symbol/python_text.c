@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Strings of a Python process; see python_text.h. */
+// Strings of a Python process; see python_text.h.
 #include "symbol/python_text.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads a kernel's name from another process's memory; see remote_name.h. */
+// Reads a kernel's name from another process's memory; see remote_name.h.
 #include "symbol/remote_name.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The bare function name of a kernel; see kernel_name__short in kernel_name.h. */
+// The bare function name of a kernel; see kernel_name__short in kernel_name.h.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines by libdw; see source_lines.h. */
+// Lines by libdw; see source_lines.h.
 #include "symbol/source_lines.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opened ELF files and their symbols; see symbol_cache.h. */
+// Opened ELF files and their symbols; see symbol_cache.h.
 #include "symbol/symbol_cache.h"
 
 #include <errno.h>

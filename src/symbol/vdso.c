@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The vdso as a file; see vdso.h. */
+// The vdso as a file; see vdso.h.
 #include "symbol/vdso.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds control groups by their paths; see cgroup_place.h. */
+// Finds control groups by their paths; see cgroup_place.h.
 #include "target/cgroup_place.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The command line of a process; see command_line.h. */
+// The command line of a process; see command_line.h.
 #include "target/command_line.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds CUDA libraries without looking at processes; see cuda_files.h. */
+// Finds CUDA libraries without looking at processes; see cuda_files.h.
 #include "target/cuda_files.h"
 
 #include <errno.h>

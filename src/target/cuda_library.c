@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The CUDA functions of a file; see cuda_library.h. */
+// The CUDA functions of a file; see cuda_library.h.
 #include "target/cuda_library.h"
 
 #include <errno.h>

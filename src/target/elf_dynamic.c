@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Finds an ELF file's symbol tables: by its section headers or, if those were stripped or are
- * wrong, by PT_DYNAMIC, which the loader itself uses.
- */
+// Finds an ELF file's symbol tables: by its section headers or, if those were stripped or are
+// wrong, by PT_DYNAMIC, which the loader itself uses.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

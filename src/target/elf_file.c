@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens an ELF file and reads its headers; see elf_file.h. */
+// Opens an ELF file and reads its headers; see elf_file.h.
 #include "target/elf_file.h"
 
 #include <errno.h>

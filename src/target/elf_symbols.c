@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The contents of an ELF file's symbol tables: iterates over them, finds a name, names an address.
- * See elf_file.h.
- */
+// The contents of an ELF file's symbol tables: iterates over them, finds a name, names an address.
+// See elf_file.h.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Gets the inode behind a mapping from the task_vma iterator; see identity.h. */
+// Gets the inode behind a mapping from the task_vma iterator; see identity.h.
 #include "target/identity.h"
 
 #include <bpf/bpf.h>

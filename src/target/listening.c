@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Listening sockets of a process; see listening.h. Fields of the tables:
- * Documentation/networking/proc_net_tcp.rst.
- */
+// Listening sockets of a process; see listening.h. Fields of the tables:
+// Documentation/networking/proc_net_tcp.rst.
 #include "target/listening.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The loader's cache and its default directories; see loader_cache.h. */
+// The loader's cache and its default directories; see loader_cache.h.
 #include "target/loader_cache.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the memory of processes that may be hostile; see memory_reader.h. */
+// Reads the memory of processes that may be hostile; see memory_reader.h.
 #include "target/memory_reader.h"
 
 #include <errno.h>

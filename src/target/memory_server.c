@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The process that reads other processes' memory; see memory_server.h. */
+// The process that reads other processes' memory; see memory_server.h.
 #include "target/memory_server.h"
 
 #include <errno.h>

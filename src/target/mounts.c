@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The mounts that a process sees; see mounts.h. */
+// The mounts that a process sees; see mounts.h.
 #include "target/mounts.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The pid namespaces that have a process; see pid_namespaces.h. */
+// The pid namespaces that have a process; see pid_namespaces.h.
 #include "target/pid_namespaces.h"
 
 #include <errno.h>

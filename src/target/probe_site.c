@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which first instructions allow a cheap probe; see probe_point.h. */
+// Which first instructions allow a cheap probe; see probe_point.h.
 #include "target/probe_site.h"
 
 /* Legacy prefixes: a nop with one is still a nop, but a 16-bit branch is not emulated. */

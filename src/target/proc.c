@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes, from /proc; see proc.h. */
+// Processes, from /proc; see proc.h.
 #include "target/proc.h"
 
 #include <ctype.h>

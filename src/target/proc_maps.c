@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads /proc/PID/maps; see proc_maps.h. */
+// Reads /proc/PID/maps; see proc_maps.h.
 #include "target/proc_maps.h"
 
 #include <errno.h>

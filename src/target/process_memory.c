@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The memory of another process; see process_memory.h. */
+// The memory of another process; see process_memory.h.
 #include "target/process_memory.h"
 
 #include <errno.h>

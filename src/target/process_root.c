@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds files in a process's file system; see process_root.h. */
+// Finds files in a process's file system; see process_root.h.
 #include "target/process_root.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files of a process's file system; see root_file.h. */
+// Files of a process's file system; see root_file.h.
 #include "target/root_file.h"
 
 #include <errno.h>

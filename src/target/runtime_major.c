@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The runtime's major by soname or by functions that only older ones have; see runtime_major.h. */
+// The runtime's major by soname or by functions that only older ones have; see runtime_major.h.
 #include "target/runtime_major.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Iterators over some tasks; see task_iterator.h. */
+// Iterators over some tasks; see task_iterator.h.
 #include "target/task_iterator.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads short texts below a root; see text_file.h. */
+// Reads short texts below a root; see text_file.h.
 #include "target/text_file.h"
 
 #include <errno.h>

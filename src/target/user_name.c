@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of users; see user_name.h. */
+// Names of users; see user_name.h.
 #include "target/user_name.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Makes lines of calls from before tracing; see before.h. */
+// Makes lines of calls from before tracing; see before.h.
 #include "trace/before.h"
 
 #include <string.h>

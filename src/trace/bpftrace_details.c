@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A function's arguments for a bpftrace script; see bpftrace_details.h. */
+// A function's arguments for a bpftrace script; see bpftrace_details.h.
 #include "trace/bpftrace_details.h"
 
 #include <errno.h>

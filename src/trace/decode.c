@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Decodes the record of a call into the fields of its line, by the steps of its function (steps.h).
- * This runs for every printed call, so it allocates nothing and makes no text.
- *
- * The event is hostile: every length in it is checked against what is left.
- */
+// Decodes the record of a call into the fields of its line, by the steps of its function (steps.h).
+// This runs for every printed call, so it allocates nothing and makes no text.
+//
+// The event is hostile: every length in it is checked against what is left.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

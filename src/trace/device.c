@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The current device of a thread; see device.h. */
+// The current device of a thread; see device.h.
 #include "trace/device.h"
 
 #include <string.h>

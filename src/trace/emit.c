@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns events that are due into lines. */
+// Turns events that are due into lines.
 #include <errno.h>
 #include <string.h>
 

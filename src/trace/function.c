@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of functions that can be traced; see function.h. */
+// The table of functions that can be traced; see function.h.
 #include "trace/function.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names and columns of arguments; see label.h. */
+// Names and columns of arguments; see label.h.
 #include "trace/label.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the latest calls of threads; see latest_calls.h. */
+// Reads the latest calls of threads; see latest_calls.h.
 #include "trace/latest_calls.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of launched kernels; see launch_names.h. */
+// Names of launched kernels; see launch_names.h.
 #include "trace/launch_names.h"
 
 #include <errno.h>

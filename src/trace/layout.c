@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The structures of the API whose members are printed; see layout.h. Offsets are those of CUDA 13.0
- * on x86-64; a unit test compares them with a compiler's.
- */
+// The structures of the API whose members are printed; see layout.h. Offsets are those of CUDA 13.0
+// on x86-64; a unit test compares them with a compiler's.
 #include "trace/layout.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Makes the plan for recording a function's calls and the steps for printing them, from a row of
- * the API table; see steps.h.
- */
+// Makes the plan for recording a function's calls and the steps for printing them, from a row of
+// the API table; see steps.h.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

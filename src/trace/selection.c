@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which functions are traced; see selection.h. */
+// Which functions are traced; see selection.h.
 #include "trace/selection.h"
 
 #include <ctype.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Similarity of words by edit distance: how many letters must be inserted, removed or changed; see
- * similar.h.
- */
+// Similarity of words by edit distance: how many letters must be inserted, removed or changed; see
+// similar.h.
 #include "trace/similar.h"
 
 #include <ctype.h>

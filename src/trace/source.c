@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tracer's BPF programs as the source of a stream; see source.h. */
+// The tracer's BPF programs as the source of a stream; see source.h.
 #include "trace/source.h"
 
 #include <bpf/bpf.h>

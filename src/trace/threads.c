@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Threads by their numbers, and their processes; see threads.h. */
+// Threads by their numbers, and their processes; see threads.h.
 #include "trace/threads.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* C types of the API table; see type.h. */
+// C types of the API table; see type.h.
 #include "trace/type.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of copying: copies that are too small, from pageable memory, or unnecessary. */
+// Faults of copying: copies that are too small, from pageable memory, or unnecessary.
 #include "faults.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults about devices: queried all the time, or loaded unequally. */
+// Faults about devices: queried all the time, or loaded unequally.
 #include "faults.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults in error handling. CUDA_SIM_FAIL decides which calls fail. */
+// Faults in error handling. CUDA_SIM_FAIL decides which calls fail.
 #include "faults.h"
 
 #include <unistd.h>

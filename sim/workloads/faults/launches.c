@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of launching: too many short kernels, graphs that are rebuilt. */
+// Faults of launching: too many short kernels, graphs that are rebuilt.
 #include "faults.h"
 
 #define LOADS 4

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of threads that block each other inside the driver. */
+// Faults of threads that block each other inside the driver.
 #include "faults.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of memory: churn, leaks, pools that keep unused memory. */
+// Faults of memory: churn, leaks, pools that keep unused memory.
 #include "faults.h"
 
 #define CHURNED (64ull << 20)

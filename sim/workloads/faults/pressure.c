@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of too little memory. CUDA_SIM_MEMORY sets how much there is. */
+// Faults of too little memory. CUDA_SIM_MEMORY sets how much there is.
 #include "faults.h"
 
 #define PIECES 73

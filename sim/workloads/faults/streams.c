@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of streams: the shared default stream, and results used without a wait. */
+// Faults of streams: the shared default stream, and results used without a wait.
 #include "faults.h"
 
 #include <string.h>

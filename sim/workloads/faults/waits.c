@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Faults of waiting: too often, implicitly, and with nothing queued. */
+// Faults of waiting: too often, implicitly, and with nothing queued.
 #include "faults.h"
 
 #include <pthread.h>
