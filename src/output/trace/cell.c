@@ -4,9 +4,9 @@
 
 #include "output/enum_names.h"
 
-static bool is_table(const struct trace_output *output)
+static bool is_table(const struct trace_view *view)
 {
-	return output->options.format == TRACE_TABLE;
+	return view->output->options.format == TRACE_TABLE;
 }
 
 static char *write_unknown(char *at)
@@ -20,12 +20,22 @@ static char *write_text(const char *text, char *at)
 	return text ? trace_text__escaped(at, text, strlen(text), 0, false) : write_unknown(at);
 }
 
-static char *write_event(const struct trace_output *output, const struct trace_view *view, char *at)
+static char *write_time(const struct trace_view *view, uint64_t ns, char *at)
+{
+	return trace_time__write(&view->output->time, at, ns);
+}
+
+static char *write_process(const struct trace_process_text *process, char *at)
+{
+	return trace_text__copy(at, process->comm, process->length);
+}
+
+static char *write_event(const struct trace_view *view, char *at)
 {
 	const struct trace_function_text *function = view->function;
-	bool resumed = is_table(output) && view->line->kind == LINE_RESUMED;
+	bool resumed = is_table(view) && view->line->kind == LINE_RESUMED;
 
-	if (is_table(output)) {
+	if (is_table(view)) {
 		memset(at, ' ', 2u * view->line->depth);
 		at += 2u * view->line->depth;
 	}
@@ -36,18 +46,12 @@ static char *write_event(const struct trace_output *output, const struct trace_v
 	return resumed ? TRACE_TEXT_CONSTANT(at, " resumed") : at;
 }
 
-/* The kernel's readable name, or else the mangled one. */
-static const char *kernel_name(const struct trace_line *line)
+static char *write_kernel(const struct trace_view *view, char *at)
 {
-	return line->kernel ? line->kernel : line->kernel_full;
-}
-
-static char *write_kernel(const struct trace_output *output, const struct trace_view *view, char *at)
-{
-	const char *name = kernel_name(view->line);
+	const char *name = trace_line__kernel(view->line);
 
 	if (name)
-		return trace_text__escaped(at, name, strlen(name), 0, !is_table(output));
+		return trace_text__escaped(at, name, strlen(name), 0, !is_table(view));
 	return TRACE_TEXT_CONSTANT(at, "<unknown>");
 }
 
@@ -60,24 +64,23 @@ static char *separate(char *at, const char *begin)
 }
 
 /* Whether a column of its own shows the argument, as of several with one role it does the first. */
-static bool has_column(const struct trace_output *output, const struct trace_view *view,
-		       const struct trace_field *field)
+static bool has_column(const struct trace_view *view, const struct trace_field *field)
 {
-	return field->role < TRACE_ROLES && output->shows[field->role] && view->by_role[field->role] == field;
+	return field->role < TRACE_ROLES && view->output->shows[field->role] && view->by_role[field->role] == field;
 }
 
-static char *write_details(const struct trace_output *output, const struct trace_view *view, char *at)
+static char *write_details(const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
-	bool doubled = !is_table(output);
+	bool doubled = !is_table(view);
 	char *begin = at;
 
-	if (view->function->is_launch && !output->has_kernel)
-		at = write_kernel(output, view, at);
+	if (view->function->is_launch && !view->output->has_kernel)
+		at = write_kernel(view, at);
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
 
-		if (has_column(output, view, field))
+		if (has_column(view, field))
 			continue;
 		at = separate(at, begin);
 		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
@@ -110,28 +113,23 @@ static char *write_stack(const struct trace_stack_text *stack, char *at)
 	return at;
 }
 
-static char *write_end(struct trace_output *output, const struct trace_line *line, char *at)
-{
-	uint64_t end_ns;
-
-	return trace_line__end(line, &end_ns) ? trace_time__write(&output->time, at, end_ns) : write_unknown(at);
-}
-
-static char *write_bandwidth(const struct trace_output *output, const struct trace_view *view, char *at)
+static char *write_bandwidth(const struct trace_view *view, char *at)
 {
 	uint64_t rate;
 
 	if (!trace_line__bandwidth(view, &rate))
 		return write_unknown(at);
-	return is_table(output) ? trace_text__rate(at, rate) : trace_text__unsigned(at, rate);
+	return is_table(view) ? trace_text__rate(at, rate) : trace_text__unsigned(at, rate);
 }
 
-static char *write_duration(const struct trace_output *output, const struct trace_line *line, char *at)
+static char *write_duration(const struct trace_view *view, char *at)
 {
+	const struct trace_line *line = view->line;
+
 	if (!trace_line__has_duration(line))
-		return is_table(output) ? at : write_unknown(at);
-	return is_table(output) ? trace_text__duration(at, line->duration_ns) :
-				  trace_text__unsigned(at, line->duration_ns);
+		return is_table(view) ? at : write_unknown(at);
+	return is_table(view) ? trace_text__duration(at, line->duration_ns) :
+				trace_text__unsigned(at, line->duration_ns);
 }
 
 static char *write_value(const struct trace_view *view, char *at)
@@ -174,11 +172,11 @@ static char *write_returned(const struct trace_view *view, char *at)
 	return at;
 }
 
-static char *write_result(const struct trace_output *output, const struct trace_view *view, char *at)
+static char *write_result(const struct trace_view *view, char *at)
 {
 	switch (view->line->kind) {
 	case LINE_ENTRY:
-		return is_table(output) ? at : TRACE_TEXT_CONSTANT(at, "<entry>");
+		return is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<entry>");
 	case LINE_IN_PROGRESS:
 		return TRACE_TEXT_CONSTANT(at, "<in progress>");
 	case LINE_UNFINISHED:
@@ -188,62 +186,29 @@ static char *write_result(const struct trace_output *output, const struct trace_
 	case LINE_BEFORE:
 		return TRACE_TEXT_CONSTANT(at, "<began before attach>");
 	case LINE_RETURN:
-		if (is_table(output))
+		if (is_table(view))
 			return write_returned(view, at);
 		return write_value(view, TRACE_TEXT_CONSTANT(at, "<returned> "));
 	case LINE_RESUMED:
 		/* The table has it with the event. */
-		return write_value(view, is_table(output) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
+		return write_value(view, is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
 	default:
 		return write_value(view, at);
 	}
 }
 
-static char *write_field(const struct trace_field *field, char *at)
+static char *write_argument(const struct trace_field *field, char *at)
 {
 	return field ? trace_field__text(field, false, at) : write_unknown(at);
 }
 
-char *trace_cell__write(struct trace_output *output, const struct trace_view *view, enum trace_column column, char *at)
+char *trace_cell__write(const struct trace_view *view, enum trace_column column, char *at)
 {
 	const struct trace_line *line = view->line;
 
 	switch (column) {
-	case COLUMN_TIME:
-		return trace_time__write(&output->time, at, line->start_ns);
-	case COLUMN_END:
-		return write_end(output, line, at);
-	case COLUMN_PROCESS:
-		return trace_text__copy(at, view->process->comm, view->process->length);
-	case COLUMN_PID:
-		return trace_text__copy(at, view->process->pid, view->process->pid_length);
-	case COLUMN_PPID:
-		return trace_text__signed(at, line->process->parent);
-	case COLUMN_TID:
-		return trace_text__signed(at, line->tid);
-	case COLUMN_UID:
-		return trace_text__unsigned(at, line->process->uid);
-	case COLUMN_CGROUP:
-		return write_text(line->process->cgroup, at);
-	case COLUMN_DEVICE:
-		return line->device < 0 ? write_unknown(at) : trace_text__signed(at, line->device);
-	case COLUMN_LAYER:
-		return write_text(enum_names__layer(view->function->layer), at);
-	case COLUMN_EVENT:
-		return write_event(output, view, at);
-	case COLUMN_DETAILS:
-		return write_details(output, view, at);
-	case COLUMN_BW:
-		return write_bandwidth(output, view, at);
-	case COLUMN_KERNEL:
-		return write_text(kernel_name(line), at);
-	case COLUMN_STACK:
-		return write_stack(view->stack, at);
-	case COLUMN_DURATION:
-		return write_duration(output, line, at);
-	case COLUMN_RESULT:
-		return write_result(output, view, at);
+		TRACE_COLUMNS(TRACE_COLUMN_CASE, TRACE_ARGUMENT_CASE)
 	default:
-		return write_field(view->by_role[trace_columns__role(column)], at);
+		return at;
 	}
 }

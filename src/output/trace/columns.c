@@ -8,26 +8,31 @@
 /* So many columns of a terminal are left to the details, or else process and thread are not shown. */
 #define ENOUGH_DETAILS 30
 
-static const char *const words[COLUMN_COUNT] = {
-#define COLUMN_WORD(id, word) [COLUMN_##id] = (word),
-	TRACE_COLUMNS(COLUMN_WORD)
-#undef COLUMN_WORD
-};
-
-static const char *const headings[COLUMN_COUNT] = {
-#define COLUMN_HEADING(id, word) [COLUMN_##id] = #id,
-	TRACE_COLUMNS(COLUMN_HEADING)
-#undef COLUMN_HEADING
+static const struct {
+	const char *word, *heading;
+	unsigned char width; /* 0: the times', by their form */
+	unsigned char role;
+} rows[COLUMN_COUNT] = {
+#define COLUMN_ROW(id, word, width, ...) {word, #id, width, TRACE_NO_ROLE},
+#define ARGUMENT_ROW(id, word, width, ...) {word, #id, width, TRACE_##id},
+	TRACE_COLUMNS(COLUMN_ROW, ARGUMENT_ROW)
+#undef COLUMN_ROW
+#undef ARGUMENT_ROW
 };
 
 const char *trace_columns__word(enum trace_column column)
 {
-	return words[column];
+	return rows[column].word;
 }
 
 const char *trace_columns__heading(enum trace_column column)
 {
-	return headings[column];
+	return rows[column].heading;
+}
+
+enum trace_role trace_columns__role(enum trace_column column)
+{
+	return rows[column].role;
 }
 
 static unsigned int time_width(enum trace_timestamps timestamps)
@@ -46,21 +51,7 @@ static unsigned int time_width(enum trace_timestamps timestamps)
 
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps)
 {
-	/* clang-format off */
-	static const unsigned char widths[COLUMN_COUNT] = {
-		[COLUMN_PROCESS] = 16, [COLUMN_PID] = 7,      [COLUMN_PPID] = 7,     [COLUMN_TID] = 7,
-		[COLUMN_UID] = 6,      [COLUMN_CGROUP] = 24,  [COLUMN_DEVICE] = 6,   [COLUMN_LAYER] = 7,
-		[COLUMN_EVENT] = 22,   [COLUMN_DETAILS] = 68, [COLUMN_PTR] = 14,     [COLUMN_SIZE] = 12,
-		[COLUMN_DST] = 14,     [COLUMN_SRC] = 14,     [COLUMN_KIND] = 7,     [COLUMN_BW] = 9,
-		[COLUMN_KERNEL] = 24,  [COLUMN_GRID] = 14,    [COLUMN_BLOCK] = 14,   [COLUMN_SHMEM] = 6,
-		[COLUMN_STREAM] = 14,  [COLUMN_ARGS] = 24,    [COLUMN_STACK] = 40,   [COLUMN_DURATION] = 8,
-		[COLUMN_RESULT] = 12,
-	};
-	/* clang-format on */
-
-	if (column == COLUMN_TIME || column == COLUMN_END)
-		return time_width(timestamps);
-	return widths[column];
+	return rows[column].width ? rows[column].width : time_width(timestamps);
 }
 
 unsigned int trace_columns__others(const struct trace_output_options *options)
@@ -123,24 +114,10 @@ void trace_columns__choose(struct trace_output_options *options)
 		set_columns(options, usual, sizeof(usual));
 }
 
-enum trace_role trace_columns__role(enum trace_column column)
-{
-	/* clang-format off */
-	static const unsigned char roles[COLUMN_COUNT] = {
-		[COLUMN_PTR] = TRACE_PTR,	[COLUMN_SIZE] = TRACE_SIZE,   [COLUMN_DST] = TRACE_DST,
-		[COLUMN_SRC] = TRACE_SRC,	[COLUMN_KIND] = TRACE_KIND,   [COLUMN_GRID] = TRACE_GRID,
-		[COLUMN_BLOCK] = TRACE_BLOCK,	[COLUMN_SHMEM] = TRACE_SHMEM, [COLUMN_STREAM] = TRACE_STREAM,
-		[COLUMN_ARGS] = TRACE_ARGS,
-	};
-	/* clang-format on */
-
-	return roles[column];
-}
-
 static int find_word(const char *text, size_t length)
 {
 	for (int i = 0; i < COLUMN_COUNT; i++) {
-		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
+		if (strlen(rows[i].word) == length && !memcmp(rows[i].word, text, length))
 			return i;
 	}
 	return -1;
@@ -152,7 +129,7 @@ static int no_column(const char *text, size_t length, struct error *err)
 
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
-		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
+		strncat(list, rows[i].word, sizeof(list) - strlen(list) - 1);
 	}
 	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length, text, list);
 }

@@ -14,12 +14,12 @@ struct key {
 };
 
 static const struct key keys[COLUMN_COUNT] = {
-#define COLUMN_KEY(id, word) [COLUMN_##id] = {",\"" word "\":", sizeof(",\"" word "\":") - 1},
-	TRACE_COLUMNS(COLUMN_KEY)
+#define COLUMN_KEY(id, word, ...) {",\"" word "\":", sizeof(",\"" word "\":") - 1},
+	TRACE_COLUMNS(COLUMN_KEY, COLUMN_KEY)
 #undef COLUMN_KEY
 };
 
-static char *write_null(char *at)
+static char *write_unknown(char *at)
 {
 	return TRACE_TEXT_CONSTANT(at, "null");
 }
@@ -27,28 +27,23 @@ static char *write_null(char *at)
 static char *write_text(const char *text, char *at)
 {
 	if (!text)
-		return write_null(at);
+		return write_unknown(at);
 	*at++ = '"';
 	at = trace_text__json(at, text, strlen(text));
 	*at++ = '"';
 	return at;
 }
 
-static char *write_time(struct trace_output *output, uint64_t ns, char *at)
+static char *write_time(const struct trace_view *view, uint64_t ns, char *at)
 {
-	if (!trace_time__is_text(&output->time))
-		return trace_time__write(&output->time, at, ns);
+	struct trace_time *time = &view->output->time;
+
+	if (!trace_time__is_text(time))
+		return trace_time__write(time, at, ns);
 	*at++ = '"';
-	at = trace_time__write(&output->time, at, ns);
+	at = trace_time__write(time, at, ns);
 	*at++ = '"';
 	return at;
-}
-
-static char *write_end(struct trace_output *output, const struct trace_line *line, char *at)
-{
-	uint64_t end_ns;
-
-	return trace_line__end(line, &end_ns) ? write_time(output, end_ns, at) : write_null(at);
 }
 
 static char *write_process(const struct trace_process_text *process, char *at)
@@ -59,19 +54,16 @@ static char *write_process(const struct trace_process_text *process, char *at)
 	return at;
 }
 
-static char *write_event(const struct trace_function_text *function, char *at)
+static char *write_event(const struct trace_view *view, char *at)
 {
+	const struct trace_function_text *function = view->function;
+
 	if (!function->is_identifier)
 		return write_text(function->symbol, at);
 	*at++ = '"';
 	at = trace_text__copy(at, function->symbol, function->length);
 	*at++ = '"';
 	return at;
-}
-
-static char *write_kernel(const struct trace_line *line, char *at)
-{
-	return write_text(line->kernel ? line->kernel : line->kernel_full, at);
 }
 
 /* Before each key but the object's first. */
@@ -91,7 +83,7 @@ static char *write_details(const struct trace_view *view, char *at)
 	*at++ = '{';
 	begin = at;
 	if (view->function->is_launch)
-		at = write_kernel(line, TRACE_TEXT_CONSTANT(at, "\"kernel\":"));
+		at = write_text(trace_line__kernel(line), TRACE_TEXT_CONSTANT(at, "\"kernel\":"));
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
 
@@ -110,7 +102,7 @@ static char *write_stack(const struct trace_stack_text *stack, char *at)
 	const char *frame;
 
 	if (!stack)
-		return write_null(at);
+		return write_unknown(at);
 	*at++ = '[';
 	frame = stack->frames;
 	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
@@ -126,7 +118,13 @@ static char *write_bandwidth(const struct trace_view *view, char *at)
 {
 	uint64_t rate;
 
-	return trace_line__bandwidth(view, &rate) ? trace_text__unsigned(at, rate) : write_null(at);
+	return trace_line__bandwidth(view, &rate) ? trace_text__unsigned(at, rate) : write_unknown(at);
+}
+
+static char *write_duration(const struct trace_view *view, char *at)
+{
+	return trace_line__has_duration(view->line) ? trace_text__unsigned(at, view->line->duration_ns) :
+						      write_unknown(at);
 }
 
 /* The result's name, and with it the code unless that is 0, and whether it is a failure. */
@@ -148,55 +146,25 @@ static char *write_error(const struct trace_view *view, char *at)
 static char *write_result(const struct trace_view *view, char *at)
 {
 	if (!trace_line__has_result(view->line) || view->function->returns == TRACE_RETURNS_NOTHING)
-		return write_null(at);
+		return write_unknown(at);
 	if (view->function->returns == TRACE_RETURNS_VALUE)
 		return TRACE_TEXT_CONSTANT(trace_text__hex(TRACE_TEXT_CONSTANT(at, "\""), view->line->result), "\"");
 	return write_error(view, at);
 }
 
-static char *write_value(struct trace_output *output, const struct trace_view *view, enum trace_column column, char *at)
+static char *write_argument(const struct trace_field *field, char *at)
+{
+	return field ? trace_field__json(field, at) : write_unknown(at);
+}
+
+static char *write_value(const struct trace_view *view, enum trace_column column, char *at)
 {
 	const struct trace_line *line = view->line;
-	const struct trace_field *field;
 
 	switch (column) {
-	case COLUMN_TIME:
-		return write_time(output, line->start_ns, at);
-	case COLUMN_END:
-		return write_end(output, line, at);
-	case COLUMN_PROCESS:
-		return write_process(view->process, at);
-	case COLUMN_PID:
-		return trace_text__copy(at, view->process->pid, view->process->pid_length);
-	case COLUMN_PPID:
-		return trace_text__signed(at, line->process->parent);
-	case COLUMN_TID:
-		return trace_text__signed(at, line->tid);
-	case COLUMN_UID:
-		return trace_text__unsigned(at, line->process->uid);
-	case COLUMN_CGROUP:
-		return write_text(line->process->cgroup, at);
-	case COLUMN_DEVICE:
-		return line->device < 0 ? write_null(at) : trace_text__signed(at, line->device);
-	case COLUMN_LAYER:
-		return write_text(enum_names__layer(view->function->layer), at);
-	case COLUMN_EVENT:
-		return write_event(view->function, at);
-	case COLUMN_DETAILS:
-		return write_details(view, at);
-	case COLUMN_BW:
-		return write_bandwidth(view, at);
-	case COLUMN_KERNEL:
-		return write_kernel(line, at);
-	case COLUMN_STACK:
-		return write_stack(view->stack, at);
-	case COLUMN_DURATION:
-		return trace_line__has_duration(line) ? trace_text__unsigned(at, line->duration_ns) : write_null(at);
-	case COLUMN_RESULT:
-		return write_result(view, at);
+		TRACE_COLUMNS(TRACE_COLUMN_CASE, TRACE_ARGUMENT_CASE)
 	default:
-		field = view->by_role[trace_columns__role(column)];
-		return field ? trace_field__json(field, at) : write_null(at);
+		return at;
 	}
 }
 
@@ -226,9 +194,11 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 	return TRACE_TEXT_CONSTANT(at, ",\"line\":\"lost\"");
 }
 
-static char *write_loss(struct trace_output *output, const struct trace_line *line, char *at)
+static char *write_loss(const struct trace_view *view, char *at)
 {
-	at = write_time(output, line->start_ns, TRACE_TEXT_CONSTANT(at, ",\"time\":"));
+	const struct trace_line *line = view->line;
+
+	at = write_time(view, line->start_ns, TRACE_TEXT_CONSTANT(at, ",\"time\":"));
 	at = trace_text__word(TRACE_TEXT_CONSTANT(at, ",\""), trace_line__lost_word(line), TRACE_WORD_SIZE);
 	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "\":"), line->lost);
 	return write_text(trace_line__reason(line->reason), TRACE_TEXT_CONSTANT(at, ",\"reason\":"));
@@ -241,12 +211,12 @@ char *trace_json__line(struct trace_output *output, const struct trace_view *vie
 	at = TRACE_TEXT_CONSTANT(at, "{\"schema\":" AS_TEXT(TRACE_JSON_SCHEMA));
 	at = write_kind(line->kind, at);
 	if (line->kind == LINE_LOST)
-		return TRACE_TEXT_CONSTANT(write_loss(output, line, at), "}\n");
+		return TRACE_TEXT_CONSTANT(write_loss(view, at), "}\n");
 	for (size_t i = 0; i < output->options.column_count; i++) {
 		enum trace_column column = output->options.columns[i];
 
 		at = trace_text__copy(at, keys[column].text, keys[column].length);
-		at = write_value(output, view, column, at);
+		at = write_value(view, column, at);
 	}
 	if (line->depth)
 		at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, ",\"depth\":"), line->depth);

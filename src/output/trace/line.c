@@ -47,12 +47,14 @@ bool trace_line__has_duration(const struct trace_line *line)
 	return line->kind != LINE_ENTRY && line->kind != LINE_UNFOLLOWED && line->kind != LINE_BEFORE;
 }
 
-bool trace_line__end(const struct trace_line *line, uint64_t *end_ns)
+uint64_t trace_line__end_ns(const struct trace_line *line)
 {
-	*end_ns = line->start_ns;
-	if (line->kind == LINE_CALL)
-		*end_ns += line->duration_ns + line->held_ns;
-	return trace_line__has_result(line);
+	return line->kind == LINE_CALL ? line->start_ns + line->duration_ns + line->held_ns : line->start_ns;
+}
+
+const char *trace_line__kernel(const struct trace_line *line)
+{
+	return line->kernel ? line->kernel : line->kernel_full;
 }
 
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate)

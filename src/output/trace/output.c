@@ -89,7 +89,7 @@ static size_t line_room(const struct trace_output *output, const struct trace_vi
 	if (line->kind == LINE_LOST)
 		return size;
 	size += trace_field__room(line) + (size_t)view->function->length * TRACE_TEXT_EXPANSION;
-	size += 2 * text_room(line->kernel ? line->kernel : line->kernel_full) + text_room(line->kernel_place);
+	size += 2 * text_room(trace_line__kernel(line)) + text_room(line->kernel_place);
 	if (output->has_cgroup)
 		size += text_room(line->process->cgroup);
 	/* With each a quote or two and what is between them. */
@@ -114,6 +114,7 @@ static void find_roles(struct trace_view *view)
 
 static void look_at(struct trace_output *output, const struct trace_line *line, struct trace_view *view)
 {
+	view->output = output;
 	view->line = line;
 	if (line->kind == LINE_LOST)
 		return;

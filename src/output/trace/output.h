@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "output/trace/column_list.h"
 #include "trace/line.h"
 
 enum trace_format {
@@ -29,20 +30,11 @@ enum trace_timestamps {
 	TIMESTAMPS_DELTA,	 /* milliseconds since the line before */
 };
 
-/* In the order in which `-o all` would show them; the words of -o and the keys of JSON are their names. */
-/* clang-format off */
-#define TRACE_COLUMNS(X) \
-	X(TIME, "time") X(END, "end") X(PROCESS, "process") X(PID, "pid") X(PPID, "ppid") X(TID, "tid") X(UID, "uid") \
-	X(CGROUP, "cgroup") X(DEVICE, "device") X(LAYER, "layer") X(EVENT, "event") X(DETAILS, "details") \
-	X(PTR, "ptr") X(SIZE, "size") X(DST, "dst") X(SRC, "src") X(KIND, "kind") X(BW, "bw") X(KERNEL, "kernel") \
-	X(GRID, "grid") X(BLOCK, "block") X(SHMEM, "shmem") X(STREAM, "stream") X(ARGS, "args") X(STACK, "stack") \
-	X(DURATION, "duration") X(RESULT, "result")
-/* clang-format on */
-
+/* The words of -o and the keys of JSON are column_list.h's. */
 enum trace_column {
-#define TRACE_COLUMN_ENUMERATOR(id, word) COLUMN_##id,
-	TRACE_COLUMNS(TRACE_COLUMN_ENUMERATOR)
-#undef TRACE_COLUMN_ENUMERATOR
+#define COLUMN_ID(id, ...) COLUMN_##id,
+	TRACE_COLUMNS(COLUMN_ID, COLUMN_ID)
+#undef COLUMN_ID
 	COLUMN_COUNT,
 };
 

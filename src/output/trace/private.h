@@ -32,6 +32,7 @@ struct trace_output {
 
 /* A line on its way into a form. */
 struct trace_view {
+	struct trace_output *output; /* that writes it */
 	const struct trace_line *line;
 	const struct trace_process_text *process; /* NULL in LINE_LOST, as the function */
 	struct trace_function_text *function;
@@ -50,9 +51,20 @@ char *trace_tsv__line(struct trace_output *output, const struct trace_view *view
 
 char *trace_json__line(struct trace_output *output, const struct trace_view *view, char *at);
 
+/*
+ * The cases of a switch over the columns, by column_list.h: each returns what its row says. `view`, `line` and `at` are
+ * in scope, and write_argument is there as write_* are.
+ */
+#define TRACE_COLUMN_CASE(id, word, width, types, text, value) \
+	case COLUMN_##id: \
+		return value;
+#define TRACE_ARGUMENT_CASE(id, ...) \
+	case COLUMN_##id: \
+		return write_argument(view->by_role[TRACE_##id], at);
+
 /* --- cell.c: a column's text in the table and in TSV --- */
 
-char *trace_cell__write(struct trace_output *output, const struct trace_view *view, enum trace_column column, char *at);
+char *trace_cell__write(const struct trace_view *view, enum trace_column column, char *at);
 
 /* --- field.c: an argument's value --- */
 
@@ -74,11 +86,14 @@ const char *trace_line__lost_word(const struct trace_line *line);
 /* Whether it tells for how long the call has lasted. */
 bool trace_line__has_duration(const struct trace_line *line);
 
-/* CLOCK_BOOTTIME of the call's return; false where it has not returned. */
-bool trace_line__end(const struct trace_line *line, uint64_t *end_ns);
-
 /* Whether it tells of a result. */
 bool trace_line__has_result(const struct trace_line *line);
+
+/* CLOCK_BOOTTIME of the call's return, if it tells of a result. */
+uint64_t trace_line__end_ns(const struct trace_line *line);
+
+/* The kernel's readable name, or else the mangled one; NULL: no launch, or not known. */
+const char *trace_line__kernel(const struct trace_line *line);
 
 /* Bytes per second of a synchronous copy; false where there is no telling. */
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate);

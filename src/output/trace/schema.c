@@ -5,12 +5,9 @@
 #include "base/json.h"
 #include "output/trace/columns.h"
 
-#define TIME_TEXT \
-	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; delta, milliseconds " \
-	"since the line before; ns, nanoseconds of CLOCK_BOOTTIME; wall and iso, a text"
 #define ADDRESS_PATTERN "^0x[0-9a-f]+$"
 
-/* The types of values, by the words of JSON Schema; or'ed. */
+/* The types of values in column_list.h, by the words of JSON Schema; or'ed. */
 enum type {
 	TYPE_NULL = 1,
 	TYPE_INTEGER = 2,
@@ -24,49 +21,15 @@ enum type {
 	TYPE_UNREADABLE = 512, /* an object: what could not be read, and where */
 };
 
-struct property {
+static const struct {
 	unsigned int types;
 	const char *text;
-};
-
-static const struct property properties[COLUMN_COUNT] = {
-	[COLUMN_TIME] = {TYPE_NUMBER | TYPE_STRING,
-			 "when the call began (in lines return and resumed: when it returned; before_attach: when tracing began, or the "
-			 "line before has it), " TIME_TEXT},
-	[COLUMN_END] = {TYPE_NUMBER | TYPE_STRING | TYPE_NULL,
-			"when the call returned, null where it has not, " TIME_TEXT},
-	[COLUMN_PROCESS] = {TYPE_STRING, "the process's name; bytes that are no UTF-8 as U+FFFD, here and elsewhere"},
-	[COLUMN_PID] = {TYPE_INTEGER, "the process"},
-	[COLUMN_PPID] = {TYPE_INTEGER, "its parent, 0 where that is not known"},
-	[COLUMN_TID] = {TYPE_INTEGER, "the thread that called"},
-	[COLUMN_UID] = {TYPE_INTEGER, "the process's real user"},
-	[COLUMN_CGROUP] = {TYPE_STRING | TYPE_NULL, "the path of the process's cgroup"},
-	[COLUMN_DEVICE] = {TYPE_INTEGER | TYPE_NULL, "the device as the process counts them"},
-	[COLUMN_LAYER] = {TYPE_STRING, "runtime or driver"},
-	[COLUMN_EVENT] = {TYPE_STRING, "the function"},
-	[COLUMN_DETAILS] = {TYPE_OBJECT, "the arguments by their names, and for a launch its kernel"},
-	[COLUMN_PTR] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "what is allocated, freed or set"},
-	[COLUMN_SIZE] = {TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "bytes"},
-	[COLUMN_DST] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "where a copy goes"},
-	[COLUMN_SRC] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "where a copy comes from"},
-	[COLUMN_KIND] = {TYPE_STRING | TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "the kind of a copy: H2D, D2H, …"},
-	[COLUMN_BW] = {TYPE_INTEGER | TYPE_NULL, "bytes per second of a synchronous copy that succeeded"},
-	[COLUMN_KERNEL] = {TYPE_STRING | TYPE_NULL, "the kernel's readable name; null for what is no launch"},
-	[COLUMN_GRID] = {TYPE_DIMS | TYPE_UNREADABLE | TYPE_NULL, "blocks of a launch: x, y, z"},
-	[COLUMN_BLOCK] = {TYPE_DIMS | TYPE_UNREADABLE | TYPE_NULL, "threads of a block: x, y, z"},
-	[COLUMN_SHMEM] = {TYPE_INTEGER | TYPE_UNREADABLE | TYPE_NULL, "bytes of dynamic shared memory of a block"},
-	[COLUMN_STREAM] = {TYPE_ADDRESS | TYPE_UNREADABLE | TYPE_NULL, "the stream's handle; 0x0: the default stream"},
-	[COLUMN_ARGS] = {TYPE_ADDRESSES | TYPE_UNREADABLE | TYPE_NULL,
-			 "the first arguments of the kernel as words of 64 bits"},
-	[COLUMN_STACK] = {TYPE_STRINGS | TYPE_NULL,
-			  "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE "
-			  "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address "
-			  "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known"},
-	[COLUMN_DURATION] = {TYPE_INTEGER | TYPE_NULL,
-			     "nanoseconds that the call took; so far where it has not returned; null at its entry and where it is not known"},
-	[COLUMN_RESULT] = {TYPE_STRING | TYPE_NULL,
-			   "the error code's name, or `error N` for one without; a value in hexadecimal where the "
-			   "function returns no error; null where it has not returned or returns nothing"},
+} properties[COLUMN_COUNT] = {
+#define COLUMN_PROPERTY(id, word, width, types, text, value) {types, text},
+#define ARGUMENT_PROPERTY(id, word, width, types, text) {(types) | TYPE_UNREADABLE | TYPE_NULL, text},
+	TRACE_COLUMNS(COLUMN_PROPERTY, ARGUMENT_PROPERTY)
+#undef COLUMN_PROPERTY
+#undef ARGUMENT_PROPERTY
 };
 
 static void write_type(struct json *j, const char *type)

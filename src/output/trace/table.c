@@ -108,7 +108,7 @@ static size_t result_excess(struct trace_output *output, const struct trace_view
 	for (size_t i = details + 1; i < options->column_count; i++) {
 		if (options->columns[i] != COLUMN_RESULT)
 			continue;
-		width = (size_t)(trace_cell__write(output, view, COLUMN_RESULT, at) - at);
+		width = (size_t)(trace_cell__write(view, COLUMN_RESULT, at) - at);
 		return width > usual ? width - usual : 0;
 	}
 	return 0;
@@ -142,7 +142,7 @@ static char *write_cell(struct trace_output *output, const struct trace_view *vi
 	if (red)
 		at = TRACE_TEXT_CONSTANT(at, RED);
 	begin = at;
-	at = trace_cell__write(output, view, column, at);
+	at = trace_cell__write(view, column, at);
 	if (output->options.width)
 		at = cut(begin, at, left);
 	*width = trace_text__width(begin, (size_t)(at - begin));

@@ -49,7 +49,7 @@ char *trace_tsv__line(struct trace_output *output, const struct trace_view *view
 	for (size_t i = 0; i < output->options.column_count; i++) {
 		if (i)
 			*at++ = '\t';
-		at = trace_cell__write(output, view, output->options.columns[i], at);
+		at = trace_cell__write(view, output->options.columns[i], at);
 	}
 	*at++ = '\n';
 	if (*begin != '#')
