@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of `gpuprobe stat` as comma-separated values, see stat.h.
+/*
+ * The tables of `gpuprobe stat` as comma-separated values, see stat.h. The functions that write a table's rows also write
+ * the line with the names of its columns, so that a cell and its name stand together. A row leaves no cell out.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +22,38 @@ struct writer {
 	FILE *out;
 	const struct stat_report *report;
 	const struct process *process;
+	bool names; /* instead of a row the line with the names of its columns is written */
 };
 
-/* --- fields; each writes the comma before it --- */
+/* --- cells; each writes the comma before it --- */
 
-static void put_number(const struct writer *w, uint64_t value)
+/* Whether its value follows. */
+static bool begin_cell(const struct writer *w, const char *name)
 {
-	fprintf(w->out, ",%" PRIu64, value);
+	fputc(',', w->out);
+	if (w->names)
+		fputs(name, w->out);
+	return !w->names;
 }
 
-/* Empty where it is not known. */
-static void put_real(const struct writer *w, bool known, double value)
+static void put_number(const struct writer *w, const char *name, uint64_t value)
+{
+	if (begin_cell(w, name))
+		fprintf(w->out, "%" PRIu64, value);
+}
+
+/* Empty where it is not known, as in put_real. */
+static void put_known(const struct writer *w, const char *name, bool known, int64_t value)
+{
+	if (begin_cell(w, name) && known)
+		fprintf(w->out, "%" PRId64, value);
+}
+
+static void put_real(const struct writer *w, const char *name, bool known, double value)
 {
 	char text[JSON_NUMBER_SIZE];
 
-	fputc(',', w->out);
-	if (!known)
+	if (!begin_cell(w, name) || !known)
 		return;
 	json__format_double(text, value);
 	fputs(text, w->out);
@@ -55,14 +74,16 @@ static bool is_formula(const char *text)
 }
 
 /* In quotes where it must be. It came from a program, maybe: a row stays a line, and a text a text. */
-static void put_text(const struct writer *w, const char *text)
+static void put_text(const struct writer *w, const char *name, const char *text)
 {
 	char *safe = NULL;
 	size_t length = 0;
-	FILE *escaped = text_stream__open(&safe, &length);
+	FILE *escaped;
 	bool quoted;
 
-	fputc(',', w->out);
+	if (!begin_cell(w, name))
+		return;
+	escaped = text_stream__open(&safe, &length);
 	if (!escaped)
 		return;
 	escape__text(escaped, text);
@@ -92,52 +113,60 @@ static void begin_line(const struct writer *w, const char *table)
 	uint64_t now_ns = report->model->now_ns;
 
 	fputs(table, w->out);
-	put_real(w, true, now_ns > report->began_ns ? (double)(now_ns - report->began_ns) / (double)NS_PER_S : 0);
+	put_real(w, "seconds", true,
+		 now_ns > report->began_ns ? (double)(now_ns - report->began_ns) / (double)NS_PER_S : 0);
 }
 
 /* And the process. */
-static void begin_row(const struct writer *w, const char *table)
+static void begin_row(const struct writer *w, const char *table, int32_t pid, const char *comm)
 {
 	begin_line(w, table);
-	put_real(w, w->process->pid, w->process->pid);
-	put_text(w, w->process->comm);
+	put_known(w, "pid", pid, pid);
+	put_text(w, "comm", comm);
 }
 
-static void print_columns(const struct writer *w, const char *table, const char *columns)
+static void begin_process_row(const struct writer *w, const char *table)
 {
-	if (!w->report->number)
-		fprintf(w->out, "%s,seconds,pid,comm,%s\n", table, columns);
+	begin_row(w, table, w->process->pid, w->process->comm);
 }
 
 /* --- tables --- */
 
-static double launches_of(const struct writer *w, const struct thread_profile *thread)
+/* "launch_ns", "wait_calls" */
+static void put_class(const struct writer *w, enum time_class class, const char *unit, uint64_t value)
 {
-	return (double)(thread->launches + profile__missed_launches(w->process->profile, thread));
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%s", enum_names__time_class(class), unit);
+	put_number(w, name, value);
+}
+
+static uint64_t launches_of(const struct writer *w, const struct thread_profile *thread)
+{
+	return thread->launches + profile__missed_launches(w->process->profile, thread);
 }
 
 static void print_time(const struct writer *w, const struct profile_time *time, const struct thread_profile *thread)
 {
-	begin_row(w, "threads");
+	bool gaps = thread && thread->gap_count;
+
+	begin_process_row(w, "threads");
 	if (thread)
-		fprintf(w->out, ",%d", thread->tid);
+		put_known(w, "tid", true, thread->tid);
 	else
-		fputs(",all", w->out);
-	put_text(w, thread ? thread->comm : "");
-	put_number(w, time->wall_ns);
+		put_text(w, "tid", "all");
+	put_text(w, "thread", thread ? thread->comm : "");
+	put_number(w, "watched_ns", time->wall_ns);
 	for (int i = 0; i < TIME_CLASSES; i++)
-		put_number(w, time->time[i].ns);
-	put_number(w, time->outside_ns);
+		put_class(w, i, "ns", time->time[i].ns);
+	put_number(w, "outside_ns", time->outside_ns);
 	for (int i = 0; i < TIME_CLASSES; i++)
-		put_number(w, time->time[i].calls);
-	put_real(w, thread, thread ? launches_of(w, thread) : 0);
-	put_real(w, thread, thread ? (double)thread->chained.calls : 0);
-	put_real(w, thread && thread->gap_count,
-		 thread && thread->gap_count ? (double)(thread->gap_ns / thread->gap_count) : 0);
-	put_real(w, thread && thread->gap_count,
-		 thread ? (double)profile__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
-	put_real(w, thread && thread->gap_count,
-		 thread ? (double)profile__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
+		put_class(w, i, "calls", time->time[i].calls);
+	put_known(w, "launches", thread, thread ? (int64_t)launches_of(w, thread) : 0);
+	put_known(w, "chained", thread, thread ? (int64_t)thread->chained.calls : 0);
+	put_real(w, "gap_average_ns", gaps, thread && gaps ? (double)(thread->gap_ns / thread->gap_count) : 0);
+	put_real(w, "gap_p50_ns", gaps, thread ? (double)profile__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
+	put_real(w, "gap_p99_ns", gaps, thread ? (double)profile__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
 	fputc('\n', w->out);
 }
 
@@ -163,16 +192,16 @@ static void print_functions(const struct writer *w)
 		const struct profile_function *f = &w->process->profile->functions[i];
 		const struct duration_record *time = &f->time;
 
-		begin_row(w, "functions");
-		put_text(w, api_functions[f->row].symbol);
-		put_text(w, enum_names__layer(api_functions[f->row].desc.layer));
-		put_number(w, time->calls + f->missed);
-		put_number(w, profile__errors(w->process, f->row));
-		put_number(w, profile_function__ns(f));
-		put_number(w, time->calls ? time->ns / time->calls : 0);
-		put_number(w, profile__percentile(time->buckets, 0.5, time->max_ns));
-		put_number(w, profile__percentile(time->buckets, 0.99, time->max_ns));
-		put_number(w, time->max_ns);
+		begin_process_row(w, "functions");
+		put_text(w, "function", api_functions[f->row].symbol);
+		put_text(w, "layer", enum_names__layer(api_functions[f->row].desc.layer));
+		put_number(w, "calls", time->calls + f->missed);
+		put_number(w, "errors", profile__errors(w->process, f->row));
+		put_number(w, "total_ns", profile_function__ns(f));
+		put_number(w, "average_ns", time->calls ? time->ns / time->calls : 0);
+		put_number(w, "p50_ns", profile__percentile(time->buckets, 0.5, time->max_ns));
+		put_number(w, "p99_ns", profile__percentile(time->buckets, 0.99, time->max_ns));
+		put_number(w, "max_ns", time->max_ns);
 		fputc('\n', w->out);
 	}
 }
@@ -183,34 +212,34 @@ static void print_kernels(const struct writer *w)
 		const struct kernel *k = &w->process->kernels[i];
 		const struct shape_record *shape = &k->shape;
 
-		begin_row(w, "kernels");
-		put_text(w, k->name);
-		put_number(w, k->launches);
-		put_number(w, k->captured);
-		put_number(w, shape->samples);
-		put_real(w, shape->samples, (double)shape->blocks_min);
-		put_real(w, shape->samples, (double)shape->blocks_max);
-		put_real(w, shape->samples, (double)shape->threads_min);
-		put_real(w, shape->samples, (double)shape->threads_max);
-		put_number(w, shape->gaps);
-		put_real(w, shape->gaps, (double)shape->gap_min);
-		put_real(w, shape->gaps, shape->gaps ? (double)(shape->gap_ns / shape->gaps) : 0);
-		put_real(w, shape->gaps, (double)shape->gap_max);
+		begin_process_row(w, "kernels");
+		put_text(w, "kernel", k->name);
+		put_number(w, "launches", k->launches);
+		put_number(w, "captured", k->captured);
+		put_number(w, "samples", shape->samples);
+		put_real(w, "blocks_min", shape->samples, (double)shape->blocks_min);
+		put_real(w, "blocks_max", shape->samples, (double)shape->blocks_max);
+		put_real(w, "threads_min", shape->samples, (double)shape->threads_min);
+		put_real(w, "threads_max", shape->samples, (double)shape->threads_max);
+		put_number(w, "gaps", shape->gaps);
+		put_real(w, "gap_min_ns", shape->gaps, (double)shape->gap_min);
+		put_real(w, "gap_average_ns", shape->gaps, shape->gaps ? (double)(shape->gap_ns / shape->gaps) : 0);
+		put_real(w, "gap_max_ns", shape->gaps, (double)shape->gap_max);
 		fputc('\n', w->out);
 	}
 }
 
 static void print_copy_size(const struct writer *w, const struct profile_copies *copies, int bucket)
 {
-	begin_row(w, "copies");
-	put_text(w, enum_names__copy_kind(copies->key.kind));
-	put_text(w, copies->key.async ? "async" : "sync");
-	put_text(w, enum_names__copy_host(copies->key.host));
-	put_real(w, copies->key.device != DEVICE_UNKNOWN, copies->key.device);
-	put_number(w, bucket ? 1ull << bucket : 0);
-	put_number(w, copies->record.calls[bucket]);
-	put_number(w, copies->record.bytes[bucket]);
-	put_number(w, copies->record.ns[bucket]);
+	begin_process_row(w, "copies");
+	put_text(w, "kind", enum_names__copy_kind(copies->key.kind));
+	put_text(w, "mode", copies->key.async ? "async" : "sync");
+	put_text(w, "host", enum_names__copy_host(copies->key.host));
+	put_known(w, "device", copies->key.device != DEVICE_UNKNOWN, copies->key.device);
+	put_number(w, "from_bytes", bucket ? 1ull << bucket : 0);
+	put_number(w, "calls", copies->record.calls[bucket]);
+	put_number(w, "bytes", copies->record.bytes[bucket]);
+	put_number(w, "ns", copies->record.ns[bucket]);
 	fputc('\n', w->out);
 }
 
@@ -227,17 +256,17 @@ static void print_sizes(const struct writer *w)
 	for (size_t i = 0; i < w->process->profile->size_count; i++) {
 		const struct profile_size *size = &w->process->profile->sizes[i];
 
-		begin_row(w, "allocations");
-		put_text(w, api_functions[size->key.row].symbol);
-		put_text(w, enum_names__memory_kind(size->key.kind));
-		put_real(w, size->key.device != DEVICE_UNKNOWN, size->key.device);
-		put_number(w, size->key.size);
-		put_number(w, size->record.allocations);
-		put_number(w, size->record.allocation_ns);
-		put_number(w, size->record.frees);
-		put_number(w, size->record.free_ns);
-		put_number(w, size->record.live);
-		put_number(w, size->record.peak);
+		begin_process_row(w, "allocations");
+		put_text(w, "function", api_functions[size->key.row].symbol);
+		put_text(w, "memory", enum_names__memory_kind(size->key.kind));
+		put_known(w, "device", size->key.device != DEVICE_UNKNOWN, size->key.device);
+		put_number(w, "bytes", size->key.size);
+		put_number(w, "allocations", size->record.allocations);
+		put_number(w, "allocation_ns", size->record.allocation_ns);
+		put_number(w, "frees", size->record.frees);
+		put_number(w, "free_ns", size->record.free_ns);
+		put_number(w, "live", size->record.live);
+		put_number(w, "peak", size->record.peak);
 		fputc('\n', w->out);
 	}
 }
@@ -248,13 +277,13 @@ static void print_open_calls(const struct writer *w)
 		const struct open_call *call = &w->process->open[i];
 		uint64_t until_ns = call->ended_ns ? call->ended_ns : w->report->model->now_ns;
 
-		begin_row(w, "unreturned");
-		fprintf(w->out, ",%d", call->tid);
-		put_text(w, call->comm);
-		put_text(w, api_functions[call->row].symbol);
-		put_text(w, enum_names__layer(api_functions[call->row].desc.layer));
-		put_number(w, until_ns > call->start_ns ? until_ns - call->start_ns : 0);
-		put_number(w, call->ended_ns != 0);
+		begin_process_row(w, "unreturned");
+		put_known(w, "tid", true, call->tid);
+		put_text(w, "thread", call->comm);
+		put_text(w, "function", api_functions[call->row].symbol);
+		put_text(w, "layer", enum_names__layer(api_functions[call->row].desc.layer));
+		put_number(w, "ns", until_ns > call->start_ns ? until_ns - call->start_ns : 0);
+		put_number(w, "ended", call->ended_ns != 0);
 		fputc('\n', w->out);
 	}
 }
@@ -264,49 +293,13 @@ static void print_errors(const struct writer *w)
 	for (size_t i = 0; i < w->process->failure_count; i++) {
 		const struct failure *f = &w->process->failures[i];
 
-		begin_row(w, "errors");
-		put_text(w, f->function);
-		put_text(w, f->is_rest ? "" : enum_names__layer(f->layer));
-		put_real(w, !f->is_rest, f->code);
-		put_text(w, f->error);
-		put_number(w, f->count);
+		begin_process_row(w, "errors");
+		put_text(w, "function", f->function);
+		put_text(w, "layer", f->is_rest ? "" : enum_names__layer(f->layer));
+		put_known(w, "code", !f->is_rest, f->code);
+		put_text(w, "error", f->error);
+		put_number(w, "count", f->count);
 		fputc('\n', w->out);
-	}
-}
-
-static void each_process(struct writer *w, void (*print)(const struct writer *w))
-{
-	const struct model *model = w->report->model;
-
-	for (size_t i = 0; i < model->process_count; i++) {
-		w->process = &model->processes[i];
-		if (report__shows(w->process) && w->process->profile)
-			print(w);
-	}
-}
-
-static void print_findings(struct writer *w)
-{
-	const struct finding_list *list = w->report->findings;
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct finding *finding = &list->items[i];
-		struct process process = {.pid = finding->pid};
-
-		memcpy(process.comm, finding->comm, sizeof(process.comm));
-		w->process = &process;
-		begin_row(w, "findings");
-		put_real(w, finding->tid, finding->tid);
-		put_text(w, findings_text__severity_word(finding->severity));
-		put_text(w, finding->kind->id);
-		put_text(w, finding->subject);
-		put_text(w, finding->evidence);
-		put_real(w, finding->has_cost, (double)finding->cost_ns / (double)NS_PER_S);
-		put_real(w, finding->has_cost, finding->share);
-		put_real(w, finding->has_saving, (double)finding->saving_ns / (double)NS_PER_S);
-		put_text(w, finding->assumption);
-		fputc('\n', w->out);
-		w->process = NULL;
 	}
 }
 
@@ -318,63 +311,105 @@ static void print_sampling(const struct writer *w)
 
 		if (!process__is_estimated(w->process, family))
 			continue;
-		begin_row(w, "sampling");
-		put_text(w, enum_names__rate_family(family));
-		put_number(w, calls->counted);
-		put_number(w, calls->missed);
-		put_real(w, true, w->report->model->sampling.share[family]);
-		put_real(w, true, w->report->model->sampling.overhead);
-		put_real(w, true, w->report->model->sampling.max_overhead);
+		begin_process_row(w, "sampling");
+		put_text(w, "family", enum_names__rate_family(family));
+		put_number(w, "counted", calls->counted);
+		put_number(w, "missed", calls->missed);
+		put_real(w, "share", true, w->report->model->sampling.share[family]);
+		put_real(w, "overhead", true, w->report->model->sampling.overhead);
+		put_real(w, "max_overhead", true, w->report->model->sampling.max_overhead);
 		fputc('\n', w->out);
 	}
 }
 
-static void print_lost(const struct writer *w)
+static void print_finding(const struct writer *w, const struct finding *finding)
+{
+	begin_row(w, "findings", finding->pid, finding->comm);
+	put_known(w, "tid", finding->tid, finding->tid);
+	put_text(w, "severity", findings_text__severity_word(finding->severity));
+	put_text(w, "id", finding->kind->id);
+	put_text(w, "subject", finding->subject);
+	put_text(w, "evidence", finding->evidence);
+	put_real(w, "cost_seconds", finding->has_cost, (double)finding->cost_ns / (double)NS_PER_S);
+	put_real(w, "cost_share", finding->has_cost, finding->share);
+	put_real(w, "saving_seconds", finding->has_saving, (double)finding->saving_ns / (double)NS_PER_S);
+	put_text(w, "assumption", finding->assumption);
+	fputc('\n', w->out);
+}
+
+static void print_lost(const struct writer *w, int loss)
+{
+	begin_line(w, "lost");
+	put_text(w, "reason", enum_names__loss_name(loss));
+	put_number(w, "count", w->report->model->lost[loss]);
+	fputc('\n', w->out);
+}
+
+/* Writes the line of names as the one row of a process that has one record of each kind. */
+static void print_names(const struct writer *w, void (*print)(const struct writer *w))
+{
+	struct profile_function function = {0};
+	struct profile_copies copies = {.record.calls = {1}};
+	struct profile_size size = {0};
+	struct profile profile = {
+		.functions = &function,
+		.function_count = 1,
+		.copies = &copies,
+		.copy_count = 1,
+		.sizes = &size,
+		.size_count = 1,
+	};
+	struct kernel kernel = {0};
+	struct open_call open = {0};
+	struct failure failure = {0};
+	const struct process process = {
+		.profile = &profile,
+		.kernels = &kernel,
+		.kernel_count = 1,
+		.open = &open,
+		.open_listed = 1,
+		.failures = &failure,
+		.failure_count = 1,
+		.family_calls = {{.missed = 1}},
+	};
+
+	print(&(struct writer){.out = w->out, .report = w->report, .process = &process, .names = true});
+}
+
+static void print_table(struct writer *w, void (*print)(const struct writer *w))
 {
 	const struct model *model = w->report->model;
 
 	if (!w->report->number)
-		fputs("lost,seconds,reason,count\n", w->out);
-	for (int loss = 0; loss < LOSS_COUNT; loss++) {
-		if (!model->lost[loss])
-			continue;
-		begin_line(w, "lost");
-		put_text(w, enum_names__loss_name(loss));
-		put_number(w, model->lost[loss]);
-		fputc('\n', w->out);
+		print_names(w, print);
+	for (size_t i = 0; i < model->process_count; i++) {
+		w->process = &model->processes[i];
+		if (report__shows(w->process) && w->process->profile)
+			print(w);
 	}
 }
 
 void stat_csv__print(FILE *out, const struct stat_report *report)
 {
+	const struct writer names = {.out = out, .report = report, .names = true};
 	struct writer w = {.out = out, .report = report};
 
-	print_columns(&w, "threads",
-		      "tid,thread,watched_ns,launch_ns,memory_ns,copy_ns,wait_ns,other_ns,outside_ns,launch_calls,"
-		      "memory_calls,copy_calls,wait_calls,other_calls,launches,chained,gap_average_ns,gap_p50_ns,"
-		      "gap_p99_ns");
-	each_process(&w, print_threads);
-	print_columns(&w, "functions", "function,layer,calls,errors,total_ns,average_ns,p50_ns,p99_ns,max_ns");
-	each_process(&w, print_functions);
-	print_columns(&w, "kernels",
-		      "kernel,launches,captured,samples,blocks_min,blocks_max,threads_min,threads_max,gaps,gap_min_ns,"
-		      "gap_average_ns,gap_max_ns");
-	each_process(&w, print_kernels);
-	print_columns(&w, "copies", "kind,mode,host,device,from_bytes,calls,bytes,ns");
-	each_process(&w, print_copies);
-	print_columns(&w, "allocations",
-		      "function,memory,device,bytes,allocations,allocation_ns,frees,free_ns,live,peak");
-	each_process(&w, print_sizes);
-	print_columns(&w, "unreturned", "tid,thread,function,layer,ns,ended");
-	each_process(&w, print_open_calls);
-	print_columns(&w, "errors", "function,layer,code,error,count");
-	each_process(&w, print_errors);
-	print_columns(&w, "findings",
-		      "tid,severity,id,subject,evidence,cost_seconds,cost_share,saving_seconds,assumption");
-	print_findings(&w);
-	if (report->model->sampling.max_overhead) {
-		print_columns(&w, "sampling", "family,counted,missed,share,overhead,max_overhead");
-		each_process(&w, print_sampling);
-	}
-	print_lost(&w);
+	print_table(&w, print_threads);
+	print_table(&w, print_functions);
+	print_table(&w, print_kernels);
+	print_table(&w, print_copies);
+	print_table(&w, print_sizes);
+	print_table(&w, print_open_calls);
+	print_table(&w, print_errors);
+	if (!report->number)
+		print_finding(&names, &(struct finding){.kind = &(struct finding_kind){0}});
+	for (size_t i = 0; i < report->findings->count; i++)
+		print_finding(&w, &report->findings->items[i]);
+	if (report->model->sampling.max_overhead)
+		print_table(&w, print_sampling);
+	if (!report->number)
+		print_lost(&names, 0);
+	for (int loss = 0; loss < LOSS_COUNT; loss++)
+		if (report->model->lost[loss])
+			print_lost(&w, loss);
 }
