@@ -35,7 +35,7 @@
 #define KEPT_OF_PEAK 0.9
 
 /* Lookup tables for the call sites of a process, which may be tens of thousands. */
-struct code_locations {
+struct site_tables {
 	const struct process *process;
 	struct allocated_sites allocated;
 	struct size_spans spans;
@@ -92,14 +92,14 @@ static void count_calls(const struct allocated_sites *sites, struct kept *kept)
 	kept->function = site_lookup__function(site->row);
 }
 
-static void know_site(const struct finding_input *input, const struct code_locations *places, const struct live_site *live,
+static void know_site(const struct finding_input *input, const struct site_tables *tables, const struct live_site *live,
 		      struct kept *kept)
 {
-	const struct process *process = places->process;
+	const struct process *process = tables->process;
 
 	*kept = (struct kept){
 		.process = process,
-		.spans = &places->spans,
+		.spans = &tables->spans,
 		.stack = live->stack,
 		.row = SIZE_MAX,
 		.device = only_device(process),
@@ -109,7 +109,7 @@ static void know_site(const struct finding_input *input, const struct code_locat
 	growth__judge(findings__history(input->state)->growth, process, live->stack, &kept->growth);
 	/* Without a stack, allocations cannot be attributed to one call site. */
 	if (live->stack)
-		count_calls(&places->allocated, kept);
+		count_calls(&tables->allocated, kept);
 	if (!knows_all(input->model) || kept->allocations < kept->count)
 		kept->allocations = 0;
 	kept->frees = kept->allocations ? kept->allocations - kept->count : 0;
@@ -202,15 +202,15 @@ static void follow(const struct finding_input *input, const struct kept *kept, b
 typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
 		       struct finding_list *out);
 
-static int detect_sites(const struct finding_input *input, const struct code_locations *places, kept_fn detect,
+static int detect_sites(const struct finding_input *input, const struct site_tables *tables, kept_fn detect,
 		      struct finding_list *out)
 {
 	struct kept kept;
 	int ret = 0;
 
-	for (size_t i = 0; i < places->process->live_site_count && !ret; i++) {
-		know_site(input, places, &places->process->live_sites[i], &kept);
-		ret = detect(input, &kept, &places->process->live_sites[i], out);
+	for (size_t i = 0; i < tables->process->live_site_count && !ret; i++) {
+		know_site(input, tables, &tables->process->live_sites[i], &kept);
+		ret = detect(input, &kept, &tables->process->live_sites[i], out);
 	}
 	return ret;
 }
@@ -234,19 +234,19 @@ static int detect_sizes(const struct finding_input *input, const struct process 
 static int detect_each(const struct finding_input *input, const struct process *process, kept_fn detect,
 		     struct finding_list *out)
 {
-	struct code_locations places = {.process = process};
+	struct site_tables tables = {.process = process};
 	int ret = 0;
 
 	if (process->live_site_count)
-		ret = allocated_sites__read(process, &places.allocated);
+		ret = allocated_sites__read(process, &tables.allocated);
 	if (!ret && process->live_site_count)
-		ret = size_spans__read(process->profile, &places.spans);
+		ret = size_spans__read(process->profile, &tables.spans);
 	if (!ret)
-		ret = detect_sites(input, &places, detect, out);
+		ret = detect_sites(input, &tables, detect, out);
 	if (!ret)
 		ret = detect_sizes(input, process, detect, out);
-	allocated_sites__clear(&places.allocated);
-	size_spans__clear(&places.spans);
+	allocated_sites__clear(&tables.allocated);
+	size_spans__clear(&tables.spans);
 	return ret;
 }
 
