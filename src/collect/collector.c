@@ -292,7 +292,6 @@ void collector__free(struct collector *collector)
 	free(collector->index_of);
 	free(collector->late);
 	largest__free(collector->largest);
-	free(collector->doomed.keys);
 	free(collector->dead.keys);
 	ended_keys__free(collector->ended);
 	free(collector);

@@ -2,12 +2,14 @@
 // Launches and their kernels' names, see launches.h.
 #include "collect/launches.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/count_table.h"
 #include "collect/thread_counts_reader.h"
+#include "collect/shares.h"
 #include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
 #include "symbol/remote_name.h"
@@ -73,7 +75,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 		ret = site_maps__name(process, kernel);
 	if (ret)
 		return ret;
-	if (reading__dooms(reading, process))
+	if (reading__reaps(reading, process))
 		return reading__end(reading, process, key);
 	/* Launches that a thread keeps by itself come back when it gives them away. */
 	if (!over || living)
@@ -89,17 +91,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	return ret ? ret : 1;
 }
 
-/* The map is only a part of it: threads keep the rest. */
-static int read_shared_launches(const void *key, const void *value, void *arg)
-{
-	struct reading *reading = arg;
-	struct count_table *table = thread_counts_reader__launches(reading->collector->thread_counts_reader);
-	const uint64_t *launches = value;
-
-	return count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
-}
-
-static int take_summed_launches(const void *key, const struct tally *sum, bool living, void *arg)
+static int take_sum(const void *key, const struct tally *sum, bool living, void *arg)
 {
 	struct reading *reading = arg;
 	int ret = reading__make_room(reading);
@@ -108,7 +100,7 @@ static int take_summed_launches(const void *key, const struct tally *sum, bool l
 		ret = take_launches(reading, key, sum->calls, living);
 	if (ret <= 0)
 		return ret;
-	ret = reading__doom(reading, key);
+	ret = reading__delete_later(reading, key);
 	return ret ? ret : 1;
 }
 
@@ -133,10 +125,31 @@ static int take_others(struct process *process, const struct process_record *rec
 	return ret;
 }
 
-static int take_all_others(struct reading *reading)
+int launches__begin(struct reading *reading)
+{
+	count_table__begin(thread_counts_reader__launches(reading->collector->thread_counts_reader));
+	return 0;
+}
+
+int launches__take(struct reading *reading, struct process *process, const void *key, const void *value)
+{
+	struct count_table *table = thread_counts_reader__launches(reading->collector->thread_counts_reader);
+	const uint64_t *launches = value;
+	int ret = count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
+
+	(void)process;
+	return ret ? ret : ELEMENT_SKIP;
+}
+
+int launches__add_own(struct reading *reading)
+{
+	return thread_counts_reader__add_launches(reading->collector->thread_counts_reader);
+}
+
+int launches__sum_up(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	int ret = 0;
+	int ret = count_table__each(thread_counts_reader__launches(collector->thread_counts_reader), take_sum, reading);
 
 	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
 		struct process *process = &collector->model.processes[i];
@@ -147,23 +160,34 @@ static int take_all_others(struct reading *reading)
 	return ret;
 }
 
-int launches__read(struct reading *reading)
+int launches__forget_files(struct reading *reading)
 {
-	const struct thread_counts_reader *own = reading->collector->thread_counts_reader;
-	struct count_table *table = thread_counts_reader__launches(own);
-	int ret;
-
-	count_table__begin(table);
-	ret = reading__map(reading, reading->collector->skeleton->maps.launches, read_shared_launches);
-	if (!ret)
-		ret = thread_counts_reader__add_launches(own);
-	/* The names of those that were first seen while the maps were read have come since. */
-	collector__consume(reading->collector);
-	if (!ret)
-		ret = count_table__each(table, take_summed_launches, reading);
-	if (!ret)
-		ret = take_all_others(reading);
 	host_stubs__forget(reading->collector->stubs, reading->collector->model.now_ns);
-	reading__delete_doomed(reading);
-	return ret;
+	return 0;
+}
+
+/* Several launch keys may have needed the name, so it goes after all have been seen. */
+void launches__delete(struct reading *reading, const void *key_data)
+{
+	const struct launch_key *key = key_data;
+	struct collector *collector = reading->collector;
+
+	if (!bpf_map__delete_elem(collector->skeleton->maps.launches, key, sizeof(*key), 0))
+		shares__deleted_kernel(collector, key->kernel.slot);
+	kernel_names__drop(collector->names, &key->kernel);
+}
+
+/* --- shapes --- */
+
+int launches__take_shape(struct reading *reading, struct process *process, const void *key, const void *value)
+{
+	const struct kernel_key *kernel = key;
+	int ret = kernel_table__set_shape(process->kernel_table, kernel, value);
+
+	if (ret)
+		return ret;
+	return kernel->generation != reading->collector->records[kernel->slot].generation &&
+			       kernel_table__is_over(process->kernel_table, kernel) ?
+		       ELEMENT_DELETE :
+		       ELEMENT_KEEP;
 }

@@ -10,7 +10,6 @@
 
 #include "base/saturate.h"
 #include "collect/context_ends.h"
-#include "collect/pools.h"
 #include "collect/ranges.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
@@ -150,13 +149,11 @@ static int list_live(const struct collector *collector, struct process *process,
 	return site_maps__add_live(collector, process, record);
 }
 
-static int read_allocation(const void *key_data, const void *value, void *arg)
+static int take_allocation(struct reading *reading, struct process *process, const void *key_data, const void *value)
 {
-	struct reading *reading = arg;
 	const struct allocation_key *key = key_data;
 	const struct allocation_record *record = value;
 	struct collector *collector = reading->collector;
-	struct process *process = collector__process_at(collector, key->slot);
 	struct allocation allocation = {
 		.address = key->address,
 		.size = record->size,
@@ -166,18 +163,22 @@ static int read_allocation(const void *key_data, const void *value, void *arg)
 		.stack_id = record->stack,
 	};
 
-	if (!process)
-		return 0;
 	if (is_dead(collector, key->slot, record))
-		return key_list__add(&collector->dead, key, sizeof(*key));
+		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
 	    list_live(collector, process, record, &allocation))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
 			     &collector->records[key->slot], key, record);
-	return reading__end(reading, process, key);
+	return ELEMENT_KEEP;
 }
+
+static const struct reading_step walk_allocations = {
+	IN_MAP(allocations, allocation_key, slot),
+	.take = take_allocation,
+};
+static const struct reading_step walk_ranges = {IN_MAP(ranges, range_key, slot)};
 
 static int prepare_lists(const struct reading *reading)
 {
@@ -255,9 +256,9 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
 		return true;
 	/* Else what has no size would stay for ever, and be taken for the slot's next process's. */
-	if (reading__dooms(reading, process) && process->recorded_as_nothing)
+	if (reading__reaps(reading, process) && process->recorded_as_nothing)
 		return true;
-	return (reading__dooms(reading, process) || lists_at_once(reading)) && has_live_memory(process);
+	return (reading__reaps(reading, process) || lists_at_once(reading)) && has_live_memory(process);
 }
 
 /*
@@ -291,8 +292,8 @@ static int list_gathered(struct reading *reading)
 	int ret;
 
 	collector->dead.count = 0;
-	reading->map = collector->skeleton->maps.allocations;
-	ret = largest__each(collector->largest, collector->skeleton->maps.allocations, read_allocation, reading);
+	reading__begin_walk(reading, &walk_allocations);
+	ret = largest__each(collector->largest, collector->skeleton->maps.allocations, reading__take, reading);
 	return ret ? ret : clear_dead(collector);
 }
 
@@ -302,7 +303,7 @@ static int walk(struct reading *reading)
 	int ret;
 
 	collector->dead.count = 0;
-	ret = reading__map(reading, collector->skeleton->maps.allocations, read_allocation);
+	ret = reading__walk(reading, &walk_allocations);
 	if (!ret)
 		ret = clear_dead(collector);
 	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
@@ -312,34 +313,6 @@ static int walk(struct reading *reading)
 		process->filled_ranges |= process->fills_ranges;
 	}
 	return ret;
-}
-
-static int read_range(const void *key_data, const void *value, void *arg)
-{
-	const struct range_key *key = key_data;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
-
-	(void)value;
-	return process ? reading__end(reading, process, key) : 0;
-}
-
-/* Ranges outlive what ended with its process or context: they are cleared away with the process. */
-static int clear_ranges(struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-
-	for (size_t i = 0; i < collector->model.process_count; i++) {
-		const struct process *process = &collector->model.processes[i];
-		const struct process_record *record;
-
-		if (process->slot == NO_PROCESS || !reading__dooms(reading, process))
-			continue;
-		record = &collector->records[process->slot];
-		if (record->host_levels || record->device_levels)
-			return reading__map(reading, collector->skeleton->maps.ranges, read_range);
-	}
-	return 0;
 }
 
 static void sort_lists(const struct reading *reading)
@@ -385,9 +358,22 @@ int memory__read(struct reading *reading)
 	else if (reading->with_lists && largest__is_complete(collector->largest))
 		ret = list_gathered(reading);
 	sort_lists(reading);
-	if (!ret)
-		ret = apply_context_ends(collector);
-	if (!ret)
-		ret = clear_ranges(reading);
-	return ret ? ret : pools__read(reading);
+	return ret ? ret : apply_context_ends(collector);
+}
+
+int memory__clear_ranges(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+
+	for (size_t i = 0; i < collector->model.process_count; i++) {
+		const struct process *process = &collector->model.processes[i];
+		const struct process_record *record;
+
+		if (process->slot == NO_PROCESS || !reading__reaps(reading, process))
+			continue;
+		record = &collector->records[process->slot];
+		if (record->host_levels || record->device_levels)
+			return reading__walk(reading, &walk_ranges);
+	}
+	return 0;
 }

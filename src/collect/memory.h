@@ -12,4 +12,10 @@
 /* Reads what memory is live, after the counters and contexts. Returns 0 or a negative errno. */
 int memory__read(struct reading *reading);
 
+/*
+ * Marks the ranges of reaped processes for the end of the reading, if one has any: ranges outlive
+ * memory that ended with its process or context. Returns 0 or a negative errno.
+ */
+int memory__clear_ranges(struct reading *reading);
+
 #endif

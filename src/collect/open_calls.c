@@ -260,7 +260,7 @@ static void each_process(const struct collector *collector, void (*fn)(struct pr
 			fn(&collector->model.processes[i]);
 }
 
-int open_calls__read(const struct reading *reading)
+int open_calls__read(struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 	int ret;

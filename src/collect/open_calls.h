@@ -25,7 +25,7 @@ struct earlier_calls *open_calls__earlier(struct open_calls *calls);
  * Adds what is in progress to the model, once tallies, threads and functions of the profile have been read. Returns 0 or
  * a negative errno.
  */
-int open_calls__read(const struct reading *reading);
+int open_calls__read(struct reading *reading);
 
 /* A thread of the process has ended inside a call. Without memory, or room, it is left out. */
 void open_calls__end(struct process *process, const struct record_unfinished *record);

@@ -214,7 +214,7 @@ int open_time__settle(struct open_time *time, const struct reading *reading)
 
 		if (process && !ret)
 			ret = settle(process, reported);
-		if (!process || reading__dooms(reading, process) || !is_needed(time, reported))
+		if (!process || reading__reaps(reading, process) || !is_needed(time, reported))
 			drop(time, reported);
 		else
 			reported->open = reported->open_ns = 0;

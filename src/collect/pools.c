@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gen/gpuprobe.skel.h"
-
 static int add_pool(struct process *process, const struct pool_totals *pool)
 {
 	struct pool_totals *grown;
@@ -25,13 +23,19 @@ static int add_pool(struct process *process, const struct pool_totals *pool)
 	return 0;
 }
 
-static int read_pool(const void *key_data, const void *value, void *arg)
+int pools__begin(struct reading *reading)
 {
-	const struct pool_key *key = key_data;
+	struct model *model = &reading->collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].slot != NO_PROCESS)
+			model->processes[i].pool_count = 0;
+	return 0;
+}
+
+int pools__take(struct reading *reading, struct process *process, const void *key, const void *value)
+{
 	const struct pool_record *record = value;
-	struct reading *reading = arg;
-	struct collector *collector = reading->collector;
-	struct process *process = collector__process_at(collector, key->slot);
 	struct pool_totals pool = {
 		.handle = record->handle,
 		.device = record->device,
@@ -43,24 +47,13 @@ static int read_pool(const void *key_data, const void *value, void *arg)
 	};
 	uint64_t least = POOL_STEPS(record->threshold > pool.used ? record->threshold : pool.used);
 
-	if (!process)
-		return 0;
+	(void)key;
 	/* Waits that the pool's next event will find. */
-	if (record->waits != collector->records[key->slot].waits && pool.reserved > least) {
+	if (record->waits != reading->collector->records[process->slot].waits && pool.reserved > least) {
 		pool.reserved = least;
 		pool.estimated = true;
 	}
 	if (!record->alias && add_pool(process, &pool))
 		return -ENOMEM;
-	return reading__end(reading, process, key);
-}
-
-int pools__read(struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-
-	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (collector->model.processes[i].slot != NO_PROCESS)
-			collector->model.processes[i].pool_count = 0;
-	return reading__map(reading, collector->skeleton->maps.pools, read_pool);
+	return ELEMENT_KEEP;
 }

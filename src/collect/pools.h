@@ -5,7 +5,10 @@
 
 #include "collect/reading.h"
 
-/* Reads all pools into their processes' lists. Returns 0 or a negative errno. */
-int pools__read(struct reading *reading);
+/* Empties the processes' lists before the map is read into them. Returns 0. */
+int pools__begin(struct reading *reading);
+
+/* Adds a pool to its process's list (reading_step.take). */
+int pools__take(struct reading *reading, struct process *process, const void *key, const void *value);
 
 #endif

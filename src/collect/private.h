@@ -65,7 +65,6 @@ struct collector {
 	struct late_process *late;
 	size_t late_count;
 	struct largest *largest; /* NULL: all allocations are gone through for lists */
-	struct key_list doomed;	 /* of the map that is being read */
 	struct key_list dead;	 /* allocations that went with their context */
 	struct ended_keys *ended;
 };

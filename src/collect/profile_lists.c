@@ -6,114 +6,72 @@
 #include <string.h>
 
 #include "collect/growing_list.h"
-#include "collect/sweep.h"
-#include "gen/gpuprobe.skel.h"
 #include "model/profile.h"
 
-static struct profile *profile_of(const struct sweep *sweep, uint32_t slot)
-{
-	struct process *process = collector__process_at(sweep->collector, slot);
-
-	return process ? process->profile : NULL;
-}
-
-static int take_size(const struct sweep *sweep, const void *key, const void *value)
+int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	struct profile_size size = {.key = *(const struct size_key *)key,
 				    .record = *(const struct size_record *)value};
-	struct profile *profile = profile_of(sweep, size.key.slot);
-	int ret;
+	struct profile *profile = process->profile;
 
+	(void)reading;
 	if (!profile)
-		return 0;
+		return ELEMENT_SKIP;
 	/* Frees of what had had no room in the map when it was allocated. */
 	if ((int64_t)size.record.live < 0)
 		size.record.live = 0;
-	ret = growing_list__append((void **)&profile->sizes, &profile->size_count, &size, sizeof(size));
-	return ret ? ret : (int)sweep__of_process(sweep, size.key.slot);
+	return growing_list__append((void **)&profile->sizes, &profile->size_count, &size, sizeof(size));
 }
 
-static int take_copies(const struct sweep *sweep, const void *key, const void *value)
+int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	struct profile_copies copies = {.key = *(const struct copy_size_key *)key,
 					.record = *(const struct copy_size_record *)value};
-	struct profile *profile = profile_of(sweep, copies.key.slot);
-	int ret;
+	struct profile *profile = process->profile;
 
+	(void)reading;
 	if (!profile)
-		return 0;
-	ret = growing_list__append((void **)&profile->copies, &profile->copy_count, &copies, sizeof(copies));
-	return ret ? ret : (int)sweep__of_process(sweep, copies.key.slot);
+		return ELEMENT_SKIP;
+	return growing_list__append((void **)&profile->copies, &profile->copy_count, &copies, sizeof(copies));
 }
 
-static int take_repeat(const struct sweep *sweep, const void *key, const void *value)
+int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	struct profile_repeat repeat = {.key = *(const struct repeat_key *)key,
 					.record = *(const struct repeat_record *)value};
-	struct profile *profile = profile_of(sweep, repeat.key.slot);
-	int ret = 0;
+	struct profile *profile = process->profile;
 
+	(void)reading;
 	if (!profile)
-		return 0;
-	if (repeat.record.repeats)
-		ret = growing_list__append((void **)&profile->repeats, &profile->repeat_count, &repeat,
-					   sizeof(repeat));
-	return ret ? ret : (int)sweep__of_process(sweep, repeat.key.slot);
+		return ELEMENT_SKIP;
+	if (!repeat.record.repeats)
+		return ELEMENT_KEEP;
+	return growing_list__append((void **)&profile->repeats, &profile->repeat_count, &repeat, sizeof(repeat));
 }
 
-static int take_ignored(const struct sweep *sweep, const void *key, const void *value)
+int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	struct profile_ignored ignored = {.key = *(const struct ignored_key *)key,
 					  .record = *(const struct ignored_record *)value};
-	struct profile *profile = profile_of(sweep, ignored.key.slot);
-	int ret;
+	struct profile *profile = process->profile;
 
+	(void)reading;
 	if (!profile)
-		return 0;
-	ret = growing_list__append((void **)&profile->ignored, &profile->ignored_count, &ignored, sizeof(ignored));
-	return ret ? ret : (int)sweep__of_process(sweep, ignored.key.slot);
+		return ELEMENT_SKIP;
+	return growing_list__append((void **)&profile->ignored, &profile->ignored_count, &ignored, sizeof(ignored));
 }
 
-static int take_mapped(const struct sweep *sweep, const void *key, const void *value)
+int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	struct profile_mapped mapped = {.key = *(const struct mapped_copy_key *)key,
 					.record = *(const struct mapped_copy_record *)value};
-	struct profile *profile = profile_of(sweep, mapped.key.slot);
-	int ret;
+	struct profile *profile = process->profile;
 
+	(void)reading;
 	if (!profile)
-		return 0;
+		return ELEMENT_SKIP;
 	mapped.record.name[MAPPED_NAME - 1] = '\0';
-	ret = growing_list__append((void **)&profile->mapped, &profile->mapped_count, &mapped, sizeof(mapped));
-	return ret ? ret : (int)sweep__of_process(sweep, mapped.key.slot);
-}
-
-int profile_lists__read(struct reading *reading)
-{
-	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
-	const struct {
-		const struct bpf_map *map;
-		int (*take)(const struct sweep *sweep, const void *key, const void *value);
-	} lists[] = {
-		{skeleton->maps.sizes, take_size},
-		{skeleton->maps.copy_sizes, take_copies},
-		{skeleton->maps.repeats, take_repeat},
-		{skeleton->maps.ignored, take_ignored},
-		{skeleton->maps.mapped_copies, take_mapped},
-	};
-	int ret = 0;
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !ret; i++) {
-		struct sweep sweep = {
-			.collector = reading->collector,
-			.map = lists[i].map,
-			.reap = reading->reap,
-			.take = lists[i].take,
-		};
-
-		ret = sweep__run(&sweep);
-	}
-	return ret;
+	return growing_list__append((void **)&profile->mapped, &profile->mapped_count, &mapped, sizeof(mapped));
 }
 
 void profile_lists__clear(struct profile *profile)

@@ -11,8 +11,12 @@ struct thread_profile;
 /* Empties the lists before they are read anew. */
 void profile_lists__clear(struct profile *profile);
 
-/* Reads the maps into the lists of the processes they are of. Returns 0 or a negative errno. */
-int profile_lists__read(struct reading *reading);
+/* Each adds an element of its map to a list of its process (reading_step.take). */
+int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value);
 
 /* Adds the error that is pending in a thread, if launches came after it. Returns 0 or -ENOMEM. */
 int profile_lists__add_pending(struct profile *profile, const struct thread_profile *thread);

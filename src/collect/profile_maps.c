@@ -14,7 +14,6 @@
 #include "collect/ended_keys.h"
 #include "collect/growing_list.h"
 #include "collect/thread_counts_reader.h"
-#include "collect/sweep.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/thread_counts.h"
 #include "model/profile.h"
@@ -157,7 +156,7 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	if (!process || !process->profile)
 		return 0;
 	thread = *shared;
-	if (reading__dooms(reading, process) && !ended_ns)
+	if (reading__reaps(reading, process) && !ended_ns)
 		ended_ns = process->ended_ns;
 	thread.ended_ns = ended_ns;
 	ret = profile_lists__add_pending(process->profile, &thread);
@@ -178,22 +177,18 @@ static int read_thread(const struct reading *reading, uint32_t number)
 
 /* --- the rest --- */
 
-static int take_duration(const struct sweep *sweep, const void *key_data, const void *value)
+int profile_maps__take_duration(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	const struct duration_key *key = key_data;
 	const uint32_t *number = value;
-	struct process *process = collector__process_at(sweep->collector, key->slot);
-	struct profile_function function = {.row = key->row};
-	int ret;
+	struct profile_function function = {.row = ((const struct duration_key *)key)->row};
 
-	if (!process || !process->profile || *number >= ACCOUNT_DURATIONS)
-		return 0;
-	function.time = *duration_at(sweep->collector->profile_maps, *number);
+	if (!process->profile || *number >= ACCOUNT_DURATIONS)
+		return ELEMENT_SKIP;
+	function.time = *duration_at(reading->collector->profile_maps, *number);
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
-	ret = growing_list__append((void **)&process->profile->functions, &process->profile->function_count, &function,
-				   sizeof(function));
-	return ret ? ret : (int)sweep__of_process(sweep, key->slot);
+	return growing_list__append((void **)&process->profile->functions, &process->profile->function_count, &function,
+				    sizeof(function));
 }
 
 static void release_duration(const void *key, void *arg)
@@ -210,14 +205,6 @@ static void release_duration(const void *key, void *arg)
 	bpf_map__update_elem(skeleton->maps.free_durations, NULL, 0, &number, sizeof(number), 0);
 }
 
-static int sweep_map(const struct reading *reading, const struct bpf_map *map,
-		     int (*take)(const struct sweep *sweep, const void *key, const void *value))
-{
-	struct sweep sweep = {.collector = reading->collector, .map = map, .reap = reading->reap, .take = take};
-
-	return sweep__run(&sweep);
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_function *x = a, *y = b;
@@ -225,16 +212,6 @@ static int by_time(const void *a, const void *b)
 	uint64_t x_ns = profile_function__ns(x), y_ns = profile_function__ns(y);
 
 	return x_ns < y_ns ? 1 : (x_ns > y_ns ? -1 : (int)x->row - (int)y->row);
-}
-
-/* Of threads whose ends were not seen by themselves: BPF has told the others'. */
-static int add_pending_of_ended(struct profile *profile)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < profile->ended_count && !ret; i++)
-		ret = profile_lists__add_pending(profile, &profile->threads[i]);
-	return ret;
 }
 
 /* What BPF has summed up of threads comes to what userspace has. */
@@ -261,7 +238,7 @@ static bool uses_one_device(const struct process *process)
 	return used == 1 || (!used && process->gpu_count == 1);
 }
 
-static int begin(struct reading *reading, struct process *process)
+static int begin_process(struct reading *reading, struct process *process)
 {
 	struct process_profile *shared = process_at(reading->collector->profile_maps, process->slot);
 	struct profile *profile = process->profile;
@@ -329,10 +306,16 @@ static int each_process(struct reading *reading, int (*fn)(struct reading *readi
 	return ret;
 }
 
-static int begin_ended(struct reading *reading, struct process *process)
+/* For threads whose own end was not seen: BPF has added the errors of the others. */
+static int add_pending(struct reading *reading, struct process *process)
 {
+	struct profile *profile = process->profile;
+	int ret = 0;
+
 	(void)reading;
-	return add_pending_of_ended(process->profile);
+	for (size_t i = 0; i < profile->ended_count && !ret; i++)
+		ret = profile_lists__add_pending(profile, &profile->threads[i]);
+	return ret;
 }
 
 static int finish_process(struct reading *reading, struct process *process)
@@ -386,45 +369,44 @@ static int find_stacks(const struct collector *collector, struct profile *profil
 	return ret;
 }
 
-int profile_maps__list_stacks(const struct reading *reading)
+int profile_maps__list_stacks(struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 	int ret = 0;
 
-	for (size_t i = 0; collector->stacks && i < collector->model.process_count && !ret; i++)
+	for (size_t i = 0; i < collector->model.process_count && !ret; i++)
 		if (collector->model.processes[i].profile)
 			ret = find_stacks(collector, collector->model.processes[i].profile);
 	return ret;
 }
 
-int profile_maps__read(struct reading *reading)
+int profile_maps__begin(struct reading *reading)
 {
-	const struct gpuprobe_bpf *skeleton = reading->collector->skeleton;
-	int ret;
+	return each_process(reading, begin_process);
+}
 
-	if (!reading->collector->profile_maps)
-		return 0;
-	ret = each_process(reading, begin);
-	/* Before the threads, whose pending errors go to the map when they end: rather missed once than told twice. */
-	if (!ret)
-		ret = profile_lists__read(reading);
-	if (!ret)
-		ret = each_process(reading, begin_ended);
+int profile_maps__add_pending(struct reading *reading)
+{
+	return each_process(reading, add_pending);
+}
+
+int profile_maps__read_threads(struct reading *reading)
+{
+	int ret = 0;
+
 	for (uint32_t number = 0; number < THREAD_COUNTER_SLOTS && !ret; number++)
 		ret = read_thread(reading, number);
-	if (!ret)
-		ret = sweep_map(reading, skeleton->maps.duration_numbers, take_duration);
 	return ret;
 }
 
 int profile_maps__finish(struct reading *reading)
 {
-	return reading->collector->profile_maps ? each_process(reading, finish_process) : 0;
+	return each_process(reading, finish_process);
 }
 
 static int release_process(struct reading *reading, struct process *process)
 {
-	if (reading__dooms(reading, process))
+	if (reading__reaps(reading, process))
 		memset(process_at(reading->collector->profile_maps, process->slot), 0, sizeof(struct process_profile));
 	return 0;
 }

@@ -35,7 +35,7 @@ int site_maps__open(struct collector *collector, struct error *err)
 
 /* --- reading --- */
 
-void site_maps__begin(const struct reading *reading)
+int site_maps__begin(struct reading *reading)
 {
 	struct model *model = &reading->collector->model;
 
@@ -47,6 +47,7 @@ void site_maps__begin(const struct reading *reading)
 		if (process->site_table && process->slot != NO_PROCESS)
 			site_table__begin(process->site_table, reading__lists(reading, process));
 	}
+	return 0;
 }
 
 int site_maps__name(struct process *process, const struct kernel_key *key)
@@ -79,42 +80,37 @@ int site_maps__add_live(const struct collector *collector, struct process *proce
 				    record->start_ns);
 }
 
-static int read_site(const void *key_data, const void *value, void *arg)
+int site_maps__take_site(struct reading *reading, struct process *process, const void *key_data, const void *value)
 {
-	struct reading *reading = arg;
 	const struct call_site_key *key = key_data;
-	struct process *process = collector__process_at(reading->collector, key->slot);
 	uint64_t same;
 
-	if (!process || !process->site_table || key->kind >= SITE_KINDS)
-		return 0;
+	if (!process->site_table || key->kind >= SITE_KINDS)
+		return ELEMENT_SKIP;
 	if (site_table__set(process->site_table, key, value))
 		return -ENOMEM;
-	if (reading__dooms(reading, process))
-		return reading__end(reading, process, key);
+	if (reading__reaps(reading, process))
+		return ELEMENT_KEEP;
 	/* Nothing is counted by such an id any more, once what was under way then is done. */
 	same = stacks__same(reading->collector->stacks, key->stack);
 	if (same == key->stack || !site_table__retire(process->site_table, key))
-		return 0;
+		return ELEMENT_KEEP;
 	if (reading__make_room(reading) || site_table__fold(process->site_table, key, same))
 		return -ENOMEM;
-	return reading__doom(reading, key);
+	return ELEMENT_DELETE;
 }
 
-static int read_launch_site(const void *key_data, const void *value, void *arg)
+int site_maps__take_launch_site(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	struct reading *reading = arg;
-	const struct launch_site_key *key = key_data;
 	const struct launch_site_record *record = value;
-	struct process *process = collector__process_at(reading->collector, key->slot);
 	uint64_t reported = record->reported, launches = record->launches;
 
-	if (!process || !process->site_table)
-		return 0;
+	if (!process->site_table)
+		return ELEMENT_SKIP;
 	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
 				     launches > reported ? launches - reported : 0))
 		return -ENOMEM;
-	return reading__end(reading, process, key);
+	return ELEMENT_KEEP;
 }
 
 static const struct stack *find_stack(void *arg, uint64_t id)
@@ -122,20 +118,18 @@ static const struct stack *find_stack(void *arg, uint64_t id)
 	return stacks__find(arg, id);
 }
 
-int site_maps__read(struct reading *reading)
+int site_maps__name_stacks(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	int ret;
+	struct model *model = &collector->model;
+	struct stacks_counts counts;
 
-	if (!collector->stacks)
-		return 0;
-	/* In this order a launch that gets its stack meanwhile is told by the next reading, and not twice now. */
-	ret = reading__map(reading, collector->skeleton->maps.call_sites, read_site);
-	if (!ret)
-		ret = reading__map(reading, collector->skeleton->maps.launch_sites, read_launch_site);
-	/* Of processes that are new, too, what is needed to name their stacks. */
-	collector__consume(collector);
-	return ret;
+	stacks__catch_up(collector->stacks);
+	stacks__count(collector->stacks, &counts);
+	model->stacks_kept = counts.kept;
+	model->stacks_evicted = counts.evicted;
+	model->stacks_unwound = counts.unwound;
+	return 0;
 }
 
 static int list_process(const struct collector *collector, struct process *process)
@@ -144,21 +138,12 @@ static int list_process(const struct collector *collector, struct process *proce
 				collector->stacks);
 }
 
-int site_maps__list(const struct reading *reading)
+int site_maps__list(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
 	struct model *model = &collector->model;
-	struct stacks_counts counts;
 	int ret = 0;
 
-	if (!collector->stacks)
-		return 0;
-	/* What has an id was told before it was counted. */
-	stacks__catch_up(collector->stacks);
-	stacks__count(collector->stacks, &counts);
-	model->stacks_kept = counts.kept;
-	model->stacks_evicted = counts.evicted;
-	model->stacks_unwound = counts.unwound;
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].site_table)
 			ret = list_process(collector, &model->processes[i]);

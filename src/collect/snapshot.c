@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One reading of all BPF maps into the model. Kernels whose generation is over
- * are deleted on the way, entries of ended processes at its end: what they counted
- * has been taken over by then.
+ * One reading of all BPF maps into the model: `steps`, below, is the table of what it does in which
+ * order. Kernels whose generation is over are deleted on the way, entries of ended processes at its
+ * end: what they counted has been taken over by then.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/profile_lists.h"
 #include "collect/profile_maps.h"
 #include "collect/count_table.h"
 #include "collect/ended_keys.h"
@@ -21,14 +22,15 @@
 #include "collect/objects.h"
 #include "collect/open_calls.h"
 #include "collect/thread_counts_reader.h"
+#include "collect/pools.h"
 #include "collect/private.h"
 #include "collect/reading.h"
-#include "collect/shapes.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
 #include "collect/steps.h"
 #include "collect/tally.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/profile.h"
 #include "gpuprobe/rate.h"
 #include "api/api.h"
 #include "model/failures.h"
@@ -36,84 +38,26 @@
 
 #define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
 
-int reading__doom(struct reading *reading, const void *key)
+/* --- what maps have --- */
+
+static int begin_tallies(struct reading *reading)
 {
-	return key_list__add(&reading->collector->doomed, key, bpf_map__key_size(reading->map));
+	count_table__begin(thread_counts_reader__tallies(reading->collector->thread_counts_reader));
+	return 0;
 }
 
-int reading__make_room(struct reading *reading)
+static int take_shared_tally(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	return key_list__make_room(&reading->collector->doomed, bpf_map__key_size(reading->map));
+	(void)process;
+	return count_table__add(thread_counts_reader__tallies(reading->collector->thread_counts_reader), COUNT_MAP, key, value);
 }
 
-int reading__end(struct reading *reading, const struct process *process, const void *key)
+static int add_own_tallies(struct reading *reading)
 {
-	return reading__dooms(reading, process) ? ended_keys__add(reading->collector->ended, reading->map, key) : 0;
+	return thread_counts_reader__add_tallies(reading->collector->thread_counts_reader);
 }
 
-static void clear_object(struct collector *collector, const struct object_key *key)
-{
-	struct process *process = collector__process_at(collector, key->slot);
-
-	if (process)
-		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects, key);
-}
-
-/* Several launch keys may have needed the name, so it goes after all have been read. */
-static void delete_kernel(struct reading *reading, const struct launch_key *key)
-{
-	if (!bpf_map__delete_elem(reading->map, key, sizeof(*key), 0))
-		shares__deleted_kernel(reading->collector, key->kernel.slot);
-	kernel_names__drop(reading->collector->names, &key->kernel);
-}
-
-void reading__delete_doomed(struct reading *reading)
-{
-	struct key_list *list = &reading->collector->doomed;
-	size_t size = bpf_map__key_size(reading->map);
-
-	for (size_t i = 0; i < list->count; i++) {
-		if (reading->map == reading->collector->skeleton->maps.objects) {
-			clear_object(reading->collector, (const void *)(list->keys + i * size));
-			continue;
-		}
-		if (reading->map == reading->collector->skeleton->maps.launches)
-			delete_kernel(reading, (const void *)(list->keys + i * size));
-		else
-			bpf_map__delete_elem(reading->map, list->keys + i * size, size, 0);
-	}
-	list->count = 0;
-}
-
-int reading__map(struct reading *reading, struct bpf_map *map, map_entry_fn fn)
-{
-	int ret;
-
-	reading->map = map;
-	reading->collector->doomed.count = 0;
-	ret = map_reader__each(reading->collector->reader, map, fn, reading);
-	reading__delete_doomed(reading);
-	return ret;
-}
-
-/* The map is only a part of it: threads keep the rest. */
-static int read_shared_tally(const void *key_data, const void *value, void *arg)
-{
-	struct reading *reading = arg;
-	const struct tally_key *key = key_data;
-	struct collector *collector = reading->collector;
-	struct process *process = collector__process_at(collector, key->slot);
-	int ret;
-
-	if (!process)
-		return 0;
-	ret = count_table__add(thread_counts_reader__tallies(collector->thread_counts_reader), COUNT_MAP, key, value);
-	if (ret)
-		return ret;
-	return reading__end(reading, process, key);
-}
-
-static int take_tally(const void *key_data, const struct tally *sum, bool living, void *arg)
+static int apply_tally(const void *key_data, const struct tally *sum, bool living, void *arg)
 {
 	const struct reading *reading = arg;
 	const struct tally_key *key = key_data;
@@ -125,33 +69,17 @@ static int take_tally(const void *key_data, const struct tally *sum, bool living
 	return tally__apply(process, key, sum);
 }
 
-static int read_tallies(struct reading *reading)
+static int apply_tallies(struct reading *reading)
 {
-	const struct thread_counts_reader *own = reading->collector->thread_counts_reader;
-	struct count_table *table = thread_counts_reader__tallies(own);
-	int ret;
-
-	count_table__begin(table);
-	ret = reading__map(reading, reading->collector->skeleton->maps.tallies, read_shared_tally);
-	if (!ret)
-		ret = thread_counts_reader__add_tallies(own);
-	return ret ? ret : count_table__each(table, take_tally, reading);
+	return count_table__each(thread_counts_reader__tallies(reading->collector->thread_counts_reader), apply_tally, reading);
 }
 
-static int read_failure(const void *key_data, const void *value, void *arg)
+static int take_failure(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	struct reading *reading = arg;
-	const struct failure_key *key = key_data;
-	const struct failure_record *record = value;
-	struct process *process = collector__process_at(reading->collector, key->slot);
-	int ret;
-
-	if (!process || key->row >= api_function_count)
-		return 0;
-	ret = failures__add(process, key, record);
-	if (ret)
-		return ret;
-	return reading__end(reading, process, key);
+	(void)reading;
+	if (((const struct failure_key *)key)->row >= api_function_count)
+		return ELEMENT_SKIP;
+	return failures__add(process, key, value);
 }
 
 /* Copies or waits have not been seen, for the latest time until then. */
@@ -162,103 +90,67 @@ static uint64_t copies_unseen_until(const struct collector *collector)
 	return until[RATE_COPY] > until[RATE_WAIT] ? until[RATE_COPY] : until[RATE_WAIT];
 }
 
-static int read_stream(const void *key_data, const void *value, void *arg)
+static int take_stream(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	struct reading *reading = arg;
-	const struct stream_key *key = key_data;
 	const struct stream_record *stream = value;
-	struct collector *collector = reading->collector;
-	struct process *process = collector__process_at(collector, key->slot);
+	const struct collector *collector = reading->collector;
 
-	if (!process)
-		return 0;
-	inflight__add(process, stream, contexts__find(collector->contexts, key->slot, stream->context),
+	(void)key;
+	inflight__add(process, stream, contexts__find(collector->contexts, process->slot, stream->context),
 		      collector->model.now_ns, copies_unseen_until(collector));
-	return reading__end(reading, process, key);
+	return ELEMENT_KEEP;
 }
 
 /* What died with its context is cleared away as well. */
-static int read_object(const void *key_data, const void *value, void *arg)
+static int take_object(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	struct reading *reading = arg;
-	const struct object_key *key = key_data;
 	const struct object_record *record = value;
 	const struct contexts *contexts = reading->collector->contexts;
-	struct process *process = collector__process_at(reading->collector, key->slot);
 
-	if (!process)
-		return 0;
 	if (objects__add(process, contexts, key, record))
 		return -ENOMEM;
-	if (reading__dooms(reading, process))
-		return reading__end(reading, process, key);
-	return contexts__took(contexts, key->slot, record->context, record->start_ns) &&
-			       contexts__is_settled(contexts, key->slot, record->context) ?
-		       reading__doom(reading, key) :
-		       0;
+	return contexts__took(contexts, process->slot, record->context, record->start_ns) &&
+			       contexts__is_settled(contexts, process->slot, record->context) ?
+		       ELEMENT_DELETE :
+		       ELEMENT_KEEP;
 }
 
-/* Events, what streams wait for, and unnamed kernels: nothing to show, only to clear away. */
-static int read_event(const void *key_data, const void *value, void *arg)
+static void delete_object(struct reading *reading, const void *key_data)
 {
-	const struct event_key *key = key_data;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
+	struct collector *collector = reading->collector;
+	const struct object_key *key = key_data;
+	struct process *process = collector__process_at(collector, key->slot);
 
-	(void)value;
-	return process ? reading__end(reading, process, key) : 0;
+	if (process)
+		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects, key);
 }
 
-static int read_orders(const void *key_data, const void *value, void *arg)
+static int take_context(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	const struct stream_key *key = key_data;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
-
-	(void)value;
-	return process ? reading__end(reading, process, key) : 0;
+	(void)process;
+	return contexts__add(reading->collector->contexts, key, value);
 }
 
-static int read_context(const void *key_data, const void *value, void *arg)
+static int take_device(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	const struct context_key *key = key_data;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
-
-	if (!process)
-		return 0;
-	if (contexts__add(reading->collector->contexts, key, value))
-		return -ENOMEM;
-	return reading__end(reading, process, key);
-}
-
-static int read_device(const void *key_data, const void *value, void *arg)
-{
-	const struct device_key *key = key_data;
 	const struct device_record *record = value;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
 
-	if (!process)
-		return 0;
-	if (record->has_uuid && attribution__report_uuid(process, key->device, record->uuid))
-		return -ENOMEM;
-	return reading__end(reading, process, key);
+	(void)reading;
+	if (!record->has_uuid)
+		return ELEMENT_KEEP;
+	return attribution__report_uuid(process, ((const struct device_key *)key)->device, record->uuid) ? -ENOMEM : ELEMENT_KEEP;
 }
 
-static int read_unnamed(const void *key_data, const void *value, void *arg)
+/* No launch asks for the name of a kernel whose generation is over. */
+static int take_unnamed(struct reading *reading, struct process *process, const void *key, const void *value)
 {
-	const struct kernel_key *key = key_data;
-	struct reading *reading = arg;
-	struct process *process = collector__process_at(reading->collector, key->slot);
+	uint32_t generation = reading->collector->records[process->slot].generation;
 
 	(void)value;
-	if (!process)
-		return 0;
-	if (reading__dooms(reading, process) || key->generation == reading->collector->records[key->slot].generation)
-		return reading__end(reading, process, key);
-	return reading__doom(reading, key);
+	return ((const struct kernel_key *)key)->generation == generation ? ELEMENT_KEEP : ELEMENT_DELETE;
 }
+
+/* --- the processes --- */
 
 static void read_losses(struct collector *collector)
 {
@@ -314,9 +206,22 @@ static bool has_ended(const struct process_record *record, uint64_t now_ns)
 	return !__atomic_load_n(&record->threads, __ATOMIC_ACQUIRE) || now_ns > record->ended_ns + LEAVE_NS;
 }
 
-/* Sees new and ended processes, and sets what is summed up anew to 0. */
-static int refresh_processes(struct collector *collector)
+static int begin(struct reading *reading)
 {
+	struct collector *collector = reading->collector;
+
+	collector->model.now_ns = clock__boot_ns();
+	collector->model.wall = clock__wall();
+	read_losses(collector);
+	if (collector->estimates)
+		estimates__begin(collector->estimates);
+	return 0;
+}
+
+/* Sees new and ended processes, and sets what is summed up anew to 0. */
+static int refresh_processes(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
 	struct model *model = &collector->model;
 	int ret = 0;
 
@@ -350,8 +255,28 @@ static int refresh_processes(struct collector *collector)
 	return ret;
 }
 
-static int finish_processes(struct collector *collector)
+/* Takes in waiting notices and names waiting stacks. May add processes: the model's move then. */
+static int drain_rings(struct reading *reading)
 {
+	collector__consume(reading->collector);
+	return 0;
+}
+
+static int forget_previous(struct reading *reading)
+{
+	contexts__clear(reading->collector->contexts);
+	ended_keys__clear(reading->collector->ended);
+	return 0;
+}
+
+static int map_own_counts(struct reading *reading)
+{
+	return thread_counts_reader__map(reading->collector->thread_counts_reader);
+}
+
+static int finish_processes(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
 	int ret = 0;
 
 	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
@@ -371,15 +296,133 @@ static int finish_processes(struct collector *collector)
 	return ret;
 }
 
-/* Nothing is read any more that could fail. */
-static void delete_ended(struct reading *reading)
+static int delete_ended(struct reading *reading)
 {
-	if (!reading->reap)
-		return;
 	thread_counts_reader__release(reading);
 	profile_maps__release(reading);
 	ended_keys__delete(reading->collector->ended);
+	return 0;
 }
+
+/* --- the reading --- */
+
+/*
+ * All steps of a reading. Counts are right only in this order, since BPF programs go on counting
+ * meanwhile. A comment gives the reason for the place of the rows below it, up to the next comment
+ * or empty line. FAILED_STOP begins a part with FAILED_RUN steps: they do not run if an earlier part
+ * has failed.
+ */
+/* clang-format off */
+static const struct reading_step steps[] = {
+	/* The moment first: a process that ends while the maps are read has ended after it. */
+	{.run = begin},
+	{.run = refresh_processes},
+	/* After processes' states: an ended one sends nothing more. The drain may add processes. */
+	{.run = drain_rings, .on_failure = FAILED_RUN},
+	/* After the drain, for the processes that it has added. */
+	{.run = forget_previous, .on_failure = FAILED_RUN},
+	{.run = site_maps__begin, .on_failure = FAILED_RUN},
+	/* Before tallies and launches, parts of which threads keep in it. */
+	{.run = map_own_counts},
+
+	/* Before streams, objects and allocations, which may have died with their context. */
+	{IN_MAP(contexts, context_key, slot), .take = take_context},
+	/* Before calls, counted first: no more are in flight, or of unknown size, than calls. */
+	{IN_MAP(streams, stream_key, slot), .take = take_stream},
+	{.run = graphs__begin_runs, .on_failure = FAILED_STOP},
+	{IN_MAP(graph_runs, graph_run_key, slot), .take = graphs__take_run},
+	{.run = graphs__finish_runs, .on_failure = FAILED_RUN},
+
+	/*
+	 * BPF's own records of captures and graphs: the model shows nothing of them, and no count
+	 * rests on their place. They go with their process; three maps would fill while it lives,
+	 * so what is over in them goes in each reading, for any slot.
+	 */
+	{IN_MAP(captures, capture_key, slot), .take = graphs__take_capture, .delete = graphs__delete_capture, .of_unknown = true},
+	{IN_MAP(capturing, stream_key, slot), .only = ON_REAP},
+	{IN_MAP(captured_events, event_key, slot), .only = ON_REAP},
+	{IN_MAP(graph_nodes, graph_key, slot), .take = graphs__take_node, .of_unknown = true},
+	{IN_MAP(disabled_nodes, disabled_node_key, slot), .take = graphs__take_disabled, .of_unknown = true},
+	{IN_MAP(graphs, graph_key, slot), .only = ON_REAP},
+	{IN_MAP(graph_execs, graph_key, slot), .only = ON_REAP},
+
+	/* The map, then the threads, which move counts to it: none counts twice (count_table.h). */
+	{.run = begin_tallies},
+	{IN_MAP(tallies, tally_key, slot), .take = take_shared_tally},
+	{.run = add_own_tallies},
+	{.run = apply_tallies},
+
+	/* Before the launches: the last launches of a kernel take its shape with them. */
+	{IN_MAP(shapes, kernel_key, slot), .take = launches__take_shape},
+
+	/* As with tallies. For any slot: the drain may add its process before the sums are taken. */
+	{.run = launches__begin, .on_failure = FAILED_STOP},
+	{IN_MAP(launches, launch_key, kernel.slot), .take = launches__take, .delete = launches__delete, .of_unknown = true},
+	{.run = launches__add_own},
+	/* Between counts and names, for the names of kernels that were first seen meanwhile. */
+	{.run = drain_rings, .on_failure = FAILED_RUN},
+	{.run = launches__sum_up},
+	/* After the last name is looked up in a process. */
+	{.run = launches__forget_files, .on_failure = FAILED_RUN},
+	/* After a failure too: what has been taken over for good must not be taken over again. */
+	{.run = reading__delete, .on_failure = FAILED_RUN},
+
+	/* After refresh_processes, which sets their sums to 0; objects after contexts. */
+	{IN_MAP(failures, failure_key, slot), .take = take_failure},
+	{IN_MAP(objects, object_key, slot), .take = take_object, .delete = delete_object},
+
+	/* After contexts and tallies: who has live memory, and what has died off those sums. */
+	{.run = memory__read},
+	/* After the allocations, which may fill ranges in. */
+	{.run = memory__clear_ranges},
+	{.run = pools__begin},
+	{IN_MAP(pools, pool_key, slot), .take = pools__take},
+
+	/* In any order: no count rests on them. */
+	{IN_MAP(events, event_key, slot), .only = ON_REAP},
+	{IN_MAP(stream_orders, stream_key, slot), .only = ON_REAP},
+	{IN_MAP(devices, device_key, slot), .take = take_device},
+	{IN_MAP(unnamed, kernel_key, slot), .take = take_unnamed, .only = ON_REAP},
+
+	/* After launches and allocations, which give sites kernels' names and live memory. */
+	{IN_MAP(call_sites, call_site_key, slot), .take = site_maps__take_site, .only = WITH_STACKS, .on_failure = FAILED_STOP},
+	/* After call sites: a launch that gets its stack meanwhile counts next time, not twice now. */
+	{IN_MAP(launch_sites, launch_site_key, slot), .take = site_maps__take_launch_site, .only = WITH_STACKS},
+	/* After the sites: it looks up what naming the stacks of new processes needs. */
+	{.run = drain_rings, .only = WITH_STACKS, .on_failure = FAILED_RUN},
+
+	/* After all counters: it adds estimates, and makes lists of kernels and failures. */
+	{.run = finish_processes},
+	/* Before profile_maps__finish, which asks for steps. */
+	{.run = steps__read},
+
+	/* Before the maps of the profile, whose lists it empties. */
+	{.run = profile_maps__begin, .only = WITH_ACCOUNT},
+	{IN_MAP(sizes, size_key, slot), .take = profile_lists__take_size, .only = WITH_ACCOUNT},
+	{IN_MAP(copy_sizes, copy_size_key, slot), .take = profile_lists__take_copies, .only = WITH_ACCOUNT},
+	{IN_MAP(repeats, repeat_key, slot), .take = profile_lists__take_repeat, .only = WITH_ACCOUNT},
+	/* Before threads: one that ends moves its error here. Rather missed than counted twice. */
+	{IN_MAP(ignored, ignored_key, slot), .take = profile_lists__take_ignored, .only = WITH_ACCOUNT},
+	{IN_MAP(mapped_copies, mapped_copy_key, slot), .take = profile_lists__take_mapped, .only = WITH_ACCOUNT},
+	/* After that map, before the threads: those that end in this reading add their own. */
+	{.run = profile_maps__add_pending, .only = WITH_ACCOUNT},
+	{.run = profile_maps__read_threads, .only = WITH_ACCOUNT},
+	{IN_MAP(duration_numbers, duration_key, slot), .take = profile_maps__take_duration, .only = WITH_ACCOUNT},
+	/* After tallies, threads and functions, in which calls are counted (open_calls.h). */
+	{.run = open_calls__read},
+	/* After the time in calls in progress, which is part of the profile. */
+	{.run = profile_maps__finish, .only = WITH_ACCOUNT},
+
+	/* After all counters: BPF sends a stack before it counts by its id. */
+	{.run = site_maps__name_stacks, .only = WITH_STACKS},
+	/* Last: naming a stack may drop another, and none is named before the model is used. */
+	{.run = site_maps__list, .only = WITH_STACKS},
+	{.run = profile_maps__list_stacks, .only = WITH_ACCOUNT | WITH_STACKS},
+
+	/* After all that can fail: a broken-off reading has deleted nothing of ended processes. */
+	{.run = delete_ended, .only = ON_REAP},
+};
+/* clang-format on */
 
 /* Of a reading that broke off: not less than nothing is live. */
 static void finish_tallies(struct collector *collector)
@@ -392,72 +435,11 @@ static void finish_tallies(struct collector *collector)
 int collector__read_maps(struct collector *collector, bool with_lists, bool reap)
 {
 	struct reading reading = {.collector = collector, .with_lists = with_lists, .reap = reap};
-	const struct gpuprobe_bpf *skeleton = collector->skeleton;
-	int ret;
+	int ret = reading__run(&reading, steps, sizeof(steps) / sizeof(*steps));
 
-	collector->model.now_ns = clock__boot_ns();
-	collector->model.wall = clock__wall();
-	read_losses(collector);
-	if (collector->estimates)
-		estimates__begin(collector->estimates);
-	ret = refresh_processes(collector);
-	/* After that: all that an ended process has told is told by now. */
-	collector__consume(collector);
-	contexts__clear(collector->contexts);
-	ended_keys__clear(collector->ended);
-	site_maps__begin(&reading);
-	if (!ret)
-		ret = thread_counts_reader__map(collector->thread_counts_reader);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.contexts, read_context);
-	/* Before the calls, which are counted first: no more are in flight, or of unknown size, than there are calls. */
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.streams, read_stream);
-	if (!ret)
-		ret = graphs__read(collector, reap);
-	if (!ret)
-		ret = read_tallies(&reading);
-	/* Before the launches, the last of which take a kernel's shape with them. */
-	if (!ret)
-		ret = shapes__read(collector, reap);
-	if (!ret)
-		ret = launches__read(&reading);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.failures, read_failure);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.objects, read_object);
-	if (!ret)
-		ret = memory__read(&reading);
-	if (!ret && reap)
-		ret = reading__map(&reading, skeleton->maps.events, read_event);
-	if (!ret && reap)
-		ret = reading__map(&reading, skeleton->maps.stream_orders, read_orders);
-	if (!ret)
-		ret = reading__map(&reading, skeleton->maps.devices, read_device);
-	if (!ret && reap)
-		ret = reading__map(&reading, skeleton->maps.unnamed, read_unnamed);
-	if (!ret)
-		ret = site_maps__read(&reading);
-	if (!ret)
-		ret = finish_processes(collector);
-	if (!ret)
-		ret = steps__read(&reading);
-	if (!ret)
-		ret = profile_maps__read(&reading);
-	/* After what calls are counted in, see open_calls.h. */
-	if (!ret)
-		ret = open_calls__read(&reading);
-	if (!ret)
-		ret = profile_maps__finish(&reading);
-	/* Last: a stack that is named may have another leave, and none does between these and the model's use. */
-	if (!ret)
-		ret = site_maps__list(&reading);
-	if (!ret)
-		ret = profile_maps__list_stacks(&reading);
-	if (!ret)
-		delete_ended(&reading);
-	else
+	if (ret)
 		finish_tallies(collector);
+	free(reading.to_delete.keys);
 	thread_counts_reader__unmap(collector->thread_counts_reader);
 	collector->model.broken_off = ret != 0;
 	attribution__refresh(collector->attribution, &collector->model);

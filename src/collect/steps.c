@@ -452,7 +452,7 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 		return 0;
 	if (!steps_of(process))
 		return -ENOMEM;
-	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) || reading__dooms(reading, process);
+	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) || reading__reaps(reading, process);
 	if (!copy_record(shared, &steps->copy) && !over)
 		return 0;
 	if (!state->thread) {

@@ -191,7 +191,7 @@ static bool is_of_ended(const struct reading *reading, uint32_t slot)
 {
 	const struct process *process = collector__process_at(reading->collector, slot);
 
-	return process && reading__dooms(reading, process);
+	return process && reading__reaps(reading, process);
 }
 
 static bool is_ended_tally(const void *key, void *arg)
