@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/growing_list.h"
+#include "base/array.h"
 #include "collect/sweep.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/profile.h"
@@ -29,7 +29,7 @@ static int take_size(const struct sweep *sweep, const void *key, const void *val
 	/* Frees of what had had no room in the map when it was allocated. */
 	if ((int64_t)size.record.live < 0)
 		size.record.live = 0;
-	ret = growing_list__append((void **)&profile->sizes, &profile->size_count, &size, sizeof(size));
+	ret = ARRAY_APPEND(profile->sizes, profile->size_count, size);
 	return ret ? ret : (int)sweep__of_process(sweep, size.key.slot);
 }
 
@@ -42,7 +42,7 @@ static int take_copies(const struct sweep *sweep, const void *key, const void *v
 
 	if (!profile)
 		return 0;
-	ret = growing_list__append((void **)&profile->copies, &profile->copy_count, &copies, sizeof(copies));
+	ret = ARRAY_APPEND(profile->copies, profile->copy_count, copies);
 	return ret ? ret : (int)sweep__of_process(sweep, copies.key.slot);
 }
 
@@ -56,8 +56,7 @@ static int take_repeat(const struct sweep *sweep, const void *key, const void *v
 	if (!profile)
 		return 0;
 	if (repeat.record.repeats)
-		ret = growing_list__append((void **)&profile->repeats, &profile->repeat_count, &repeat,
-					   sizeof(repeat));
+		ret = ARRAY_APPEND(profile->repeats, profile->repeat_count, repeat);
 	return ret ? ret : (int)sweep__of_process(sweep, repeat.key.slot);
 }
 
@@ -70,7 +69,7 @@ static int take_ignored(const struct sweep *sweep, const void *key, const void *
 
 	if (!profile)
 		return 0;
-	ret = growing_list__append((void **)&profile->ignored, &profile->ignored_count, &ignored, sizeof(ignored));
+	ret = ARRAY_APPEND(profile->ignored, profile->ignored_count, ignored);
 	return ret ? ret : (int)sweep__of_process(sweep, ignored.key.slot);
 }
 
@@ -84,7 +83,7 @@ static int take_mapped(const struct sweep *sweep, const void *key, const void *v
 	if (!profile)
 		return 0;
 	mapped.record.name[MAPPED_NAME - 1] = '\0';
-	ret = growing_list__append((void **)&profile->mapped, &profile->mapped_count, &mapped, sizeof(mapped));
+	ret = ARRAY_APPEND(profile->mapped, profile->mapped_count, mapped);
 	return ret ? ret : (int)sweep__of_process(sweep, mapped.key.slot);
 }
 
@@ -150,8 +149,7 @@ int profile_lists__add_pending(struct profile *profile, const struct thread_prof
 		return 0;
 	known = find_ignored(profile, &fresh.key);
 	if (!known)
-		return growing_list__append((void **)&profile->ignored, &profile->ignored_count, &fresh,
-					    sizeof(fresh));
+		return ARRAY_APPEND(profile->ignored, profile->ignored_count, fresh);
 	known->record.calls++;
 	known->record.launches += fresh.record.launches;
 	known->record.stack = fresh.record.stack;
