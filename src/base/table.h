@@ -5,8 +5,8 @@
  * hh.tbl is NULL.
  *
  * In what follows `head` is the table: a pointer to an element, NULL while there is none. The elements have a
- * UT_hash_handle called hh, and a key of a fixed size in the member `field`; `key` points to one of the same type.
- * A key is compared by its bytes, so a structure must have no padding.
+ * UT_hash_handle called hh, and a key of a fixed size in the member `field`; `key` points to one of the same size.
+ * Keys are compared by their bytes, so a structure must have no padding.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
@@ -23,8 +23,9 @@
 /* The element with that key, or NULL. */
 #define TABLE_FIND(head, field, key) \
 	({ \
-		const __typeof__((head)->field) *find_key_ = (key); \
+		const __typeof__(*(key)) *find_key_ = (key); \
 		__typeof__(*(head)) *found_; \
+		_Static_assert(sizeof(*find_key_) == sizeof(found_->field), "keys of two sizes"); \
 		HASH_FIND(hh, head, find_key_, sizeof(*find_key_), found_); \
 		found_; \
 	})
@@ -40,8 +41,9 @@
 /* Adds a new element (calloc) with that key, which no other has, and zeros otherwise. NULL without memory. */
 #define TABLE_ADD_NEW(head, field, key) \
 	({ \
-		const __typeof__((head)->field) *new_key_ = (key); \
+		const __typeof__(*(key)) *new_key_ = (key); \
 		__typeof__(*(head)) *new_ = calloc(1, sizeof(*new_)); \
+		_Static_assert(sizeof(*new_key_) == sizeof(new_->field), "keys of two sizes"); \
 		if (new_) { \
 			memcpy(&new_->field, new_key_, sizeof(*new_key_)); \
 			if (TABLE_ADD(head, field, new_)) { \
@@ -55,7 +57,7 @@
 /* The element with that key, a new one as of TABLE_ADD_NEW if there was none. NULL without memory. */
 #define TABLE_TAKE(head, field, key) \
 	({ \
-		const __typeof__((head)->field) *take_key_ = (key); \
+		const __typeof__(*(key)) *take_key_ = (key); \
 		__typeof__(*(head)) *taken_ = TABLE_FIND(head, field, take_key_); \
 		taken_ ? taken_ : TABLE_ADD_NEW(head, field, take_key_); \
 	})
