@@ -145,7 +145,7 @@ struct finding_trend {
 
 struct finding_list {
 	struct finding *items;
-	size_t count, capacity;
+	size_t count;
 	uint64_t sampled_kinds; /* 1 << place in finding_kinds: not looked for in a process whose calls are sampled */
 	/* of kinds that looked at a place */
 	struct finding_trend trends[FINDING_COURSES];
