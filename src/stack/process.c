@@ -249,8 +249,7 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	process->start_ns = start_ns;
 	process->number = processes->numbers++;
 	process->changed = true;
-	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
+	if (!TABLE_ADD(processes->list, pid, process))
 		return process;
 	free_process(processes, process);
 	return NULL;
@@ -262,8 +261,7 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 	if (!process->hh.next)
 		return process;
 	HASH_DEL(processes->list, process);
-	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
+	if (!TABLE_ADD(processes->list, pid, process))
 		return process;
 	forget_python(processes, process);
 	free_process(processes, process);
@@ -273,9 +271,8 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 /* The process if it is known. One that had its pid before leaves. */
 static struct stack_process *find(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
 {
-	struct stack_process *process;
+	struct stack_process *process = TABLE_FIND(processes->list, pid, &pid);
 
-	HASH_FIND(hh, processes->list, &pid, sizeof(pid), process);
 	if (!process)
 		return NULL;
 	if (stack_process__is_same_start(process->start_ns, start_ns))
