@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #define NVML_SUCCESS 0
@@ -347,8 +348,6 @@ static void survey_gpus(struct survey *survey)
 /* Known bytes win over unknown ones, and of two the larger: lists of one process are not parts of a sum. */
 static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 {
-	struct gpu_use *grown;
-
 	for (size_t i = 0; i < snapshot->use_count; i++) {
 		struct gpu_use *old = &snapshot->uses[i];
 
@@ -358,12 +357,7 @@ static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 			old->bytes = use->bytes;
 		return true;
 	}
-	grown = realloc(snapshot->uses, (snapshot->use_count + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	snapshot->uses = grown;
-	grown[snapshot->use_count++] = *use;
-	return true;
+	return !ARRAY_APPEND(snapshot->uses, snapshot->use_count, *use);
 }
 
 /* An entry; false where it cannot be one, so that the list has another form than expected. */
