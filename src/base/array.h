@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrays that grow at their end: a pointer (malloc) and a count, NULL and 0 at first.
+ * Arrays that grow at their end: a pointer and a count, NULL and 0 at first, released with free(3).
  *
- * No capacity is kept, since the count tells it: an array has room for the next power of two. So an array that
- * grows here is allocated here alone, and never cut to its size. Lowering the count takes items off, free(3)
- * releases it. uthash's utarray is not used because it ends the program where memory runs out.
+ *	if (ARRAY_APPEND(list->pids, list->count, pid))
+ *		return -ENOMEM;
+ *
+ * There is no capacity to keep: an array of `count` items has room for the next power of two. So an
+ * array that grows here must be allocated here, and must not be cut to its size. The count may be
+ * lowered. uthash's utarray does not serve: it ends the program when memory runs out.
  */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
@@ -13,11 +16,11 @@
 #include <stddef.h>
 
 /*
- * ARRAY_APPEND(list->pids, list->count, pid) appends the item. ARRAY_RESERVE(list->pids, list->count, more) makes
- * room for `more` items, which the caller then writes behind the count, without ARRAY_APPEND.
+ * ARRAY_APPEND appends an item. ARRAY_RESERVE makes room for `more` items, which the caller then
+ * writes behind the others (items[count++] = item). `items` and `count` are variables.
  *
- * Both return 0, or -ENOMEM where there is no memory or the size overflows: items and count are as they were then.
- * They may move the array. `items` and `count` are variables (lvalues), and are evaluated more than once.
+ * Both return 0, or -ENOMEM if memory runs out or the size overflows: the array and its count are
+ * unchanged then. Both may move the array.
  */
 #define ARRAY_APPEND(items, count, ...) \
 	({ \
@@ -35,7 +38,10 @@
 		grown_ ? 0 : -ENOMEM; \
 	})
 
-/* For the macros: the array with room for `more` items of `size` bytes, or NULL with the array as it was. */
+/*
+ * For the macros. Returns the array with room for `more` items of `size` bytes, or NULL, and the
+ * array is unchanged then.
+ */
 void *array__grow(void *items, size_t count, size_t more, size_t size);
 
 #endif

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uthash as all of gpuprobe uses it, with what it takes many lines for in one. Left to itself uthash ends the
- * program, without a word, where there is no memory for an addition. Here the element is left out then, and its
- * hh.tbl is NULL.
+ * Hash tables: uthash, and one line for what takes several with it.
  *
- * In what follows `head` is the table: a pointer to an element, NULL while there is none. The elements have a
- * UT_hash_handle called hh, and a key of a fixed size in the member `field`; `key` points to one of the same size.
- * Keys are compared by their bytes, so a structure must have no padding.
+ *	struct user {
+ *		uid_t uid;
+ *		size_t files;
+ *		UT_hash_handle hh;
+ *	} *users = NULL, *user;
+ *
+ *	user = TABLE_TAKE(users, uid, &uid);
+ *	TABLE_CLEAR(users, free);
+ *
+ * `head` is a variable, the table: NULL while it is empty. `field` is the elements' member with the
+ * key, which has a fixed size; `key` points to a key. Keys are compared byte by byte, so a
+ * structure must have no padding. Tables by text, or by another handle than `hh`, use uthash's own
+ * macros.
+ *
+ * uthash by itself ends the program when memory runs out. Here HASH_ADD leaves the element out
+ * then: its hh.tbl is NULL.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
@@ -30,15 +41,20 @@
 		found_; \
 	})
 
-/* Adds an element with a key that no other has. Returns 0, or -ENOMEM: the element is still the caller's then. */
+/*
+ * Adds `element`, a variable, whose key no other has. Returns 0, or -ENOMEM: the element is still
+ * the caller's then.
+ */
 #define TABLE_ADD(head, field, element) \
 	({ \
-		__typeof__(*(head)) *added_ = (element); \
-		HASH_ADD(hh, head, field, sizeof(added_->field), added_); \
-		added_->hh.tbl ? 0 : -ENOMEM; \
+		HASH_ADD(hh, head, field, sizeof((element)->field), element); \
+		(element)->hh.tbl ? 0 : -ENOMEM; \
 	})
 
-/* Adds a new element (calloc) with that key, which no other has, and zeros otherwise. NULL without memory. */
+/*
+ * Adds a new element (calloc) whose key no other has: zeros, but for the key. Returns it, or NULL
+ * without memory.
+ */
 #define TABLE_ADD_NEW(head, field, key) \
 	({ \
 		const __typeof__(*(key)) *new_key_ = (key); \
@@ -54,7 +70,10 @@
 		new_; \
 	})
 
-/* The element with that key, a new one as of TABLE_ADD_NEW if there was none. NULL without memory. */
+/*
+ * The element with that key; if there is none, a new one as TABLE_ADD_NEW makes it. NULL without
+ * memory.
+ */
 #define TABLE_TAKE(head, field, key) \
 	({ \
 		const __typeof__(*(key)) *take_key_ = (key); \
@@ -62,7 +81,7 @@
 		taken_ ? taken_ : TABLE_ADD_NEW(head, field, take_key_); \
 	})
 
-/* Empties the table: each element is given to `release`, such as free, when the table no longer has it. */
+/* Empties the table, then calls `release`, such as free, for each element. */
 #define TABLE_CLEAR(head, release) \
 	do { \
 		__typeof__(*(head)) *cleared_ = (head), *after_; \
