@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "api/api.h"
 #include "model/model.h"
 #include "probe/nop5.h"
@@ -33,18 +34,18 @@ static const struct checked_library *find(const struct checked_libraries *librar
 static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
 		  unsigned int layers)
 {
-	struct checked_library *grown;
-	char *copy = strdup(path);
+	struct checked_library library = {
+		.path = strdup(path),
+		.pid = pid,
+		.elf = elf,
+		.layers = layers,
+		.inside = elf_file__interpreter(elf),
+	};
 
-	grown = copy ? realloc(libraries->libraries, (libraries->count + 1) * sizeof(*grown)) : NULL;
-	if (!grown) {
-		free(copy);
-		return -ENOMEM;
-	}
-	libraries->libraries = grown;
-	grown[libraries->count++] = (struct checked_library){
-		.path = copy, .pid = pid, .elf = elf, .layers = layers, .inside = elf_file__interpreter(elf)};
-	return 0;
+	if (library.path && !ARRAY_APPEND(libraries->libraries, libraries->count, library))
+		return 0;
+	free(library.path);
+	return -ENOMEM;
 }
 
 int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
@@ -131,13 +132,11 @@ static int note_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct inspection *inspection = arg;
 	size_t size = strlen(symbol) + 1;
-	char *grown = realloc(inspection->unknown_names, inspection->unknown_length + size);
 
 	(void)layer;
-	if (!grown)
+	if (ARRAY_RESERVE(inspection->unknown_names, inspection->unknown_length, size))
 		return -1;
-	memcpy(grown + inspection->unknown_length, symbol, size);
-	inspection->unknown_names = grown;
+	memcpy(inspection->unknown_names + inspection->unknown_length, symbol, size);
 	inspection->unknown_length += size;
 	add_name(&inspection->unknown, symbol);
 	return -1; /* no probe is wanted */

@@ -8,17 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static struct check_line *add(struct check_list *list, const char *topic, enum check_state state)
 {
-	struct check_line *grown = realloc(list->lines, (list->count + 1) * sizeof(*grown));
-
-	if (!grown) {
+	if (ARRAY_APPEND(list->lines, list->count, (struct check_line){.topic = topic, .state = state})) {
 		list->no_memory = true;
 		return NULL;
 	}
-	list->lines = grown;
-	grown[list->count] = (struct check_line){.topic = topic, .state = state};
-	return &grown[list->count++];
+	return &list->lines[list->count - 1];
 }
 
 static __attribute__((format(printf, 2, 0))) char *format_text(struct check_list *list, const char *format,
@@ -62,18 +60,14 @@ void check_list__lacks(struct check_list *list, const char *topic, enum check_st
 static struct check_fact *add_fact(struct check_list *list, const char *key)
 {
 	struct check_line *line = list->count ? &list->lines[list->count - 1] : NULL;
-	struct check_fact *grown;
 
 	if (!line)
 		return NULL;
-	grown = realloc(line->facts, (line->fact_count + 1) * sizeof(*grown));
-	if (!grown) {
+	if (ARRAY_APPEND(line->facts, line->fact_count, (struct check_fact){.key = key})) {
 		list->no_memory = true;
 		return NULL;
 	}
-	line->facts = grown;
-	grown[line->fact_count] = (struct check_fact){.key = key};
-	return &grown[line->fact_count++];
+	return &line->facts[line->fact_count - 1];
 }
 
 void check_list__text(struct check_list *list, const char *key, const char *text)
@@ -99,14 +93,10 @@ void check_list__number(struct check_list *list, const char *key, uint64_t numbe
 
 int check_list__append(struct check_list *list, struct check_list *other)
 {
-	struct check_line *grown = realloc(list->lines, (list->count + other->count + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (ARRAY_RESERVE(list->lines, list->count, other->count))
 		return -ENOMEM;
-	list->lines = grown;
-	if (other->count)
-		memcpy(list->lines + list->count, other->lines, other->count * sizeof(*grown));
-	list->count += other->count;
+	for (size_t i = 0; i < other->count; i++)
+		list->lines[list->count++] = other->lines[i];
 	list->no_memory |= other->no_memory;
 	other->count = 0;
 	return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "target/text_file.h"
 #include "privilege/capabilities.h"
 #include "symbol/python_process.h"
@@ -36,21 +37,17 @@ static bool starts(const char *text, const char *with)
 
 static struct process_library *add_library(struct process_facts *facts, const struct mapping *mapping)
 {
-	struct process_library *grown;
-	char *path = strdup(mapping->path);
-
-	grown = path ? realloc(facts->libraries, (facts->library_count + 1) * sizeof(*grown)) : NULL;
-	if (!grown) {
-		free(path);
-		return NULL;
-	}
-	facts->libraries = grown;
-	grown[facts->library_count] = (struct process_library){
-		.path = path,
+	struct process_library library = {
+		.path = strdup(mapping->path),
 		.driver = starts(strrchr(mapping->path, '/') + 1, DRIVER_NAME),
 		.deleted = mapping->deleted,
 	};
-	return &grown[facts->library_count++];
+
+	if (!library.path || ARRAY_APPEND(facts->libraries, facts->library_count, library)) {
+		free(library.path);
+		return NULL;
+	}
+	return &facts->libraries[facts->library_count - 1];
 }
 
 static int look_into(struct reading *reading, const struct mapping *mapping, struct process_library *library)

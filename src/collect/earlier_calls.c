@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/growing_list.h"
+#include "base/array.h"
 #include "collect/open_calls.h"
 #include "collect/tally.h"
 #include "model/profile.h"
@@ -95,7 +95,7 @@ static int add_thread(const struct process *process, const struct earlier_call *
 		if (profile->threads[i].tid == call->tid && profile->threads[i].start_ns == call->thread_start_ns)
 			return 0;
 	memcpy(thread.comm, call->comm, sizeof(thread.comm));
-	return growing_list__append((void **)&profile->threads, &profile->thread_count, &thread, sizeof(thread));
+	return ARRAY_APPEND(profile->threads, profile->thread_count, thread);
 }
 
 static int count(const struct earlier_calls *calls, const struct earlier_call *call, struct process *process,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/table.h"
-#include "collect/growing_list.h"
 #include "collect/tally.h"
 #include "model/profile.h"
 #include "api/api.h"
@@ -132,7 +132,7 @@ static struct profile_function *function_of(struct profile *profile, uint16_t ro
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (profile->functions[i].row == row)
 			return &profile->functions[i];
-	if (growing_list__append((void **)&profile->functions, &profile->function_count, &fresh, sizeof(fresh)))
+	if (ARRAY_APPEND(profile->functions, profile->function_count, fresh))
 		return NULL;
 	return &profile->functions[profile->function_count - 1];
 }

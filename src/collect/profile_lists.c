@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/growing_list.h"
+#include "base/array.h"
 #include "model/profile.h"
 
 int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value)
@@ -20,7 +20,7 @@ int profile_lists__take_size(struct reading *reading, struct process *process, c
 	/* Frees of what had had no room in the map when it was allocated. */
 	if ((int64_t)size.record.live < 0)
 		size.record.live = 0;
-	return growing_list__append((void **)&profile->sizes, &profile->size_count, &size, sizeof(size));
+	return ARRAY_APPEND(profile->sizes, profile->size_count, size);
 }
 
 int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value)
@@ -32,7 +32,7 @@ int profile_lists__take_copies(struct reading *reading, struct process *process,
 	(void)reading;
 	if (!profile)
 		return ELEMENT_SKIP;
-	return growing_list__append((void **)&profile->copies, &profile->copy_count, &copies, sizeof(copies));
+	return ARRAY_APPEND(profile->copies, profile->copy_count, copies);
 }
 
 int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value)
@@ -46,7 +46,7 @@ int profile_lists__take_repeat(struct reading *reading, struct process *process,
 		return ELEMENT_SKIP;
 	if (!repeat.record.repeats)
 		return ELEMENT_KEEP;
-	return growing_list__append((void **)&profile->repeats, &profile->repeat_count, &repeat, sizeof(repeat));
+	return ARRAY_APPEND(profile->repeats, profile->repeat_count, repeat);
 }
 
 int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value)
@@ -58,7 +58,7 @@ int profile_lists__take_ignored(struct reading *reading, struct process *process
 	(void)reading;
 	if (!profile)
 		return ELEMENT_SKIP;
-	return growing_list__append((void **)&profile->ignored, &profile->ignored_count, &ignored, sizeof(ignored));
+	return ARRAY_APPEND(profile->ignored, profile->ignored_count, ignored);
 }
 
 int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value)
@@ -71,7 +71,7 @@ int profile_lists__take_mapped(struct reading *reading, struct process *process,
 	if (!profile)
 		return ELEMENT_SKIP;
 	mapped.record.name[MAPPED_NAME - 1] = '\0';
-	return growing_list__append((void **)&profile->mapped, &profile->mapped_count, &mapped, sizeof(mapped));
+	return ARRAY_APPEND(profile->mapped, profile->mapped_count, mapped);
 }
 
 void profile_lists__clear(struct profile *profile)
@@ -108,8 +108,7 @@ int profile_lists__add_pending(struct profile *profile, const struct thread_prof
 		return 0;
 	known = find_ignored(profile, &fresh.key);
 	if (!known)
-		return growing_list__append((void **)&profile->ignored, &profile->ignored_count, &fresh,
-					    sizeof(fresh));
+		return ARRAY_APPEND(profile->ignored, profile->ignored_count, fresh);
 	known->record.calls++;
 	known->record.launches += fresh.record.launches;
 	known->record.stack = fresh.record.stack;

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/saturate.h"
 #include "collect/profile_lists.h"
 #include "collect/ended_keys.h"
-#include "collect/growing_list.h"
 #include "collect/thread_counts_reader.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/thread_counts.h"
@@ -162,8 +162,7 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	ret = profile_lists__add_pending(process->profile, &thread);
 	if (ret)
 		return ret;
-	ret = growing_list__append((void **)&process->profile->threads, &process->profile->thread_count, &thread,
-				   sizeof(thread));
+	ret = ARRAY_APPEND(process->profile->threads, process->profile->thread_count, thread);
 	if (ret || !ended_ns)
 		return ret;
 	ret = thread_counts_reader__keep(reading->collector->thread_counts_reader, number);
@@ -187,8 +186,7 @@ int profile_maps__take_duration(struct reading *reading, struct process *process
 	function.time = *duration_at(reading->collector->profile_maps, *number);
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
-	return growing_list__append((void **)&process->profile->functions, &process->profile->function_count, &function,
-				    sizeof(function));
+	return ARRAY_APPEND(process->profile->functions, process->profile->function_count, function);
 }
 
 static void release_duration(const void *key, void *arg)
@@ -346,7 +344,7 @@ static int add_stack(const struct collector *collector, struct profile *profile,
 	entry.stack = stacks__find(collector->stacks, id);
 	if (!entry.stack)
 		return 0;
-	return growing_list__append((void **)&profile->stacks, &profile->stack_count, &entry, sizeof(entry));
+	return ARRAY_APPEND(profile->stacks, profile->stack_count, entry);
 }
 
 static int find_stacks(const struct collector *collector, struct profile *profile)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #define NVML_SUCCESS 0
@@ -352,8 +353,6 @@ static void survey_gpus(struct survey *survey)
  */
 static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 {
-	struct gpu_use *grown;
-
 	for (size_t i = 0; i < snapshot->use_count; i++) {
 		struct gpu_use *old = &snapshot->uses[i];
 
@@ -363,12 +362,7 @@ static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 			old->bytes = use->bytes;
 		return true;
 	}
-	grown = realloc(snapshot->uses, (snapshot->use_count + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	snapshot->uses = grown;
-	grown[snapshot->use_count++] = *use;
-	return true;
+	return !ARRAY_APPEND(snapshot->uses, snapshot->use_count, *use);
 }
 
 /*

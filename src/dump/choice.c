@@ -2,24 +2,15 @@
 // Which processes a dump covers; see choice.h.
 #include "dump/choice.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "dump/dump.h"
 
 static int add_pid(struct pid_list *list, pid_t pid)
 {
-	pid_t *grown;
-
 	for (size_t i = 0; i < list->count; i++)
 		if (list->pids[i] == pid)
 			return 0;
-	grown = realloc(list->pids, (list->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	list->pids = grown;
-	grown[list->count++] = pid;
-	return 0;
+	return ARRAY_APPEND(list->pids, list->count, pid);
 }
 
 /* Adds the processes in the list that use CUDA. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "dump/running.h"
 
 #define SAMPLE_MS 50
@@ -22,15 +23,7 @@ static pid_t number_of(const struct dirent *entry)
 
 static int add(struct taken_threads *threads, pid_t tid)
 {
-	struct taken_thread *grown = threads->list;
-
-	if (!(threads->count & (threads->count + 1)))
-		grown = realloc(threads->list, 2 * (threads->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	threads->list = grown;
-	grown[threads->count++] = (struct taken_thread){.tid = tid};
-	return 0;
+	return ARRAY_APPEND(threads->list, threads->count, (struct taken_thread){.tid = tid});
 }
 
 static int compare(const void *a, const void *b)

@@ -77,24 +77,11 @@ struct device_history *device_history__new(uint64_t window_ns)
 
 void device_history__free(struct device_history *history)
 {
-	struct gpu_trend *gpu, *next_gpu;
-	struct device_trend *device, *next_device;
-	struct full_trend *full, *next_full;
-
 	if (!history)
 		return;
-	HASH_ITER (hh, history->gpus, gpu, next_gpu) {
-		HASH_DEL(history->gpus, gpu);
-		free(gpu);
-	}
-	HASH_ITER (hh, history->devices, device, next_device) {
-		HASH_DEL(history->devices, device);
-		free(device);
-	}
-	HASH_ITER (hh, history->full, full, next_full) {
-		HASH_DEL(history->full, full);
-		free(full);
-	}
+	TABLE_CLEAR(history->gpus, free);
+	TABLE_CLEAR(history->devices, free);
+	TABLE_CLEAR(history->full, free);
 	free(history);
 }
 
@@ -211,23 +198,15 @@ static int sample_device(struct device_history *history, const struct process *p
 			 const struct device_totals *device, uint64_t now_ns)
 {
 	struct trend_key key = key_of(process, device->device);
-	struct device_trend *trend;
+	struct device_trend *trend = TABLE_FIND(history->devices, key, &key);
 
-	HASH_FIND(hh, history->devices, &key, sizeof(key), trend);
 	if (!trend && HASH_COUNT(history->devices) >= COURSES_MAX)
 		return 0;
-	if (!trend) {
-		trend = calloc(1, sizeof(*trend));
-		if (!trend)
-			return -ENOMEM;
-		trend->key = key;
-		trend->live.window_ns = history->window_ns;
-		HASH_ADD(hh, history->devices, key, sizeof(trend->key), trend);
-		if (!trend->hh.tbl) {
-			free(trend);
-			return -ENOMEM;
-		}
-	}
+	if (!trend)
+		trend = TABLE_ADD_NEW(history->devices, key, &key);
+	if (!trend)
+		return -ENOMEM;
+	trend->live.window_ns = history->window_ns;
 	trend->seen = history->samples;
 	growth_history__add(&trend->live, now_ns, device->live_bytes);
 	trend->samples[trend->next] = (struct device_sample){
@@ -247,28 +226,18 @@ static bool is_fuller(const struct memory_holding *holding, const struct memory_
 static struct full_trend *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
 {
 	struct trend_key key = key_of(process, gpu);
-	struct full_trend *trend;
 
-	HASH_FIND(hh, history->full, &key, sizeof(key), trend);
-	return trend;
+	return TABLE_FIND(history->full, key, &key);
 }
 
 static int sample_full(struct device_history *history, const struct process *process, uint32_t gpu,
 		       const struct memory_holding *holding)
 {
-	struct full_trend *trend = find_full(history, process, gpu);
+	struct trend_key key = key_of(process, gpu);
+	struct full_trend *trend = TABLE_TAKE(history->full, key, &key);
 
-	if (!trend) {
-		trend = calloc(1, sizeof(*trend));
-		if (!trend)
-			return -ENOMEM;
-		trend->key = key_of(process, gpu);
-		HASH_ADD(hh, history->full, key, sizeof(trend->key), trend);
-		if (!trend->hh.tbl) {
-			free(trend);
-			return -ENOMEM;
-		}
-	}
+	if (!trend)
+		return -ENOMEM;
 	trend->seen = history->samples;
 	if (is_fuller(holding, &trend->fullest))
 		trend->fullest = *holding;
@@ -428,10 +397,9 @@ void device_history__judge_process(const struct device_history *history, const s
 				   uint8_t device, struct device_growth *growth)
 {
 	struct trend_key key = key_of(process, device);
-	const struct device_trend *trend;
+	const struct device_trend *trend = TABLE_FIND(history->devices, key, &key);
 
 	*growth = (struct device_growth){.needed_ns = GROWTH_LEAST_NS(history->window_ns)};
-	HASH_FIND(hh, history->devices, &key, sizeof(key), trend);
 	if (!trend || !trend->count)
 		return;
 	judge_trend(&trend->live, growth);

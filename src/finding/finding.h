@@ -171,7 +171,7 @@ struct finding_trend {
 
 struct finding_list {
 	struct finding *items;
-	size_t count, capacity;
+	size_t count;
 	/* 1 << index in finding_kinds: skipped for some process because its calls are sampled */
 	uint64_t sampled_kinds;
 	/* for kinds that examined at least one item */

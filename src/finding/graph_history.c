@@ -41,22 +41,17 @@ static void forget(struct graph_history *history, struct graph_trend *trend)
 
 void graph_history__free(struct graph_history *history)
 {
-	struct graph_trend *trend, *next;
-
 	if (!history)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		forget(history, trend);
+	TABLE_CLEAR(history->trends, free);
 	free(history);
 }
 
 static struct graph_trend *find(const struct graph_history *history, const struct process *process)
 {
 	struct process_key key = {.start_ns = process->start_ns, .pid = process->pid};
-	struct graph_trend *trend;
 
-	HASH_FIND(hh, history->trends, &key, sizeof(key), trend);
-	return trend;
+	return TABLE_FIND(history->trends, key, &key);
 }
 
 static uint64_t since(const struct graph_trend *trend, const struct process *process)
@@ -68,19 +63,11 @@ static uint64_t since(const struct graph_trend *trend, const struct process *pro
 
 static int sample_process(struct graph_history *history, const struct process *process)
 {
-	struct graph_trend *trend = find(history, process);
+	struct process_key key = {.start_ns = process->start_ns, .pid = process->pid};
+	struct graph_trend *trend = TABLE_TAKE(history->trends, key, &key);
 
-	if (!trend) {
-		trend = calloc(1, sizeof(*trend));
-		if (!trend)
-			return -ENOMEM;
-		trend->key = (struct process_key){.start_ns = process->start_ns, .pid = process->pid};
-		HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
-		if (!trend->hh.tbl) {
-			free(trend);
-			return -ENOMEM;
-		}
-	}
+	if (!trend)
+		return -ENOMEM;
 	trend->between += since(trend, process);
 	trend->made = process->objects[OBJECT_GRAPH_EXEC].created;
 	trend->launches = process->graph_launches;

@@ -8,20 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
 				  const struct process *process)
 {
 	struct finding *finding;
 
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? 2 * list->capacity : 8;
-
-		finding = realloc(list->items, capacity * sizeof(*finding));
-		if (!finding)
-			return NULL;
-		list->items = finding;
-		list->capacity = capacity;
-	}
+	if (ARRAY_RESERVE(list->items, list->count, 1))
+		return NULL;
 	finding = &list->items[list->count++];
 	*finding = (struct finding){.kind = input->kind, .severity = input->kind->severity};
 	if (process) {

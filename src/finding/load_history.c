@@ -50,38 +50,24 @@ static void forget(struct load_history *history, struct load_trend *trend)
 
 void load_history__free(struct load_history *history)
 {
-	struct load_trend *trend, *next;
-
 	if (!history)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		forget(history, trend);
+	TABLE_CLEAR(history->trends, free);
 	free(history);
-}
-
-static struct load_key key_of(const struct process *process)
-{
-	return (struct load_key){.start_ns = process->start_ns, .pid = process->pid};
 }
 
 static struct load_trend *find(const struct load_history *history, const struct process *process)
 {
-	struct load_key key = key_of(process);
-	struct load_trend *trend;
+	struct load_key key = {.start_ns = process->start_ns, .pid = process->pid};
 
-	HASH_FIND(hh, history->trends, &key, sizeof(key), trend);
-	return trend;
+	return TABLE_FIND(history->trends, key, &key);
 }
 
 static struct load_trend *add(struct load_history *history, const struct process *process)
 {
-	struct load_trend *trend = calloc(1, sizeof(*trend));
+	struct load_key key = {.start_ns = process->start_ns, .pid = process->pid};
 
-	if (!trend)
-		return NULL;
-	trend->key = key_of(process);
-	HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
-	return trend;
+	return TABLE_ADD_NEW(history->trends, key, &key);
 }
 
 static void keep(struct load_trend *trend, const struct load *load)

@@ -60,12 +60,9 @@ static void forget(struct unused_history *history, struct unused_trend *trend)
 
 void unused_history__free(struct unused_history *history)
 {
-	struct unused_trend *trend, *next;
-
 	if (!history)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		forget(history, trend);
+	TABLE_CLEAR(history->trends, free);
 	free(history);
 }
 
@@ -81,10 +78,7 @@ static struct unused_key key_of(const struct process *process, const struct pool
 
 static struct unused_trend *find(const struct unused_history *history, const struct unused_key *key)
 {
-	struct unused_trend *trend;
-
-	HASH_FIND(hh, history->trends, key, sizeof(*key), trend);
-	return trend;
+	return TABLE_FIND(history->trends, key, key);
 }
 
 static int add_sample(struct unused_history *history, const struct unused_key *key, const struct unused_sample *sample)
@@ -93,17 +87,10 @@ static int add_sample(struct unused_history *history, const struct unused_key *k
 
 	if (!trend && HASH_COUNT(history->trends) >= COURSES_MAX)
 		return 0;
-	if (!trend) {
-		trend = calloc(1, sizeof(*trend));
-		if (!trend)
-			return -ENOMEM;
-		trend->key = *key;
-		HASH_ADD(hh, history->trends, key, sizeof(trend->key), trend);
-		if (!trend->hh.tbl) {
-			free(trend);
-			return -ENOMEM;
-		}
-	}
+	if (!trend)
+		trend = TABLE_ADD_NEW(history->trends, key, key);
+	if (!trend)
+		return -ENOMEM;
 	trend->samples[trend->next] = *sample;
 	trend->next = (trend->next + 1) % SAMPLES;
 	if (trend->count < SAMPLES)

@@ -8,32 +8,14 @@
 
 struct counter *counter__of(struct process_estimates *own, const struct counter_key *key)
 {
-	struct counter *counter;
-
-	HASH_FIND(hh, own->counters, key, sizeof(*key), counter);
-	if (counter)
-		return counter;
-	counter = calloc(1, sizeof(*counter));
-	if (!counter)
-		return NULL;
-	counter->key = *key;
-	HASH_ADD(hh, own->counters, key, sizeof(counter->key), counter);
-	if (counter->hh.tbl)
-		return counter;
-	free(counter);
-	return NULL;
+	return TABLE_TAKE(own->counters, key, key);
 }
 
 void process_estimates__free(struct process_estimates *own)
 {
-	struct counter *counter, *next;
-
 	if (!own)
 		return;
-	HASH_ITER (hh, own->counters, counter, next) {
-		HASH_DEL(own->counters, counter);
-		free(counter);
-	}
+	TABLE_CLEAR(own->counters, free);
 	free(own);
 }
 

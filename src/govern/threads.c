@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 /* interval of calls of a family: "many calls" means more than one in this time */
@@ -27,47 +28,26 @@ static void drop(struct governed_threads *threads, struct governed_thread *threa
 
 void governed_threads__clear(struct governed_threads *threads)
 {
-	struct governed_thread *thread, *next;
-
-	HASH_ITER (hh, threads->table, thread, next)
-		drop(threads, thread);
+	TABLE_CLEAR(threads->table, free);
 	free(threads->processes);
 	free(threads->rates);
 }
 
 static struct governed_process *process_at(struct governed_threads *threads, uint32_t slot)
 {
-	size_t count = (size_t)slot + 1;
-	struct governed_process *grown;
+	const struct governed_process none = {0};
 
-	if (slot < threads->process_count)
-		return &threads->processes[slot];
-	grown = realloc(threads->processes, count * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + threads->process_count, 0, (count - threads->process_count) * sizeof(*grown));
-	threads->processes = grown;
-	threads->process_count = count;
-	return &grown[slot];
+	while (slot >= threads->process_count)
+		if (ARRAY_APPEND(threads->processes, threads->process_count, none))
+			return NULL;
+	return &threads->processes[slot];
 }
 
 static struct governed_thread *thread_of(struct governed_threads *threads, const struct thread_rate *rate)
 {
 	const struct governed_key key = {.start_ns = rate->start_ns, .tid = rate->tid, .slot = rate->slot};
-	struct governed_thread *thread;
 
-	HASH_FIND(hh, threads->table, &key, sizeof(key), thread);
-	if (thread)
-		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
-	thread->key = key;
-	HASH_ADD(hh, threads->table, key, sizeof(key), thread);
-	if (thread->hh.tbl)
-		return thread;
-	free(thread);
-	return NULL;
+	return TABLE_TAKE(threads->table, key, &key);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "dump/system_call.h"
 #include "host/kept_stack.h"
 #include "model/user_line.h"
@@ -94,16 +95,11 @@ static struct place *find(const struct code_locations *places, const struct plac
 /* There is always room for a key's place without a stack. */
 static struct place *append(struct code_locations *places, const struct place_key *key, struct stack *stack)
 {
-	struct place *list;
-
 	if (stack && places->count >= PLACES_MAX)
 		return NULL;
-	list = reallocarray(places->list, places->count + 1, sizeof(*list));
-	if (!list)
+	if (ARRAY_APPEND(places->list, places->count, (struct place){.key = *key, .stack = stack}))
 		return NULL;
-	places->list = list;
-	list[places->count] = (struct place){.key = *key, .stack = stack};
-	return &list[places->count++];
+	return &places->list[places->count - 1];
 }
 
 static struct stack *keep_stack(struct code_locations *places, const struct stack *stack)

@@ -45,17 +45,11 @@ static void forget(struct drain *drain, struct waiting_site *site)
 	free(site);
 }
 
-static void forget_all(struct drain *drain)
-{
-	while (drain->waiting)
-		forget(drain, drain->waiting);
-}
-
 void drain__free(struct drain *drain)
 {
 	if (!drain)
 		return;
-	forget_all(drain);
+	TABLE_CLEAR(drain->waiting, free);
 	free(drain);
 }
 
@@ -79,20 +73,11 @@ static void put(struct followed_list *list, const struct host_site_key *key, con
 /* Returns NULL if there is no memory or no room; the site then counts without a stack. */
 static struct waiting_site *wait_for(struct drain *drain, const struct host_site_key *key)
 {
-	struct waiting_site *site;
+	struct waiting_site *site = TABLE_FIND(drain->waiting, key, key);
 
-	HASH_FIND(hh, drain->waiting, key, sizeof(*key), site);
 	if (site || HASH_COUNT(drain->waiting) >= WAITING_MAX)
 		return site;
-	site = calloc(1, sizeof(*site));
-	if (!site)
-		return NULL;
-	site->key = *key;
-	HASH_ADD(hh, drain->waiting, key, sizeof(site->key), site);
-	if (site->hh.tbl)
-		return site;
-	free(site);
-	return NULL;
+	return TABLE_ADD_NEW(drain->waiting, key, key);
 }
 
 static void take(struct drain *drain, struct followed_list *list, const struct host_site_key *key,

@@ -2,26 +2,26 @@
 // Totals by device, see devices.h.
 #include "model/devices.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 struct device_totals *device_totals__of(struct device_totals **list, size_t *count, uint8_t device)
 {
-	struct device_totals *grown;
+	struct device_totals *totals;
 	size_t at = 0;
 
 	while (at < *count && (*list)[at].device < device)
 		at++;
 	if (at < *count && (*list)[at].device == device)
 		return &(*list)[at];
-	grown = realloc(*list, (*count + 1) * sizeof(*grown));
-	if (!grown)
+	if (ARRAY_RESERVE(*list, *count, 1))
 		return NULL;
-	memmove(&grown[at + 1], &grown[at], (*count - at) * sizeof(*grown));
-	grown[at] = (struct device_totals){.device = device};
-	*list = grown;
+	totals = *list + at;
+	memmove(totals + 1, totals, (*count - at) * sizeof(*totals));
+	*totals = (struct device_totals){.device = device};
 	++*count;
-	return &grown[at];
+	return totals;
 }
 
 void device_totals__reset(struct device_totals *list, size_t count)

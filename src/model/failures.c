@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "api/api.h"
 
 #define ROW_SHIFT 33 /* above the code and the `sampled` bit */
@@ -42,31 +43,24 @@ static size_t place_of(const struct process *process, uint64_t key)
 static int claim(struct process *process, uint64_t key)
 {
 	size_t place = place_of(process, key), count = process->failure_key_count;
-	uint64_t *grown;
+	uint64_t *keys;
 
 	if (place < count && process->failure_keys[place] == key)
 		return 1;
 	if (count == FAILURES_MAX)
 		return 0;
-	grown = realloc(process->failure_keys, (count + 1) * sizeof(*grown));
-	if (!grown)
+	if (ARRAY_RESERVE(process->failure_keys, count, 1))
 		return -ENOMEM;
-	memmove(grown + place + 1, grown + place, (count - place) * sizeof(*grown));
-	grown[place] = key;
-	process->failure_keys = grown;
+	keys = process->failure_keys + place;
+	memmove(keys + 1, keys, (count - place) * sizeof(*keys));
+	*keys = key;
 	process->failure_key_count++;
 	return 1;
 }
 
 static int append(struct process *process, const struct failure *failure)
 {
-	struct failure *grown = realloc(process->failures, (process->failure_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	process->failures = grown;
-	grown[process->failure_count++] = *failure;
-	return 0;
+	return ARRAY_APPEND(process->failures, process->failure_count, *failure);
 }
 
 static void add_to_rest(struct failure *rest, const struct failure_record *record)

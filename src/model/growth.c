@@ -61,12 +61,9 @@ static void forget(struct growth *growth, struct growing_site *site)
 
 void growth__free(struct growth *growth)
 {
-	struct growing_site *site, *next;
-
 	if (!growth)
 		return;
-	HASH_ITER (hh, growth->sites, site, next)
-		forget(growth, site);
+	TABLE_CLEAR(growth->sites, free);
 	free(growth);
 }
 
@@ -91,25 +88,16 @@ static struct growth_key key_of_size(const struct process *process, const struct
 
 static struct growing_site *find(const struct growth *growth, const struct growth_key *key)
 {
-	struct growing_site *site;
-
-	HASH_FIND(hh, growth->sites, key, sizeof(*key), site);
-	return site;
+	return TABLE_FIND(growth->sites, key, key);
 }
 
 static struct growing_site *add(struct growth *growth, const struct growth_key *key)
 {
-	struct growing_site *site = calloc(1, sizeof(*site));
+	struct growing_site *site = TABLE_ADD_NEW(growth->sites, key, key);
 
-	if (!site)
-		return NULL;
-	site->key = *key;
-	site->history.window_ns = growth->window_ns;
-	HASH_ADD(hh, growth->sites, key, sizeof(site->key), site);
-	if (site->hh.tbl)
-		return site;
-	free(site);
-	return NULL;
+	if (site)
+		site->history.window_ns = growth->window_ns;
+	return site;
 }
 
 static uint64_t count_unknown_frees(const struct process *process)

@@ -83,28 +83,13 @@ struct kernel_names *kernel_names__new(void)
 
 static struct process_names *find_process(const struct kernel_names *store, uint32_t slot)
 {
-	struct process_names *process;
-
-	HASH_FIND(hh, store->processes, &slot, sizeof(slot), process);
-	return process;
+	return TABLE_FIND(store->processes, slot, &slot);
 }
 
 /* NULL without memory. */
 static struct process_names *take_process(struct kernel_names *store, uint32_t slot)
 {
-	struct process_names *process = find_process(store, slot);
-
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->slot = slot;
-	HASH_ADD(hh, store->processes, slot, sizeof(process->slot), process);
-	if (process->hh.tbl)
-		return process;
-	free(process);
-	return NULL;
+	return TABLE_TAKE(store->processes, slot, &slot);
 }
 
 static size_t size_of_read(const struct read_name *read)
@@ -133,10 +118,7 @@ static void drop_read(struct kernel_names *store, struct process_names *process,
 
 static struct live_module *find_module(const struct process_names *process, uint64_t module)
 {
-	struct live_module *live;
-
-	HASH_FIND(hh, process->modules, &module, sizeof(module), live);
-	return live;
+	return TABLE_FIND(process->modules, module, &module);
 }
 
 /* The name is void from here on, or is about to be replaced. */
@@ -155,19 +137,10 @@ static void end_life(struct process_names *process, struct given_name *given)
 
 static int begin_life(struct process_names *process, struct given_name *given)
 {
-	struct live_module *live = find_module(process, given->module);
+	struct live_module *live = TABLE_TAKE(process->modules, module, &given->module);
 
-	if (!live) {
-		live = calloc(1, sizeof(*live));
-		if (!live)
-			return -ENOMEM;
-		live->module = given->module;
-		HASH_ADD(hh, process->modules, module, sizeof(live->module), live);
-		if (!live->hh.tbl) {
-			free(live);
-			return -ENOMEM;
-		}
-	}
+	if (!live)
+		return -ENOMEM;
 	DL_APPEND2(live->names, given, prev_live, next_live);
 	given->end = 0;
 	return 0;
@@ -236,19 +209,14 @@ static void limit(struct kernel_names *store, struct process_names *process)
 
 static struct read_name *find_read(const struct kernel_names *store, const struct kernel_key *key)
 {
-	struct read_name *read;
-
-	HASH_FIND(hh, store->read, key, sizeof(*key), read);
-	return read;
+	return TABLE_FIND(store->read, key, key);
 }
 
 static struct given_name *find_given(const struct kernel_names *store, uint32_t slot, uint64_t handle)
 {
 	struct given_key key = {.handle = handle, .slot = slot};
-	struct given_name *given;
 
-	HASH_FIND(hh, store->given, &key, sizeof(key), given);
-	return given;
+	return TABLE_FIND(store->given, key, &key);
 }
 
 static int add_read(struct kernel_names *store, struct process_names *process, const struct kernel_key *key,
@@ -264,8 +232,7 @@ static int add_read(struct kernel_names *store, struct process_names *process, c
 		return -ENOMEM;
 	read->key = *key;
 	memcpy(read->name, name, size);
-	HASH_ADD(hh, store->read, key, sizeof(read->key), read);
-	if (!read->hh.tbl) {
+	if (TABLE_ADD(store->read, key, read)) {
 		free(read);
 		return -ENOMEM;
 	}
@@ -295,8 +262,7 @@ static int add_given(struct kernel_names *store, struct process_names *process, 
 		free(given);
 		return -ENOMEM;
 	}
-	HASH_ADD(hh, store->given, key, sizeof(given->key), given);
-	if (!given->hh.tbl) {
+	if (TABLE_ADD(store->given, key, given)) {
 		end_life(process, given);
 		free(given->name);
 		free(given);

@@ -67,23 +67,10 @@ void kernel_table__share(struct kernel_table *table, size_t *name_bytes)
 /* Frees everything but the names of a settled table. */
 static void clear(struct kernel_table *table)
 {
-	struct kernel_handle *handle, *next_handle;
-	struct launch_count *count, *next_count;
-	struct past_handle *past, *next_past;
-
-	HASH_ITER (hh, table->past, past, next_past) {
-		HASH_DEL(table->past, past);
-		free(past);
-	}
-	HASH_ITER (hh, table->counts, count, next_count) {
-		HASH_DEL(table->counts, count);
-		free(count);
-	}
+	TABLE_CLEAR(table->past, free);
+	TABLE_CLEAR(table->counts, free);
 	HASH_CLEAR(by_address, table->latest);
-	HASH_ITER (hh, table->handles, handle, next_handle) {
-		HASH_DEL(table->handles, handle);
-		free(handle);
-	}
+	TABLE_CLEAR(table->handles, free);
 	kernels_by_name__clear(&table->shown);
 	free(table->folded);
 	table->folded = NULL;
@@ -147,18 +134,12 @@ void kernel_table__settle(struct kernel_table *table, struct process *process)
 
 static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)
 {
-	struct kernel_handle *handle;
-
-	HASH_FIND(hh, table->handles, key, sizeof(*key), handle);
-	return handle;
+	return TABLE_FIND(table->handles, key, key);
 }
 
 static struct launch_count *find_count(const struct kernel_table *table, const struct launch_key *key)
 {
-	struct launch_count *count;
-
-	HASH_FIND(hh, table->counts, key, sizeof(*key), count);
-	return count;
+	return TABLE_FIND(table->counts, key, key);
 }
 
 static struct kernel_handle *find_latest(const struct kernel_table *table, uint64_t address)
@@ -199,8 +180,7 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 		free(handle);
 		return NULL;
 	}
-	HASH_ADD(hh, table->handles, key, sizeof(handle->key), handle);
-	if (handle->hh.tbl) {
+	if (!TABLE_ADD(table->handles, key, handle)) {
 		note_address(table, handle);
 		return handle;
 	}
@@ -212,19 +192,11 @@ static struct kernel_handle *take_handle(struct kernel_table *table, const struc
 static struct launch_count *add_count(struct kernel_table *table, const struct launch_key *key)
 {
 	struct kernel_handle *handle = take_handle(table, &key->kernel);
-	struct launch_count *count = calloc(1, sizeof(*count));
+	struct launch_count *count = handle ? TABLE_ADD_NEW(table->counts, key, key) : NULL;
 
-	if (!handle || !count) {
-		free(count);
+	if (!count)
 		return NULL;
-	}
-	count->key = *key;
 	count->handle = handle;
-	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
-	if (!count->hh.tbl) {
-		free(count);
-		return NULL;
-	}
 	handle->counts++;
 	handle->going_on++;
 	return count;
@@ -302,9 +274,8 @@ int kernel_table__retire(struct kernel_table *table, const struct launch_key *ke
  */
 static void remember(struct kernel_table *table, const struct kernel_handle *handle)
 {
-	struct past_handle *past;
+	struct past_handle *past = TABLE_FIND(table->past, handle, &handle->key.handle);
 
-	HASH_FIND(hh, table->past, &handle->key.handle, sizeof(handle->key.handle), past);
 	if (!past && HASH_COUNT(table->past) >= PAST_HANDLES)
 		past = table->past;
 	if (past)
@@ -314,17 +285,15 @@ static void remember(struct kernel_table *table, const struct kernel_handle *han
 	if (!past)
 		return;
 	*past = (struct past_handle){.handle = handle->key.handle, .shown = handle->shown};
-	HASH_ADD(hh, table->past, handle, sizeof(past->handle), past);
-	if (!past->hh.tbl)
+	if (TABLE_ADD(table->past, handle, past))
 		free(past);
 }
 
 bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief)
 {
 	const struct kernel_handle *latest = find_latest(table, handle);
-	const struct past_handle *past;
+	const struct past_handle *past = TABLE_FIND(table->past, handle, &handle);
 
-	HASH_FIND(hh, table->past, &handle, sizeof(handle), past);
 	*brief = latest ? latest->shown->brief : (past ? past->shown->brief : NULL);
 	return latest || past;
 }

@@ -43,10 +43,7 @@ void kernels_by_name__clear(struct kernels_by_name *kernels)
 {
 	struct shown_kernel *shown, *next;
 
-	HASH_ITER (hh, kernels->named, shown, next) {
-		HASH_DEL(kernels->named, shown);
-		free_shown(shown);
-	}
+	TABLE_CLEAR(kernels->named, free_shown);
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes -= kernels->name_bytes;
 	for (shown = kernels->unnamed; shown; shown = next) {

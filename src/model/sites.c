@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/saturate.h"
 #include "base/table.h"
 #include "model/profile.h"
@@ -49,32 +50,13 @@ struct site_table *site_table__new(void)
 	return calloc(1, sizeof(struct site_table));
 }
 
-static void clear_live(struct site_table *table)
-{
-	struct live_count *live, *next;
-
-	HASH_ITER (hh, table->live, live, next) {
-		HASH_DEL(table->live, live);
-		free(live);
-	}
-}
-
 void site_table__free(struct site_table *table)
 {
-	struct site_count *count, *next;
-	struct site_kernel *kernel, *next_kernel;
-
 	if (!table)
 		return;
-	HASH_ITER (hh, table->counts, count, next) {
-		HASH_DEL(table->counts, count);
-		free(count);
-	}
-	HASH_ITER (hh, table->kernels, kernel, next_kernel) {
-		HASH_DEL(table->kernels, kernel);
-		free(kernel);
-	}
-	clear_live(table);
+	TABLE_CLEAR(table->counts, free);
+	TABLE_CLEAR(table->kernels, free);
+	TABLE_CLEAR(table->live, free);
 	free(table->waits);
 	free(table);
 }
@@ -106,32 +88,17 @@ void site_table__begin(struct site_table *table, bool with_live)
 	for (struct site_count *count = table->counts; count; count = count->hh.next)
 		count->waiting = 0;
 	if (with_live)
-		clear_live(table);
+		TABLE_CLEAR(table->live, free);
 }
 
 static struct site_count *find_count(const struct site_table *table, const struct call_site_key *key)
 {
-	struct site_count *count;
-
-	HASH_FIND(hh, table->counts, key, sizeof(*key), count);
-	return count;
+	return TABLE_FIND(table->counts, key, key);
 }
 
 static struct site_count *take_count(struct site_table *table, const struct call_site_key *key)
 {
-	struct site_count *count = find_count(table, key);
-
-	if (count)
-		return count;
-	count = calloc(1, sizeof(*count));
-	if (!count)
-		return NULL;
-	count->key = *key;
-	HASH_ADD(hh, table->counts, key, sizeof(count->key), count);
-	if (count->hh.tbl)
-		return count;
-	free(count);
-	return NULL;
+	return TABLE_TAKE(table->counts, key, key);
 }
 
 int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record)
@@ -200,28 +167,19 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 
 int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row, uint64_t ns)
 {
-	struct call_site *grown;
-
 	for (size_t i = 0; i < table->wait_count; i++) {
 		if (table->waits[i].stack == stack) {
 			table->waits[i].amount = ns;
 			return 0;
 		}
 	}
-	grown = realloc(table->waits, (table->wait_count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	table->waits = grown;
-	grown[table->wait_count++] = (struct call_site){.stack = stack, .kind = SITE_WAIT, .row = row, .amount = ns};
-	return 0;
+	return ARRAY_APPEND(table->waits, table->wait_count,
+			    (struct call_site){.stack = stack, .kind = SITE_WAIT, .row = row, .amount = ns});
 }
 
 static const struct site_kernel *find_kernel(const struct site_table *table, const struct kernel_key *key)
 {
-	struct site_kernel *kernel;
-
-	HASH_FIND(hh, table->kernels, key, sizeof(*key), kernel);
-	return kernel;
+	return TABLE_FIND(table->kernels, key, key);
 }
 
 int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief)
@@ -230,37 +188,22 @@ int site_table__name(struct site_table *table, const struct kernel_key *key, con
 
 	if (find_kernel(table, key))
 		return 0;
-	kernel = calloc(1, sizeof(*kernel));
+	kernel = TABLE_ADD_NEW(table->kernels, key, key);
 	if (!kernel)
 		return -ENOMEM;
-	*kernel = (struct site_kernel){.key = *key, .full = full, .brief = brief};
-	HASH_ADD(hh, table->kernels, key, sizeof(kernel->key), kernel);
-	if (kernel->hh.tbl)
-		return 0;
-	free(kernel);
-	return -ENOMEM;
+	kernel->full = full;
+	kernel->brief = brief;
+	return 0;
 }
 
 int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns)
 {
-	struct live_count *live;
+	struct live_count *live = TABLE_TAKE(table->live, stack, &stack);
 
-	HASH_FIND(hh, table->live, &stack, sizeof(stack), live);
-	if (!live) {
-		live = calloc(1, sizeof(*live));
-		if (!live)
-			return -ENOMEM;
-		live->stack = stack;
-		live->oldest_ns = live->newest_ns = start_ns;
-		HASH_ADD(hh, table->live, stack, sizeof(live->stack), live);
-		if (!live->hh.tbl) {
-			free(live);
-			return -ENOMEM;
-		}
-	}
+	if (!live)
+		return -ENOMEM;
 	saturate__add(&live->bytes, bytes);
-	live->count++;
-	if (start_ns < live->oldest_ns)
+	if (!live->count++ || start_ns < live->oldest_ns)
 		live->oldest_ns = start_ns;
 	if (start_ns > live->newest_ns)
 		live->newest_ns = start_ns;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "model/profile.h"
 #include "model/model.h"
 
@@ -43,17 +44,13 @@ size_t process_steps__bytes(const struct process_steps *steps)
 
 struct step_thread *process_steps__add(struct process_steps *steps)
 {
-	struct step_thread **threads, *thread;
+	struct step_thread *thread;
 
-	if (steps->count >= STEP_THREADS_KEPT)
+	if (steps->count >= STEP_THREADS_KEPT || ARRAY_RESERVE(steps->threads, steps->count, 1))
 		return NULL;
-	threads = realloc(steps->threads, (steps->count + 1) * sizeof(struct step_thread *));
-	if (!threads)
-		return NULL;
-	steps->threads = threads;
 	thread = calloc(1, sizeof(*thread));
 	if (thread)
-		threads[steps->count++] = thread;
+		steps->threads[steps->count++] = thread;
 	return thread;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "api/api.h"
 #include "privilege/file_rights.h"
@@ -188,20 +189,6 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
 		if (attacher->files[i].number == number)
 			return &attacher->files[i];
 	return NULL;
-}
-
-/*
- * Makes room before the file is probed: a file that cannot be remembered would get its probes
- * twice.
- */
-static int make_room(struct attacher *attacher)
-{
-	struct attached_file *grown = realloc(attacher->files, (attacher->file_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	attacher->files = grown;
-	return 0;
 }
 
 /*
@@ -468,7 +455,8 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 	*attached = attacher__find_inode(attacher, &new.identity);
 	if (*attached)
 		return 0;
-	if (make_room(attacher))
+	/* Before it has probes: one that is not remembered would get them twice. */
+	if (ARRAY_RESERVE(attacher->files, attacher->file_count, 1))
 		return error__set(err, -ENOMEM, "out of memory");
 	note_layers(attacher, layers);
 	new.number = new.links = ++attacher->last_number;

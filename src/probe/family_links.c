@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "api/api.h"
 
@@ -173,14 +174,11 @@ static int attach_families(struct family_links *links, const struct family_file 
 int family_links__add(struct family_links *links, const struct linked_file *linked, const struct link_point *sites,
 		      size_t count, struct error *err)
 {
-	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}}, *grown;
+	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}};
 	int ret = fill_file(links, &file, linked->fd, sites, count, err);
 
-	grown = ret ? NULL : realloc(links->files, (links->file_count + 1) * sizeof(*grown));
-	if (!ret && !grown)
+	if (!ret && ARRAY_RESERVE(links->files, links->file_count, 1))
 		ret = error__set(err, -ENOMEM, "out of memory");
-	if (grown)
-		links->files = grown;
 	if (!ret)
 		ret = attach_families(links, &file, err);
 	if (ret) {

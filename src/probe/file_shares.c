@@ -34,27 +34,17 @@ struct file_shares *file_shares__new(size_t room)
 	return shares;
 }
 
-static void forget(struct file_shares *shares, struct user *user)
-{
-	HASH_DEL(shares->users, user);
-	free(user);
-}
-
 void file_shares__free(struct file_shares *shares)
 {
 	if (!shares)
 		return;
-	while (shares->users)
-		forget(shares, shares->users);
+	TABLE_CLEAR(shares->users, free);
 	free(shares);
 }
 
 static struct user *look_up(const struct file_shares *shares, uid_t uid)
 {
-	struct user *user;
-
-	HASH_FIND(hh, shares->users, &uid, sizeof(uid), user);
-	return user;
+	return TABLE_FIND(shares->users, uid, &uid);
 }
 
 static struct user *find(const struct file_shares *shares, uid_t uid)
@@ -73,15 +63,7 @@ static struct user *take(struct file_shares *shares, uid_t uid)
 		return user;
 	if (HASH_COUNT(shares->users) >= USERS_MAX)
 		uid = OTHERS;
-	user = calloc(1, sizeof(*user));
-	if (!user)
-		return NULL;
-	user->uid = uid;
-	HASH_ADD(hh, shares->users, uid, sizeof(user->uid), user);
-	if (user->hh.tbl)
-		return user;
-	free(user);
-	return NULL;
+	return TABLE_ADD_NEW(shares->users, uid, &uid);
 }
 
 bool file_shares__have_room(const struct file_shares *shares, uid_t uid)

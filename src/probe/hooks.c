@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "api/api.h"
 #include "target/memory_reader.h"
 
@@ -72,15 +73,13 @@ void hooks__free(struct hooks *hooks)
 
 void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity)
 {
-	struct noted *grown = hooks->count < MAPPINGS_MAX ? realloc(hooks->noted, (hooks->count + 1) * sizeof(*grown)) : NULL;
-	char *path = grown ? strdup(mapping->path) : NULL;
+	struct noted noted = {.pid = pid, .mapping = *mapping, .identity = *identity};
 
-	if (grown)
-		hooks->noted = grown;
-	if (path) {
-		hooks->noted[hooks->count] = (struct noted){.pid = pid, .mapping = *mapping, .identity = *identity};
-		hooks->noted[hooks->count++].mapping.path = path;
-	} else if (!hooks->full_reported) {
+	noted.mapping.path = hooks->count < MAPPINGS_MAX ? strdup(mapping->path) : NULL;
+	if (noted.mapping.path && !ARRAY_APPEND(hooks->noted, hooks->count, noted))
+		return;
+	free((char *)noted.mapping.path);
+	if (!hooks->full_reported) {
 		hooks->full_reported = true;
 		log__warn(hooks->log, "too many processes map CUDA's libraries: whether process %d and others have hooked their "
 				      "functions is not looked at",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/threads.h"
 #include "base/sigkill_safe.h"
 #include "probe/multi_link.h"
@@ -32,7 +33,6 @@ struct links {
 	unsigned int next_event;
 	struct holder *holders; /* those of a file are adjacent */
 	size_t count;
-	size_t capacity;
 };
 
 int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err)
@@ -118,22 +118,6 @@ void links__free(struct links *links)
 	free(links);
 }
 
-static int add_holder(struct links *links, const struct holder *holder)
-{
-	size_t capacity = links->capacity ? links->capacity * 2 : 16;
-	struct holder *grown;
-
-	if (links->count == links->capacity) {
-		grown = realloc(links->holders, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		links->holders = grown;
-		links->capacity = capacity;
-	}
-	links->holders[links->count++] = *holder;
-	return 0;
-}
-
 void links__detach(struct links *links, uint64_t file)
 {
 	size_t first = 0, end;
@@ -170,7 +154,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
 	if (holder.link_fd < 0)
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
-	if (add_holder(links, &holder)) {
+	if (ARRAY_APPEND(links->holders, links->count, holder)) {
 		sigkill_safe__run(close_one, &holder, 1);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
@@ -198,7 +182,7 @@ static int attach_event(struct links *links, const struct bpf_program *program, 
 		ret = error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno));
 		goto fail;
 	}
-	ret = add_holder(links, &holder);
+	ret = ARRAY_APPEND(links->holders, links->count, holder);
 	if (ret) {
 		error__set(err, ret, "out of memory");
 		goto fail;

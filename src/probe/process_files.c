@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/table.h"
 #include "probe/attacher_private.h"
@@ -57,12 +58,7 @@ struct seen_file {
 
 void attacher__forget_seen(struct attacher *attacher)
 {
-	struct seen_file *seen, *next;
-
-	HASH_ITER (hh, attacher->seen, seen, next) {
-		HASH_DEL(attacher->seen, seen);
-		free(seen);
-	}
+	TABLE_CLEAR(attacher->seen, free);
 }
 
 /* A mapped file to attach. */
@@ -116,30 +112,19 @@ static struct seen_key key_of(const struct candidate *candidate, int fd)
 
 static struct seen_file *find_seen(const struct attacher *attacher, const struct seen_key *key)
 {
-	struct seen_file *seen;
-
-	HASH_FIND(hh, attacher->seen, key, sizeof(*key), seen);
-	return seen;
+	return TABLE_FIND(attacher->seen, key, key);
 }
 
 static void remember_seen(struct attacher *attacher, const struct seen_key *key, uint64_t file)
 {
 	struct seen_file *seen = find_seen(attacher, key);
 
-	if (seen) {
-		seen->file = file;
-		return;
-	}
-	if (HASH_COUNT(attacher->seen) >= SEEN_MAX)
+	if (!seen && HASH_COUNT(attacher->seen) >= SEEN_MAX)
 		attacher__forget_seen(attacher);
-	seen = calloc(1, sizeof(*seen));
 	if (!seen)
-		return; /* it will be scanned again */
-	seen->key = *key;
-	seen->file = file;
-	HASH_ADD(hh, attacher->seen, key, sizeof(seen->key), seen);
-	if (!seen->hh.tbl)
-		free(seen);
+		seen = TABLE_ADD_NEW(attacher->seen, key, key);
+	if (seen) /* else it will be scanned again */
+		seen->file = file;
 }
 
 bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
@@ -248,27 +233,24 @@ static bool is_of_cuda(enum file_role role)
 static int gather(const struct mapping *mapping, void *arg)
 {
 	struct scan *scan = arg;
-	struct candidate *grown;
-	enum file_role role;
+	struct candidate candidate = {.mapping = *mapping};
 
 	if (mapping->executable && mapping->path_too_long)
 		note_long_path(scan, mapping);
 	scan->maps_coroutines |= !scan->attacher->always_follows && mapping->executable &&
 				 stack_switcher__is_library(mapping->path);
-	if (!has_role(scan, mapping, &role))
+	if (!has_role(scan, mapping, &candidate.role))
 		return 0;
-	scan->maps_cuda |= is_of_cuda(role);
+	scan->maps_cuda |= is_of_cuda(candidate.role);
 	if (scan->count == CANDIDATES_MAX)
 		return -E2BIG;
-	grown = realloc(scan->candidates, (scan->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	scan->candidates = grown;
-	grown[scan->count] = (struct candidate){.mapping = *mapping, .role = role};
-	grown[scan->count].is_nameless = !strcmp(mapping->path, "/");
-	scan->maps_nameless |= grown[scan->count].is_nameless;
-	grown[scan->count].mapping.path = strdup(mapping->path);
-	return grown[scan->count++].mapping.path ? 0 : -ENOMEM;
+	candidate.is_nameless = !strcmp(mapping->path, "/");
+	scan->maps_nameless |= candidate.is_nameless;
+	candidate.mapping.path = strdup(mapping->path);
+	if (candidate.mapping.path && !ARRAY_APPEND(scan->candidates, scan->count, candidate))
+		return 0;
+	free((char *)candidate.mapping.path);
+	return -ENOMEM;
 }
 
 /*

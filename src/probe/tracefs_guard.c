@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/threads.h"
 
 /*
@@ -37,7 +38,7 @@ struct held {
 /* The events that the guard has open. */
 struct holding {
 	struct held *list; /* by event */
-	size_t count, capacity;
+	size_t count;
 	size_t next; /* next one to close; atomic */
 };
 
@@ -115,17 +116,10 @@ static int receive_message(int socket, void *data, size_t size, int *fd)
 
 static int hold(struct holding *holding, unsigned int event, int id)
 {
-	size_t capacity = holding->capacity ? holding->capacity * 2 : 16;
-	struct held *grown;
 	int fd;
 
-	if (holding->count == holding->capacity) {
-		grown = realloc(holding->list, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		holding->list = grown;
-		holding->capacity = capacity;
-	}
+	if (ARRAY_RESERVE(holding->list, holding->count, 1))
+		return -ENOMEM;
 	fd = open_event(id);
 	if (fd >= 0)
 		holding->list[holding->count++] = (struct held){.event = event, .fd = fd};

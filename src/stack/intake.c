@@ -72,9 +72,8 @@ static bool can_be(const struct stack_record *record, size_t size)
 
 static const struct interpreter *interpreter_of(const struct stack_intake *intake, const struct stack_record *record)
 {
-	struct interpreter *interpreter;
+	const struct interpreter *interpreter = TABLE_FIND(intake->interpreters, owner.pid, &record->pid);
 
-	HASH_FIND_INT(intake->interpreters, &record->pid, interpreter);
 	return interpreter && stack_process__is_same_start(interpreter->owner.start_ns, record->start_ns) ? interpreter : NULL;
 }
 
@@ -206,23 +205,18 @@ int stack_intake__set_python(struct stack_intake *intake, const struct python_ow
 	int ret = 0;
 
 	pthread_mutex_lock(&intake->lock);
-	HASH_FIND_INT(intake->interpreters, &owner->pid, interpreter);
+	interpreter = TABLE_FIND(intake->interpreters, owner.pid, &owner->pid);
 	if (interpreter) {
 		HASH_DEL(intake->interpreters, interpreter);
 		free(interpreter);
 	}
 	if (offsets) {
-		interpreter = calloc(1, sizeof(*interpreter));
+		interpreter = TABLE_ADD_NEW(intake->interpreters, owner.pid, &owner->pid);
 		ret = interpreter ? 0 : -ENOMEM;
 	}
 	if (offsets && interpreter) {
 		interpreter->owner = *owner;
 		interpreter->offsets = *offsets;
-		HASH_ADD(hh, intake->interpreters, owner.pid, sizeof(interpreter->owner.pid), interpreter);
-		if (!interpreter->hh.tbl) {
-			free(interpreter);
-			ret = -ENOMEM;
-		}
 	}
 	pthread_mutex_unlock(&intake->lock);
 	return ret;
@@ -368,7 +362,6 @@ int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct lo
 
 void stack_intake__free(struct stack_intake *intake)
 {
-	struct interpreter *interpreter, *next;
 	struct taken_stack *taken, *next_taken;
 
 	if (!intake)
@@ -378,10 +371,7 @@ void stack_intake__free(struct stack_intake *intake)
 	DL_FOREACH_SAFE (intake->waiting, taken, next_taken) {
 		taken_stack__free(taken);
 	}
-	HASH_ITER (hh, intake->interpreters, interpreter, next) {
-		HASH_DEL(intake->interpreters, interpreter);
-		free(interpreter);
-	}
+	TABLE_CLEAR(intake->interpreters, free);
 	python_codes__free(intake->codes);
 	memory_reader__free(intake->own_memory);
 	if (intake->waiting_fd >= 0)

@@ -260,8 +260,7 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 	process->start_ns = start_ns;
 	process->number = processes->numbers++;
 	process->changed = true;
-	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
+	if (!TABLE_ADD(processes->list, pid, process))
 		return process;
 	free_process(processes, process);
 	return NULL;
@@ -273,8 +272,7 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 	if (!process->hh.next)
 		return process;
 	HASH_DEL(processes->list, process);
-	HASH_ADD(hh, processes->list, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
+	if (!TABLE_ADD(processes->list, pid, process))
 		return process;
 	forget_python(processes, process);
 	free_process(processes, process);
@@ -284,9 +282,8 @@ static struct stack_process *make_youngest(struct stack_processes *processes, st
 /* Returns the process if it is known. Drops an earlier process with the same pid. */
 static struct stack_process *find(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
 {
-	struct stack_process *process;
+	struct stack_process *process = TABLE_FIND(processes->list, pid, &pid);
 
-	HASH_FIND(hh, processes->list, &pid, sizeof(pid), process);
 	if (!process)
 		return NULL;
 	if (stack_process__is_same_start(process->start_ns, start_ns))

@@ -221,10 +221,7 @@ static void touch(struct stack_store *store, struct kept_id *id)
 
 static struct kept_id *find(const struct stack_store *store, uint64_t id)
 {
-	struct kept_id *kept;
-
-	HASH_FIND(hh, store->ids, &id, sizeof(id), kept);
-	return kept;
+	return TABLE_FIND(store->ids, id, &id);
 }
 
 /* Makes the id lead to `stack`. If it represented other ids until now, those must be sent again. */
@@ -257,8 +254,7 @@ int stack_store__add(struct stack_store *store, uint64_t id, const struct stack_
 	}
 	if (kept)
 		replace_id(store, kept, made->stack);
-	HASH_ADD(hh, store->ids, id, sizeof(made->id), made);
-	if (!made->hh.tbl) {
+	if (TABLE_ADD(store->ids, id, made)) {
 		if (!made->stack->ids)
 			drop_stack(store, made->stack);
 		free(made);

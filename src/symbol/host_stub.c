@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/table.h"
 #include "symbol/kernel_name.h"
@@ -22,7 +23,7 @@
 struct mapped_code {
 	pid_t pid;
 	struct mapping *list; /* by address; they own their paths */
-	size_t count, capacity;
+	size_t count;
 	UT_hash_handle hh; /* the oldest first */
 };
 
@@ -63,10 +64,7 @@ static void drop(struct host_stubs *stubs, struct mapped_code *code)
 
 static void forget_mappings(struct host_stubs *stubs)
 {
-	struct mapped_code *code, *next;
-
-	HASH_ITER (hh, stubs->processes, code, next)
-		drop(stubs, code);
+	TABLE_CLEAR(stubs->processes, free_code);
 	if (stubs->keeps)
 		mounts__forget();
 	stubs->keeps = false;
@@ -94,32 +92,16 @@ void host_stubs__free(struct host_stubs *stubs)
 
 /* --- what is mapped --- */
 
-static int grow(struct mapped_code *code)
-{
-	size_t capacity = code->capacity ? code->capacity * 2 : 64;
-	struct mapping *grown;
-
-	if (capacity > MAPPINGS_KEPT)
-		return -E2BIG;
-	grown = realloc(code->list, capacity * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	code->list = grown;
-	code->capacity = capacity;
-	return 0;
-}
-
 static int keep_mapping(const struct mapping *mapping, void *arg)
 {
 	struct mapped_code *code = arg;
-	int ret = 0;
 
 	if (!mapping->executable || !mapping__is_file(mapping))
 		return 0;
-	if (code->count == code->capacity)
-		ret = grow(code);
-	if (ret)
-		return ret;
+	if (code->count == MAPPINGS_KEPT)
+		return -E2BIG;
+	if (ARRAY_RESERVE(code->list, code->count, 1))
+		return -ENOMEM;
 	code->list[code->count] = *mapping;
 	code->list[code->count].path = strdup(mapping->path);
 	return code->list[code->count++].path ? 0 : -ENOMEM;
@@ -141,8 +123,7 @@ static int read_code(struct host_stubs *stubs, pid_t pid, struct mapped_code **o
 	}
 	if (HASH_COUNT(stubs->processes) >= PROCESSES_KEPT)
 		drop(stubs, stubs->processes);
-	HASH_ADD(hh, stubs->processes, pid, sizeof(code->pid), code);
-	if (!code->hh.tbl) {
+	if (TABLE_ADD(stubs->processes, pid, code)) {
 		free_code(code);
 		return -ENOMEM;
 	}
@@ -168,10 +149,9 @@ static int compare_address(const void *key, const void *item)
 static int open_file(struct host_stubs *stubs, pid_t pid, uint64_t address, uint64_t *file_offset)
 {
 	const struct mapping *mapping;
-	struct mapped_code *code;
+	struct mapped_code *code = TABLE_FIND(stubs->processes, pid, &pid);
 	int ret = 0;
 
-	HASH_FIND(hh, stubs->processes, &pid, sizeof(pid), code);
 	if (!code)
 		ret = read_code(stubs, pid, &code);
 	if (ret)

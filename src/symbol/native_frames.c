@@ -81,12 +81,7 @@ static void free_frame(struct known_frame *frame)
 
 static void clear(struct native_frames *frames)
 {
-	struct known_frame *frame, *next;
-
-	HASH_ITER (hh, frames->known, frame, next) {
-		HASH_DEL(frames->known, frame);
-		free_frame(frame);
-	}
+	TABLE_CLEAR(frames->known, free_frame);
 	frames->bytes = 0;
 }
 
@@ -206,26 +201,17 @@ static struct frame_key key_of(const struct mapped_object *object, const struct 
 
 static struct known_frame *find_known(struct native_frames *frames, const struct frame_key *key)
 {
-	struct known_frame *frame;
-
-	HASH_FIND(hh, frames->known, key, sizeof(*key), frame);
-	return frame;
+	return TABLE_FIND(frames->known, key, key);
 }
 
 static struct known_frame *add_known(struct native_frames *frames, const struct frame_key *key,
 				     struct symbol_file *file)
 {
-	struct known_frame *frame = calloc(1, sizeof(*frame));
+	struct known_frame *frame = TABLE_ADD_NEW(frames->known, key, key);
 
 	if (!frame)
 		return NULL;
-	frame->key = *key;
 	look_up(file, frame);
-	HASH_ADD(hh, frames->known, key, sizeof(frame->key), frame);
-	if (!frame->hh.tbl) {
-		free_frame(frame);
-		return NULL;
-	}
 	frames->bytes += sizeof(*frame) + (frame->function ? strlen(frame->function) : 0) +
 			 (frame->file ? strlen(frame->file) : 0);
 	return frame;

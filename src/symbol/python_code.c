@@ -196,10 +196,8 @@ static struct code_key key_of(uint32_t process, const struct python_frame *frame
 static struct kept_code *look_up(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
 {
 	struct code_key key = key_of(process, frame);
-	struct kept_code *kept;
 
-	HASH_FIND(hh, codes->kept, &key, sizeof(key), kept);
-	return kept;
+	return TABLE_FIND(codes->kept, key, &key);
 }
 
 bool python_codes__has(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
@@ -211,25 +209,19 @@ const struct python_code *python_codes__find(struct python_codes *codes, uint32_
 					     const struct python_offsets *offsets, const struct python_frame *frame)
 {
 	struct kept_code *kept = look_up(codes, process, frame);
+	struct code_key key = key_of(process, frame);
 
 	if (kept)
 		return kept->known ? &kept->code : NULL;
-	kept = calloc(1, sizeof(*kept));
+	kept = TABLE_ADD_NEW(codes->kept, key, &key);
 	if (!kept)
 		return NULL;
-	kept->key = key_of(process, frame);
 	kept->known = !read_code(codes->memory, pid, offsets, frame, &kept->code);
 	if (!kept->known)
 		clear(&kept->code);
 	kept->bytes = sizeof(*kept) + kept->code.table_size;
 	if (kept->known)
 		kept->bytes += strlen(kept->code.function) + strlen(kept->code.file) + 2;
-	HASH_ADD(hh, codes->kept, key, sizeof(kept->key), kept);
-	if (!kept->hh.tbl) {
-		clear(&kept->code);
-		free(kept);
-		return NULL;
-	}
 	codes->bytes += kept->bytes;
 	return kept->known ? &kept->code : NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "privilege/file_rights.h"
 #include "target/cuda_library.h"
 #include "target/loader_cache.h"
@@ -31,15 +32,15 @@ static bool is_known(const struct cuda_files *files, const struct elf_file *elf)
 /* Takes ownership of `elf` if it returns 0. */
 static int append(struct cuda_files *files, const char *path, struct elf_file *elf, unsigned int layers)
 {
-	struct cuda_file *grown = realloc(files->files, (files->count + 1) * sizeof(*grown));
-	char *copy = grown ? realpath(path, NULL) : NULL;
+	char *copy = realpath(path, NULL);
+	int ret = copy ? 0 : -errno;
 
-	if (grown)
-		files->files = grown;
-	if (!copy)
-		return grown ? -errno : -ENOMEM;
-	grown[files->count++] = (struct cuda_file){.path = copy, .elf = elf, .layers = layers};
-	return 0;
+	if (!ret)
+		ret = ARRAY_APPEND(files->files, files->count,
+				   (struct cuda_file){.path = copy, .elf = elf, .layers = layers});
+	if (ret)
+		free(copy);
+	return ret;
 }
 
 /* The caller of gpuprobe may have named the path, so their permissions apply. */

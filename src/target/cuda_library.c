@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "target/runtime_major.h"
 
 /* Common prefix of the marker functions of both layers. */
@@ -71,7 +72,7 @@ struct collection {
 	bool *exported; /* by row: found in .dynsym, so .symtab adds nothing */
 	bool *found;	/* by row */
 	struct probe_point *sites;
-	size_t count, capacity;
+	size_t count;
 	size_t unknown; /* number passed on */
 	enum elf_table table;
 };
@@ -80,21 +81,8 @@ static int add_site(struct collection *collection, uint64_t file_offset, uint16_
 {
 	if (collection->count == SITES_MAX)
 		return -E2BIG;
-	if (collection->count == collection->capacity) {
-		size_t capacity = collection->capacity ? collection->capacity * 2 : 256;
-		void *grown = realloc(collection->sites, capacity * sizeof(*collection->sites));
-
-		if (!grown)
-			return -ENOMEM;
-		collection->sites = grown;
-		collection->capacity = capacity;
-	}
-	collection->sites[collection->count++] = (struct probe_point){
-		.file_offset = file_offset,
-		.row = row,
-		.layer = layer,
-	};
-	return 0;
+	return ARRAY_APPEND(collection->sites, collection->count,
+			    (struct probe_point){.file_offset = file_offset, .row = row, .layer = layer});
 }
 
 /* The layer of a function, by its name. */

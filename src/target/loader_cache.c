@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define CACHE_PATH "/etc/ld.so.cache"
 #define CACHE_MAX (64u << 20)
 /*
@@ -71,7 +73,8 @@ static bool is_cuda(const char *name)
 static int add_path(struct path_list *list, const char *root, const char *directory,
 		    const char *name)
 {
-	char *path, **grown;
+	char *path;
+	int ret;
 
 	if (asprintf(&path, "%s%s%s", root, directory, name) < 0)
 		return -ENOMEM;
@@ -81,18 +84,10 @@ static int add_path(struct path_list *list, const char *root, const char *direct
 			return 0;
 		}
 	}
-	if (list->count == PATHS_MAX) {
+	ret = list->count == PATHS_MAX ? -E2BIG : ARRAY_APPEND(list->paths, list->count, path);
+	if (ret)
 		free(path);
-		return -E2BIG;
-	}
-	grown = realloc(list->paths, (list->count + 1) * sizeof(*grown));
-	if (!grown) {
-		free(path);
-		return -ENOMEM;
-	}
-	list->paths = grown;
-	list->paths[list->count++] = path;
-	return 0;
+	return ret;
 }
 
 static int search_directory(const char *root, const char *directory, struct path_list *list)

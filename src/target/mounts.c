@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "target/proc.h"
 
 /*
@@ -32,20 +33,6 @@ void mounts__clear(struct mounts *mounts)
 {
 	free(mounts->list);
 	*mounts = (struct mounts){0};
-}
-
-static int add(struct mounts *mounts, const struct mount *mount)
-{
-	/* Capacity doubles: whenever the count is a power of two, the list is full. */
-	if ((mounts->count & (mounts->count - 1)) == 0) {
-		struct mount *grown = realloc(mounts->list, (mounts->count ? 2 * mounts->count : 1) * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		mounts->list = grown;
-	}
-	mounts->list[mounts->count++] = *mount;
-	return 0;
 }
 
 /* The parser's state within a line, which may have any length. */
@@ -108,7 +95,7 @@ static int end_line(struct mounts *mounts, struct line *line)
 	bool good = line->part == LINE_TYPE || line->part == LINE_REST;
 
 	*line = (struct line){.part = LINE_ID};
-	return good ? add(mounts, &mount) : 0;
+	return good ? ARRAY_APPEND(mounts->list, mounts->count, mount) : 0;
 }
 
 /*
@@ -228,7 +215,7 @@ static int add_kept(struct mounts *mounts, pid_t pid)
 	if (!is_good(list, pid))
 		read_kept(list, pid);
 	for (size_t i = 0; i < list->mounts.count && !ret; i++)
-		ret = add(mounts, &list->mounts.list[i]);
+		ret = ARRAY_APPEND(mounts->list, mounts->count, list->mounts.list[i]);
 	return ret ? ret : list->mounts.error;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "target/proc.h"
 
 /*
@@ -69,21 +70,6 @@ static int read_number(pid_t pid, uint64_t *number)
 	return sscanf(link, "pid:[%" SCNu64 "]", number) == 1 ? 0 : -EACCES;
 }
 
-static int add(struct pid_namespaces *living, uint64_t number)
-{
-	/* Capacity doubles: whenever the count is a power of two, the list is full. */
-	if ((living->count & (living->count - 1)) == 0) {
-		size_t capacity = living->count ? living->count * 2 : 1;
-		uint64_t *grown = realloc(living->numbers, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		living->numbers = grown;
-	}
-	living->numbers[living->count++] = number;
-	return 0;
-}
-
 static int read_all(struct pid_namespaces *living, const struct pid_list *processes)
 {
 	for (size_t i = 0; i < processes->count; i++) {
@@ -91,7 +77,7 @@ static int read_all(struct pid_namespaces *living, const struct pid_list *proces
 		int ret = read_number(processes->pids[i], &number);
 
 		if (!ret && !pid_namespaces__has(living, number))
-			ret = add(living, number);
+			ret = ARRAY_APPEND(living->numbers, living->count, number);
 		if (ret && ret != -ESRCH)
 			return ret;
 	}

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "gpuprobe/image.h"
 
@@ -185,21 +186,6 @@ void proc__exe_path(pid_t pid, char *path, size_t size)
 	proc__path(pid, "exe", path, size);
 }
 
-static int add_pid(struct pid_list *list, pid_t pid)
-{
-	/* Capacity doubles: whenever the count is a power of two, the list is full. */
-	if (list->count == 0 || (list->count & (list->count - 1)) == 0) {
-		size_t capacity = list->count ? list->count * 2 : 1;
-		pid_t *grown = realloc(list->pids, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		list->pids = grown;
-	}
-	list->pids[list->count++] = pid;
-	return 0;
-}
-
 static int compare_pids(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
@@ -227,7 +213,7 @@ int proc__list(struct pid_list *list)
 		pid_t pid = parse_pid(entry->d_name);
 
 		if (pid)
-			ret = add_pid(list, pid);
+			ret = ARRAY_APPEND(list->pids, list->count, pid);
 	}
 	if (!ret && errno)
 		ret = -errno;
@@ -288,7 +274,7 @@ static int add_children(const struct family *families, size_t count, pid_t paren
 			high = middle;
 	}
 	for (; !ret && low < count && families[low].parent == parent; low++)
-		ret = add_pid(list, families[low].pid);
+		ret = ARRAY_APPEND(list->pids, list->count, families[low].pid);
 	return ret;
 }
 

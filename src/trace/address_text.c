@@ -60,12 +60,7 @@ struct address_text *address_text__new(void)
 
 static void clear_texts(struct program *program)
 {
-	struct place *place, *next;
-
-	HASH_ITER (hh, program->texts, place, next) {
-		HASH_DEL(program->texts, place);
-		free(place);
-	}
+	TABLE_CLEAR(program->texts, free);
 	program->bytes = 0;
 }
 
@@ -126,9 +121,8 @@ static void read_mappings(struct address_text *places, struct process_places *pr
 
 static struct process_places *find_process(struct address_text *places, const struct trace_process *shown)
 {
-	struct process_places *process;
+	struct process_places *process = TABLE_FIND(places->processes, pid, &shown->pid);
 
-	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), process);
 	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
 }
 
@@ -154,24 +148,18 @@ static void become(struct process_places *process, uint64_t image)
 
 static struct process_places *add_process(struct address_text *places, const struct trace_process *shown)
 {
-	struct process_places *process, *before;
+	struct process_places *process, *before = TABLE_FIND(places->processes, pid, &shown->pid);
 
-	HASH_FIND(hh, places->processes, &shown->pid, sizeof(shown->pid), before);
 	if (before)
 		drop(places, before); /* the pid belonged to another process */
 	else if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
 		drop(places, places->processes);
-	process = calloc(1, sizeof(*process));
+	process = TABLE_ADD_NEW(places->processes, pid, &shown->pid);
 	if (!process)
 		return NULL;
-	process->pid = shown->pid;
 	process->start_ns = shown->start_ns;
 	process->changed = true;
-	HASH_ADD(hh, places->processes, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
-		return process;
-	free(process);
-	return NULL;
+	return process;
 }
 
 void address_text__see(struct address_text *places, const struct trace_process *shown, uint64_t now)
@@ -225,8 +213,7 @@ static const char *add_text(struct program *program, uint64_t address, const str
 		return NULL;
 	place->address = address;
 	snprintf(place->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
-	HASH_ADD(hh, program->texts, address, sizeof(place->address), place);
-	if (!place->hh.tbl) {
+	if (TABLE_ADD(program->texts, address, place)) {
 		free(place);
 		return NULL;
 	}
@@ -244,7 +231,7 @@ const char *address_text__find(struct address_text *places, const struct trace_p
 
 	if (!program || !program->native)
 		return NULL;
-	HASH_FIND(hh, program->texts, &address, sizeof(address), place);
+	place = TABLE_FIND(program->texts, address, &address);
 	if (place)
 		return place->text;
 	if (!native_process__place(program->native, address, &frame))

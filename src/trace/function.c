@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/steps.h"
 
 #define NOT_READY 600 /* in both layers: the answer of a query */
@@ -19,15 +20,11 @@ struct trace_functions {
 
 const char *trace_names__join(struct trace_names *names, const char *argument, const char *member)
 {
-	char **list = reallocarray(names->list, names->count + 1, sizeof(*list));
 	char *name;
 
-	if (!list)
+	if (ARRAY_RESERVE(names->list, names->count, 1) || asprintf(&name, "%s.%s", argument, member) < 0)
 		return NULL;
-	names->list = list;
-	if (asprintf(&name, "%s.%s", argument, member) < 0)
-		return NULL;
-	list[names->count++] = name;
+	names->list[names->count++] = name;
 	return name;
 }
 

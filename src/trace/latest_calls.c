@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "gen/trace.skel.h"
 
 #define READ_AT_ONCE 1024
@@ -18,17 +19,14 @@
  */
 static int read_some(struct latest_calls *latest, int fd)
 {
-	struct trace_latest *grown;
 	ssize_t n;
 
-	grown = reallocarray(latest->list, latest->count + READ_AT_ONCE, sizeof(*grown));
-	if (!grown)
+	if (ARRAY_RESERVE(latest->list, latest->count, READ_AT_ONCE))
 		return -ENOMEM;
-	latest->list = grown;
-	n = read(fd, grown + latest->count, READ_AT_ONCE * sizeof(*grown));
+	n = read(fd, latest->list + latest->count, READ_AT_ONCE * sizeof(*latest->list));
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 1 : -errno;
-	latest->count += (size_t)n / sizeof(*grown);
+	latest->count += (size_t)n / sizeof(*latest->list);
 	return n > 0;
 }
 

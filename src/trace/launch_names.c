@@ -112,11 +112,10 @@ static void drop_empty(struct launch_names *names, struct process_names *process
 static void drop(struct launch_names *names, struct launch_name *name)
 {
 	struct launch_name **quick = &names->quick[quick_slot(&name->key)];
-	struct process_names *process;
+	struct process_names *process = TABLE_FIND(names->processes, number, &name->key.process);
 
 	if (*quick == name)
 		*quick = NULL;
-	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
 	DL_DELETE(process->first, name);
 	drop_empty(names, process);
 	HASH_DEL(names->all, name);
@@ -154,28 +153,10 @@ static void limit(struct launch_names *names, const struct launch_name *keep)
 	}
 }
 
-static struct process_names *take_process(struct launch_names *names, uint32_t number)
-{
-	struct process_names *process;
-
-	HASH_FIND(hh, names->processes, &number, sizeof(number), process);
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->number = number;
-	HASH_ADD(hh, names->processes, number, sizeof(process->number), process);
-	if (process->hh.tbl)
-		return process;
-	free(process);
-	return NULL;
-}
-
 static struct launch_name *add(struct launch_names *names, const struct name_key *key)
 {
 	struct launch_name *name = calloc(1, sizeof(*name));
-	struct process_names *process = name ? take_process(names, key->process) : NULL;
+	struct process_names *process = name ? TABLE_TAKE(names->processes, number, &key->process) : NULL;
 
 	if (!process) {
 		free(name);
@@ -183,8 +164,7 @@ static struct launch_name *add(struct launch_names *names, const struct name_key
 	}
 	name->key = *key;
 	name->references = 1;
-	HASH_ADD(hh, names->all, key, sizeof(name->key), name);
-	if (!name->hh.tbl) {
+	if (TABLE_ADD(names->all, key, name)) {
 		drop_empty(names, process);
 		free(name);
 		return NULL;
@@ -200,7 +180,7 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 
 	if (name && !memcmp(&name->key, key, sizeof(*key)))
 		return name;
-	HASH_FIND(hh, names->all, key, sizeof(*key), name);
+	name = TABLE_FIND(names->all, key, key);
 	if (name)
 		*quick = name;
 	return name;
@@ -209,11 +189,10 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 /* Returns the readable form, or the part of it that is shown. */
 static char *make_shown(struct launch_names *names, const struct launch_name *name, const char *mangled)
 {
-	struct process_names *process;
+	struct process_names *process = TABLE_FIND(names->processes, number, &name->key.process);
 	char *full, *brief;
 	uint64_t alone = 0;
 
-	HASH_FIND(hh, names->processes, &name->key.process, sizeof(name->key.process), process);
 	full = kernel_name__demangle_within(process ? &process->names_ns : &alone, mangled);
 	if (!full || names->full)
 		return full;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/similar.h"
 
 /*
@@ -312,7 +313,7 @@ static int check_name(const char *word, struct error *err)
 
 static int add_word(struct trace_selection *selection, const char *word, struct error *err)
 {
-	struct rule rule = {.away = *word == '!'}, *rules;
+	struct rule rule = {.away = *word == '!'};
 	int rc = 0;
 
 	word += rule.away;
@@ -321,14 +322,11 @@ static int add_word(struct trace_selection *selection, const char *word, struct 
 		rc = check_name(word, err);
 	if (rc)
 		return rc;
-	rules = reallocarray(selection->rules, selection->count + 1, sizeof(*rules));
-	if (!rules)
-		return error__set(err, -ENOMEM, "out of memory");
-	selection->rules = rules;
 	rule.name = rule.family ? NULL : strdup(word);
-	if (!rule.family && !rule.name)
+	if ((!rule.family && !rule.name) || ARRAY_APPEND(selection->rules, selection->count, rule)) {
+		free(rule.name);
 		return error__set(err, -ENOMEM, "out of memory");
-	rules[selection->count++] = rule;
+	}
 	return 0;
 }
 

@@ -98,8 +98,7 @@ static struct traced_process *add_process(struct trace_threads *threads, const s
 	if (threads->wants_cgroup && traced_process__is_there(shown))
 		shown->cgroup = cgroup__path(record->pid);
 	shown->image = record->image;
-	HASH_ADD(hh, threads->processes, shown.number, sizeof(shown->number), process);
-	if (process->hh.tbl)
+	if (!TABLE_ADD(threads->processes, shown.number, process))
 		return process;
 	free_process(process);
 	return NULL;
@@ -128,7 +127,7 @@ int trace_threads__announce(struct trace_threads *threads, const struct trace_th
 	if (is_same(threads->at[record->thread], record))
 		return 0;
 	thread = calloc(1, sizeof(*thread));
-	HASH_FIND(hh, threads->processes, &record->process, sizeof(record->process), process);
+	process = TABLE_FIND(threads->processes, shown.number, &record->process);
 	if (thread && !process)
 		process = add_process(threads, record);
 	if (!thread || !process) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
@@ -36,7 +37,7 @@ struct request {
 	struct trace_functions *functions;
 	struct cuda_files files;
 	struct bpftrace_site *sites;
-	size_t site_count, site_capacity;
+	size_t site_count;
 };
 
 /* Its row's `min` is an enum layer. */
@@ -113,18 +114,8 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 
 static int add_site(struct request *request, size_t row, const char *path)
 {
-	if (request->site_count == request->site_capacity) {
-		size_t capacity = request->site_capacity ? 2 * request->site_capacity : 256;
-		void *grown = realloc(request->sites, capacity * sizeof(*request->sites));
-
-		if (!grown)
-			return -ENOMEM;
-		request->sites = grown;
-		request->site_capacity = capacity;
-	}
-	request->sites[request->site_count++] =
-		(struct bpftrace_site){path, trace_functions__at(request->functions, (uint32_t)row)};
-	return 0;
+	return ARRAY_APPEND(request->sites, request->site_count,
+			    (struct bpftrace_site){path, trace_functions__at(request->functions, (uint32_t)row)});
 }
 
 /* What a file calls its functions goes into a script that root will run. */

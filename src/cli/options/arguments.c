@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/session/live_model.h"
 
@@ -181,12 +182,8 @@ int arguments__file(const char *name, const char **file, const char *text, struc
 
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err)
 {
-	const char **grown = realloc(*list, (*count + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (ARRAY_APPEND(*list, *count, text))
 		return error__set(err, -ENOMEM, "out of memory");
-	*list = grown;
-	grown[(*count)++] = text;
 	return 0;
 }
 
@@ -194,15 +191,11 @@ int targets__add_pid(struct targets *targets, const char *text, struct error *er
 {
 	unsigned long pid;
 	int ret = arguments__number("-p, --pid", text, 1, INT_MAX, &pid, err);
-	pid_t *grown;
 
 	if (ret)
 		return ret;
-	grown = realloc(targets->pids, (targets->pid_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (ARRAY_APPEND(targets->pids, targets->pid_count, (pid_t)pid))
 		return error__set(err, -ENOMEM, "out of memory");
-	targets->pids = grown;
-	grown[targets->pid_count++] = (pid_t)pid;
 	return 0;
 }
 

@@ -75,10 +75,7 @@ static void forget(struct rescans *rescans, struct slow_process *process)
 
 static struct slow_process *find(const struct rescans *rescans, pid_t pid)
 {
-	struct slow_process *process;
-
-	HASH_FIND(hh, rescans->slow, &pid, sizeof(pid), process);
-	return process;
+	return TABLE_FIND(rescans->slow, pid, &pid);
 }
 
 /* Where there is no room or no memory it is taken for a quick one the next time: NULL. Those that wait stay. */
@@ -91,15 +88,7 @@ static struct slow_process *add_slow(struct rescans *rescans, pid_t pid)
 			return NULL;
 		forget(rescans, process);
 	}
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->pid = pid;
-	HASH_ADD(hh, rescans->slow, pid, sizeof(process->pid), process);
-	if (process->hh.tbl)
-		return process;
-	free(process);
-	return NULL;
+	return TABLE_ADD_NEW(rescans->slow, pid, &pid);
 }
 
 static void miss(struct rescans *rescans, const struct rescan *rescan)
@@ -218,8 +207,7 @@ void rescans__free(struct rescans *rescans)
 {
 	if (!rescans)
 		return;
-	while (rescans->slow)
-		forget(rescans, rescans->slow);
+	TABLE_CLEAR(rescans->slow, free);
 	event_free(rescans->timer);
 	free(rescans);
 }

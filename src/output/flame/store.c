@@ -57,19 +57,10 @@ static void free_frame(struct stored_frame *stored)
 
 void flame_store__free(struct flame_store *store)
 {
-	struct stored_frame *frame, *next_frame;
-	struct stored_node *node, *next_node;
-
 	if (!store)
 		return;
-	HASH_ITER (hh, store->by_key, frame, next_frame) {
-		HASH_DEL(store->by_key, frame);
-		free_frame(frame);
-	}
-	HASH_ITER (hh, store->by_parent, node, next_node) {
-		HASH_DEL(store->by_parent, node);
-		free(node);
-	}
+	TABLE_CLEAR(store->by_key, free_frame);
+	TABLE_CLEAR(store->by_parent, free);
 	free(store);
 }
 
@@ -142,19 +133,13 @@ struct flame_frame *flame_store__frames(const struct flame_store *store, size_t 
 
 static struct stored_node *new_node(struct flame_store *store, struct flame_node *parent, const struct node_key *key)
 {
-	struct stored_node *stored = calloc(1, sizeof(*stored));
+	struct stored_node *stored = TABLE_ADD_NEW(store->by_parent, key, key);
 
 	if (!stored)
 		return NULL;
-	stored->key = *key;
 	stored->node.frame = key->frame;
 	stored->node.parent = parent;
 	stored->node.depth = parent->depth + 1;
-	HASH_ADD(hh, store->by_parent, key, sizeof(stored->key), stored);
-	if (!stored->hh.tbl) {
-		free(stored);
-		return NULL;
-	}
 	if (stored->node.depth > store->depth)
 		store->depth = stored->node.depth;
 	store->nodes++;
@@ -170,7 +155,7 @@ struct flame_node *flame_store__child(struct flame_store *store, struct flame_no
 
 	if (!key.frame)
 		return NULL;
-	HASH_FIND(hh, store->by_parent, &key, sizeof(key), stored);
+	stored = TABLE_FIND(store->by_parent, key, &key);
 	if (!stored)
 		stored = new_node(store, parent, &key);
 	return stored ? &stored->node : NULL;

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "collect/growing_list.h"
 #include "collect/open_time.h"
 #include "collect/tally.h"
 #include "model/profile.h"
@@ -70,8 +70,7 @@ static void scene__count(struct scene *scene)
 	tally__reset(&scene->process);
 	assert_int_equal(tally__apply(&scene->process, &key, &scene->counted), 0);
 	profile->function_count = 0;
-	assert_int_equal(growing_list__append((void **)&profile->functions, &profile->function_count, &function,
-					      sizeof(function)),
+	assert_int_equal(ARRAY_APPEND(profile->functions, profile->function_count, function),
 			 0);
 	profile->thread_count = 1;
 	if (!profile->threads)

@@ -55,7 +55,7 @@ static struct finding drawn(const char *id, int32_t pid, uint64_t cost_ns)
 
 static char *render(struct pages *pages, struct finding *findings, size_t count, enum exposition form)
 {
-	const struct finding_list list = {.items = findings, .count = count, .capacity = count};
+	const struct finding_list list = {.items = findings, .count = count};
 	size_t length;
 	char *page;
 	FILE *out = open_memstream(&page, &length);
