@@ -10,7 +10,7 @@ int growing_list__append(void **items, size_t *count, const void *item, size_t s
 {
 	char *grown;
 
-	/* Doubled whenever the count is a power of two. */
+	/* The room doubles whenever the count is a power of two. */
 	if (!(*count & (*count - 1))) {
 		grown = realloc(*items, (*count ? 2 * *count : 1) * size);
 		if (!grown)
