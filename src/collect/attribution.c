@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Processes' owners, containers and GPUs, see attribution.h.
+// Owners, containers and GPUs of processes, see attribution.h.
 #include "collect/attribution.h"
 
 #include <errno.h>
@@ -16,9 +16,11 @@
 #include "target/user_name.h"
 
 #define NVML_WAIT_MS 50
-#define TOGETHER_NS (100 * NS_PER_MS)  /* what NVML and the tallies count is of one moment */
-#define STALE_NS (10 * NS_PER_S)       /* of an NVML that does not answer any more */
-#define START_STEP_NS (20 * NS_PER_MS) /* start times of /proc are in ticks of 10 ms */
+/* NVML and tallies this close together count as simultaneous */
+#define TOGETHER_NS (100 * NS_PER_MS)
+/* a snapshot older than this is unusable: NVML no longer answers */
+#define STALE_NS (10 * NS_PER_S)
+#define START_STEP_NS (20 * NS_PER_MS) /* tolerance: start times in /proc are in ticks of 10 ms */
 
 _Static_assert(sizeof(((struct process *)0)->user) == USER_NAME_SIZE, "names of users");
 _Static_assert(sizeof(((struct process *)0)->container) == CONTAINER_ID_LENGTH + 1, "containers");
@@ -28,8 +30,8 @@ struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
 	struct memory_reader *memory;
-	uint64_t begun_ns; /* of the snapshot that the model has */
-	bool is_new;	   /* it has it since this refresh */
+	uint64_t begun_ns; /* of the model's snapshot; 0: none */
+	bool is_new;	   /* this refresh brought the snapshot */
 };
 
 struct attribution *attribution__new(struct memory_reader *memory)
@@ -56,9 +58,9 @@ void attribution__free(struct attribution *attribution)
 	free(attribution);
 }
 
-/* --- who it is --- */
+/* --- identity --- */
 
-/* Whether /proc still has the process of the record under its pid, and it runs the same program. */
+/* Whether the record's pid still belongs to its process, and that runs the same program. */
 static bool is_still_there(const struct process_record *record)
 {
 	struct process_info info;
@@ -83,7 +85,7 @@ static void read_proc(struct memory_reader *memory, struct process *process, con
 		command_line__read(memory, &info, command, sizeof(command));
 	if (environment)
 		cuda_environment__read(memory, record->pid, environment);
-	/* Asked last: what was read before was this process's then. */
+	/* Checked last: everything read before this belongs to the process then. */
 	if (!is_still_there(record)) {
 		free(environment);
 		return;
@@ -133,7 +135,7 @@ int attribution__report_uuid(struct process *process, int ordinal, const uint8_t
 	return 0;
 }
 
-/* Whether NVML sees the process on a GPU that it should not have by its environment. */
+/* Whether NVML sees the process on a GPU that its environment excludes. */
 static bool is_elsewhere(const struct process *process, const struct visible_devices *visible,
 			 const struct gpu_snapshot *snapshot)
 {
@@ -150,7 +152,9 @@ static bool is_elsewhere(const struct process *process, const struct visible_dev
 	return false;
 }
 
-/* A GPU that is divided has its own UUID told for the instance that the process has of it. */
+/*
+ * On a divided GPU (MIG), calls report the whole GPU's UUID, although the process has an instance.
+ */
 static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int reported)
 {
 	const struct gpu *part, *whole;
@@ -162,7 +166,7 @@ static bool agree(const struct gpu_snapshot *snapshot, int by_environment, int r
 	return whole->divided && part->mig != GPU_NONE && part->index == whole->index;
 }
 
-/* Whether a call told of a device what cannot be by the process's environment. */
+/* Whether a call reported a device that contradicts the process's environment. */
 static bool is_another(const struct process *process, const struct visible_devices *visible,
 		       const struct gpu_snapshot *snapshot)
 {
@@ -185,12 +189,12 @@ static void map_visible(struct process *process, const struct gpu_snapshot *snap
 	if (!visible->known ||
 	    (!is_elsewhere(process, visible, snapshot) && !is_another(process, visible, snapshot)))
 		return;
-	/* It has changed its variables, or may not open what it sees. */
+	/* The process has changed its variables, or cannot open all GPUs that it may see. */
 	process->environment->known = false;
 	*visible = (struct visible_devices){0};
 }
 
-/* A process's list of GPUs in the making. */
+/* A process's list of GPUs while it is built. */
 struct gpu_list {
 	struct process_gpu *gpus;
 	size_t count;
@@ -231,7 +235,7 @@ static void add_reported(struct gpu_list *list, const struct process *process, c
 	}
 }
 
-/* The only device that calls were made for; -1 when there is none, or not just one. */
+/* The only device that the process made calls for; -1 if there is none or more than one. */
 static int only_device(const struct process *process)
 {
 	if (process->device_count != 1 || process->devices[0].device == DEVICE_UNKNOWN)
@@ -257,15 +261,15 @@ static void add_used(struct gpu_list *list, const struct process *process, const
 		}
 		gpu->used_bytes = use->bytes;
 	}
-	/* One device is used, and NVML sees the process on one GPU: that is it. */
+	/* If one device is used and NVML sees the process on one GPU, they are the same. */
 	if (named == 0 && list->count == 1)
 		list->gpus[only].ordinal = only_device(process);
 }
 
 /*
- * The process's live bytes on a device, where they are all that it has there:
- * managed memory need not be on the device, and what was lost or was there
- * before gpuprobe is not in them.
+ * The process's live bytes on a device, or GPU_UNKNOWN_BYTES if they may not be all of its memory
+ * there. Managed memory need not be on the device. Lost allocations, and those from before gpuprobe
+ * started, are not counted.
  */
 static uint64_t tracked_bytes(const struct model *model, const struct process *process, int ordinal)
 {
@@ -309,8 +313,9 @@ static const struct process_gpu *find_old(const struct process *process, const s
 }
 
 /*
- * Anew with each snapshot that is of the tallies' moment, or since whose
- * question nothing was allocated or freed; in between it is as it was.
+ * With a new snapshot, computes the untracked bytes if the snapshot was taken together with the
+ * tallies, or if nothing has been allocated or freed since NVML was queried for it; otherwise they
+ * are unknown. Between snapshots they stay as they were.
  */
 static void find_untracked(const struct attribution *attribution, const struct model *model,
 			   const struct process *process, struct process_gpu *gpu)
@@ -342,7 +347,10 @@ static size_t count_uses(const struct process *process, const struct gpu_snapsho
 	return count;
 }
 
-/* The list anew: by the environment, by what calls told, then what NVML sees beside that. */
+/*
+ * Rebuilds the list: GPUs by the environment, then those reported by calls, then others that NVML
+ * sees.
+ */
 static void list_gpus(const struct attribution *attribution, const struct model *model, struct process *process,
 		      const struct gpu_snapshot *snapshot)
 {
@@ -364,7 +372,7 @@ static void list_gpus(const struct attribution *attribution, const struct model 
 	process->gpu_count = list.count;
 }
 
-/* Whether places in one list of GPUs are the same in the other. */
+/* Whether an index means the same GPU in both lists. */
 static bool same_gpus(const struct model *model, const struct gpu_snapshot *snapshot)
 {
 	if (model->gpu_count != snapshot->gpu_count)
@@ -410,7 +418,7 @@ static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)
 	return 0;
 }
 
-/* What was used a while ago is not what is used now. */
+/* An old snapshot does not show current use. */
 static void forget_use(struct attribution *attribution, struct model *model)
 {
 	attribution->begun_ns = 0;
@@ -425,7 +433,7 @@ static void forget_use(struct attribution *attribution, struct model *model)
 		}
 }
 
-/* Also of one that ended before any reading saw it: a call told which GPUs it had. */
+/* Also true for a process that ended before any reading saw it: its calls reported its GPUs. */
 static bool lacks_gpus(const struct process *process)
 {
 	return process->ended && !process->gpu_count && process->uuid_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose a process is and which GPUs it has: what /proc tells once, at its
- * first call, and what NVML tells again and again.
+ * The owner, container and GPUs of each process: /proc is read once, at the process's first call;
+ * NVML is queried repeatedly.
  */
 #ifndef COLLECT_ATTRIBUTION_H
 #define COLLECT_ATTRIBUTION_H
@@ -12,32 +12,32 @@
 
 struct attribution;
 
-/* `memory` must outlive it. NULL when out of memory. */
+/* `memory` must outlive the object. NULL when out of memory. */
 struct attribution *attribution__new(struct memory_reader *memory);
-/* Takes 100 ms at most, see nvml__free. */
+/* Takes at most 100 ms, see nvml__free. */
 void attribution__free(struct attribution *attribution);
 
 /*
- * Fills in who a process is that has just been added to the model. What /proc
- * cannot tell any more, or tells of another process by now, stays unknown.
+ * Fills in the identity of a process that was just added to the model. Facts stay unknown if /proc
+ * no longer has them, or if the pid already belongs to another process.
  */
 void attribution__learn(struct attribution *attribution, struct process *process,
 			const struct process_record *record);
 
-/* A call told the UUID of the process's device `ordinal`. Returns 0 or -ENOMEM. */
+/* A call reported the UUID of the process's device `ordinal`. Returns 0 or -ENOMEM. */
 int attribution__report_uuid(struct process *process, int ordinal, const uint8_t uuid[16]);
 
 /*
- * Brings the model's GPUs, and those of its live processes, up to date. Without
- * a live process, or one that ended unseen, NVML is not asked. Waits for NVML 50 ms at most. To be called when
- * the tallies have just been read: what NVML counts is compared with them.
+ * Updates the model's GPUs and those of its live processes. Call it right after the tallies were
+ * read, because NVML's numbers are compared with them. Queries NVML only for live processes, and
+ * for those that ended before any reading saw them. Waits for NVML at most 50 ms.
  */
 void attribution__refresh(struct attribution *attribution, struct model *model);
 
 /*
- * The bytes that NVML counts for a process on a GPU and no allocation seen
- * accounts for; GPU_UNKNOWN_BYTES where either is unknown, or where the
- * allocations are more than NVML counts: the two were not of one moment.
+ * The bytes that NVML counts for a process on a GPU beyond its tracked allocations.
+ * GPU_UNKNOWN_BYTES if either is unknown, or if the allocations exceed NVML's count: then the two
+ * were not taken at the same time.
  */
 uint64_t attribution__untracked(uint64_t nvml_used, uint64_t tracked);
 

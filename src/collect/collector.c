@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Notices, processes and their ends, see collector.h; reading the maps is in snapshot.c.
+// Notices, processes and their ends, see collector.h; snapshot.c reads the maps.
 #include "collect/collector.h"
 
 #include <bpf/bpf.h>
@@ -25,7 +25,7 @@
 #include "target/mounts.h"
 
 #define TURN_NS (50 * NS_PER_MS)
-#define MANY_ALLOCATIONS 16384 /* going through so many takes some milliseconds */
+#define MANY_ALLOCATIONS 16384 /* walking over this many takes some milliseconds */
 
 static void take_name(struct collector *collector, const struct record_name *record, size_t size)
 {
@@ -38,7 +38,7 @@ static void take_name(struct collector *collector, const struct record_name *rec
 			  record->name);
 }
 
-/* Without memory it is tried again when the maps are read. */
+/* If memory runs out, the next reading of the maps adds the process. */
 static void see_fresh_processes(struct collector *collector)
 {
 	collector->has_fresh = false;
@@ -51,7 +51,7 @@ static void see_fresh_processes(struct collector *collector)
 	}
 }
 
-/* While it is held, if it is COMMAND's: before its first call. */
+/* For COMMAND's processes this runs while they are held, before their first call. */
 static void process_changed(struct collector *collector, const struct record_library *record)
 {
 	if (collector->stacks)
@@ -60,7 +60,7 @@ static void process_changed(struct collector *collector, const struct record_lib
 		collector->hooks.process_changed(record, collector->hooks.arg);
 }
 
-/* Its process may have made its first call just before. */
+/* The process may have made its first call just before. */
 static void take_unfinished(struct collector *collector, const struct record_unfinished *record)
 {
 	struct process *process;
@@ -126,7 +126,7 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	}
 }
 
-/* Of the notices that have a bound for each process. */
+/* Counts off a notice of a type that is limited per process. */
 static void take_off(struct collector *collector, const struct record *record, size_t size)
 {
 	if (size >= sizeof(*record) && (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
@@ -134,7 +134,7 @@ static void take_off(struct collector *collector, const struct record *record, s
 		shares__took_notice(collector, record->slot, size);
 }
 
-/* Not 0 ends the reading of the ring behind this record. */
+/* A result other than 0 stops the reading of the ring after this record. */
 static int on_record(const void *data, size_t size, void *arg)
 {
 	struct collector *collector = arg;
@@ -214,7 +214,10 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
-	/* What is summed up by site, or left out by size or age, is known by going through all of them alone. */
+	/*
+	 * Sums by site, and filters by size or age, need a walk over all allocations. Otherwise the
+	 * largest ones can be gathered in advance.
+	 */
 	if (options->top && !options->stack_mode && !has_filter(&options->live_filter))
 		collector->largest = largest__new(options->max_processes, options->top);
 	memset(collector->index_of, 0xff, options->max_processes * sizeof(*collector->index_of));
@@ -302,13 +305,15 @@ int collector__ring_fd(const struct collector *collector)
 	return collector->waiting_fd;
 }
 
-/* What comes meanwhile is left: it may come faster than it is read. */
+/* Leaves notices that arrive meanwhile: they may arrive faster than they are read. */
 static void take_notices(struct collector *collector)
 {
 	ring__read(&collector->ring, ring__written(&collector->ring), on_record, collector);
 }
 
-/* What is asked of /proc comes last: stacks of a program that ends at once are to be named first. */
+/*
+ * Work that reads /proc comes last: the stacks of a program that ends at once must be named first.
+ */
 static void consume_until(struct collector *collector, uint64_t until_ns)
 {
 	size_t waiting;
@@ -316,7 +321,7 @@ static void consume_until(struct collector *collector, uint64_t until_ns)
 	collector->until_ns = until_ns;
 	mounts__keep();
 	take_notices(collector);
-	/* What came meanwhile is to be looked at before the next is named, which may take long. */
+	/* Take in new notices before the next stack is named, which may take long. */
 	for (waiting = collector->stacks ? stacks__waiting(collector->stacks) : 0;
 	     waiting && clock__boot_ns() < until_ns && stacks__settle(collector->stacks); waiting--)
 		take_notices(collector);
@@ -400,7 +405,7 @@ int collector__update(struct collector *collector, bool with_lists)
 
 	ret = collector__read_maps(collector, with_lists, false);
 	collector__drop_old_processes(collector);
-	/* In case the notice did not fit the ring. */
+	/* The notice may not have fitted into the ring. */
 	if (has_ended_process(collector) && collector->hooks.process_ended)
 		collector->hooks.process_ended(collector->hooks.arg);
 	return ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that ended with its context and that userspace has cleared away: by
- * then nothing else knows of it.
+ * Memory that ended with its context and that userspace has deleted from the maps: from then on,
+ * only these counts know of it.
  */
 #ifndef COLLECT_CONTEXT_ENDS_H
 #define COLLECT_CONTEXT_ENDS_H
@@ -11,7 +11,10 @@
 /* Counts one allocation. Returns 0 or -ENOMEM. */
 int context_ends__add(struct process *process, uint8_t kind, uint8_t device, uint64_t bytes);
 
-/* Takes what has been counted off the process's totals, which tally__apply has summed up. Returns 0 or -ENOMEM. */
+/*
+ * Subtracts what has been counted from the process's totals, which tally__apply has summed up.
+ * Returns 0 or -ENOMEM.
+ */
 int context_ends__apply(struct process *process);
 
 #endif

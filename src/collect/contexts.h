@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contexts of all processes, as one reading found them: what died with a
- * context stays in the BPF maps until userspace clears it away.
+ * The contexts of all processes, as one reading found them. Whatever dies with a context stays in
+ * the BPF maps until userspace deletes it.
  */
 #ifndef COLLECT_CONTEXTS_H
 #define COLLECT_CONTEXTS_H
@@ -16,19 +16,25 @@ struct contexts;
 struct contexts *contexts__new(void);
 void contexts__free(struct contexts *contexts);
 
-/* Forgets all, before a reading. */
+/* Drops all contexts, before a reading. */
 void contexts__clear(struct contexts *contexts);
 
-/* Takes one over, copied. Returns 0 or -ENOMEM. */
+/* Adds a copy of a context. Returns 0 or -ENOMEM. */
 int contexts__add(struct contexts *contexts, const struct context_key *key, const struct context_record *record);
 
-/* The record, or NULL where the context is not known. Valid until contexts__clear. */
+/* The record, or NULL if the context is unknown. Valid until contexts__clear. */
 const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot, uint64_t context);
 
-/* Whether what came to be in the context at that time has died with it; context 0 is none. */
+/*
+ * Whether something created in the context at `start_ns` has died with it. False for context 0,
+ * which means none.
+ */
 bool contexts__took(const struct contexts *contexts, uint32_t slot, uint64_t context, uint64_t start_ns);
 
-/* Whether its last end is certain: the call that ended it has returned. */
+/*
+ * Whether the context's latest end is certain: the call that ended it has returned. True if the
+ * context is unknown.
+ */
 bool contexts__is_settled(const struct contexts *contexts, uint32_t slot, uint64_t context);
 
 #endif

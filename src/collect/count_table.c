@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counters of a map and of threads together, see count_table.h.
+// Adds up the counters of a map and of threads, see count_table.h.
 #include "collect/count_table.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 struct entry {
 	unsigned char key[sizeof(struct launch_key)];
 	struct tally part[COUNT_SOURCES];
-	struct tally reported; /* the latest sum */
+	struct tally reported; /* the sum reported last */
 	UT_hash_handle hh;
 };
 
@@ -91,7 +91,10 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->other_ns += tally->other_ns;
 }
 
-/* What has been counted once has been: less was read where a thread moved a part to the map meanwhile. */
+/*
+ * Reported counts never decrease: a reading may get less if a thread moved a part to the map
+ * meanwhile.
+ */
 static void keep_most(struct tally *reported, const struct tally *sum)
 {
 	if (sum->calls > reported->calls)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that began before gpuprobe came, see earlier_calls.h.
+// Calls that began before gpuprobe started, see earlier_calls.h.
 #include "collect/earlier_calls.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "api/api.h"
 #include "model/sites.h"
 
-/* --- whose they are --- */
+/* --- their processes --- */
 
 static struct process *find_living(const struct model *model, pid_t pid)
 {
@@ -22,7 +22,7 @@ static struct process *find_living(const struct model *model, pid_t pid)
 	return NULL;
 }
 
-/* NULL: not in the model, or not any more. */
+/* NULL if the process is not in the model, or no longer. */
 static struct process *process_of(struct earlier_call *call, struct collector *collector)
 {
 	struct process *process;
@@ -39,7 +39,7 @@ static struct process *process_of(struct earlier_call *call, struct collector *c
 	return process && process->pid == call->pid && process->start_ns == call->process_start_ns ? process : NULL;
 }
 
-/* --- whether it is over --- */
+/* --- whether a call is over --- */
 
 static bool is_launch(uint16_t row)
 {
@@ -48,7 +48,7 @@ static bool is_launch(uint16_t row)
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
-/* Whether such a call of the process has been counted: it may have been this one's successor. */
+/* Whether the process has counted a call of this function: it may have followed this one. */
 static bool was_counted(const struct earlier_call *call, const struct process *process)
 {
 	if (is_launch(call->row) && (process->launches || process->graph_launches))
@@ -62,7 +62,7 @@ static bool was_counted(const struct earlier_call *call, const struct process *p
 	return false;
 }
 
-/* Whether its thread is in a call that was seen to begin. */
+/* Whether the call's thread is in another call, whose beginning was seen. */
 static bool is_in_another(const struct earlier_call *call, const struct process *process)
 {
 	for (size_t i = 0; i < process->open_listed; i++)
@@ -77,9 +77,9 @@ static bool is_over(const struct earlier_call *call, const struct process *proce
 	return call->over || process->ended || was_counted(call, process) || is_in_another(call, process);
 }
 
-/* --- what it is --- */
+/* --- counting a call --- */
 
-/* A thread that has made no call since has no profile: it gets one, with nothing in it. */
+/* A thread that has made no call since then has no profile yet: adds an empty one. */
 static int add_thread(const struct process *process, const struct earlier_call *call, uint64_t began_ns)
 {
 	struct profile *profile = process->profile;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that began before gpuprobe came, and that no probe has seen. Somebody looks at their threads (cli/session/earlier.h) before each
- * reading and says until when they have stood in them; the reading says which can have returned all the same: such a call
- * of the process has been counted, or the thread is in one that was seen to begin. Those in progress are listed among the
- * calls in progress. The time in each, from attach on and as far as its thread was seen to stand in it, comes to what is
- * counted, and stays there.
+ * Calls that began before gpuprobe started, so no probe has seen them. Before each reading,
+ * cli/session/earlier.h checks their threads and notes until when each was in its call. The reading
+ * finds calls that may have returned all the same: the process has counted a call of that function,
+ * or the thread is in a call whose beginning was seen.
+ *
+ * The others are listed among the calls in progress. The time in each call, from attach until its
+ * thread was last seen in it, is added to what is counted, and stays there.
  */
 #ifndef COLLECT_EARLIER_CALLS_H
 #define COLLECT_EARLIER_CALLS_H
@@ -13,14 +15,15 @@
 
 struct earlier_call {
 	pid_t pid, tid;
-	char comm[16];		   /* the thread's */
-	uint64_t thread_start_ns;  /* CLOCK_BOOTTIME, of the thread */
-	const struct stack *stack; /* from the CUDA function on, outlives the collector; NULL: not known */
-	uint16_t row;		   /* under which it would have been counted */
-	int other;		   /* of the other layer; -1: none */
-	uint64_t stood_ns;	   /* CLOCK_BOOTTIME: when its thread was last seen to stand in it */
+	char comm[16];		  /* the thread's */
+	uint64_t thread_start_ns; /* start of the thread, CLOCK_BOOTTIME */
+	/* from the CUDA function outwards; outlives the collector; NULL: unknown */
+	const struct stack *stack;
+	uint16_t row;	   /* the function that would have counted it */
+	int other;	   /* row of the same call in the other API layer; -1: none */
+	uint64_t stood_ns; /* when its thread was last seen in it, CLOCK_BOOTTIME */
 	bool over;
-	bool found; /* its process has been in the model, as: */
+	bool found; /* its process has been in the model, with these values: */
 	uint32_t slot;
 	uint64_t process_start_ns;
 };
@@ -29,12 +32,13 @@ struct earlier_call {
 struct earlier_calls {
 	struct earlier_call *list;
 	size_t count;
-	uint64_t began_ns; /* CLOCK_BOOTTIME: as if they had begun then */
+	uint64_t began_ns; /* the calls count as if they had begun then, CLOCK_BOOTTIME */
 };
 
 /*
- * To be called once a reading has listed the calls in progress that were seen to begin: what `calls` are, and the time in them.
- * Those of processes that have left the model go. Returns 0 or -ENOMEM.
+ * Decides which of `calls` are over, lists the others, and adds the time in each. Call it once a
+ * reading has listed the calls in progress whose beginning was seen. Drops the calls of processes
+ * that have left the model. Returns 0 or -ENOMEM.
  */
 int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading, struct open_time *time);
 

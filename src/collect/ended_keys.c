@@ -41,7 +41,7 @@ void ended_keys__free(struct ended_keys *keys)
 
 static struct map_keys *find(const struct ended_keys *keys, const struct bpf_map *map)
 {
-	/* The latest is the one that is being read. */
+	/* The latest map is the one that is being read. */
 	for (size_t i = keys->count; i--;)
 		if (keys->maps[i].map == map)
 			return &keys->maps[i];

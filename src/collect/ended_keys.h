@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the maps have of processes that have ended. It is noted while they are read, and deleted once all of the
- * reading has succeeded: one that breaks off has deleted nothing of theirs, and the next one finds it all.
+ * The map entries of ended processes. A reading notes their keys and deletes them once all of it
+ * has succeeded. A reading that fails deletes none of them, so the next one finds them all.
  */
 #ifndef COLLECT_ENDED_KEYS_H
 #define COLLECT_ENDED_KEYS_H
@@ -13,7 +13,7 @@ struct ended_keys;
 struct ended_keys *ended_keys__new(void);
 void ended_keys__free(struct ended_keys *keys);
 
-/* Forgets what was noted: a reading begins. */
+/* Drops all noted keys, at the beginning of a reading. */
 void ended_keys__clear(struct ended_keys *keys);
 
 /* Notes a key of a map. Returns 0 or -ENOMEM. */
@@ -23,7 +23,7 @@ int ended_keys__add(struct ended_keys *keys, const struct bpf_map *map, const vo
 void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map, void (*fn)(const void *key, void *arg),
 		      void *arg);
 
-/* Deletes what was noted from the maps. */
+/* Deletes the noted keys from their maps. */
 void ended_keys__delete(struct ended_keys *keys);
 
 #endif

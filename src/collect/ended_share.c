@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which ended processes leave for want of room, see ended_share.h.
+// Which ended processes leave to make room, see ended_share.h.
 #include "collect/ended_share.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 struct user {
 	uint32_t uid;
-	size_t bytes; /* of those that stay so far */
-	size_t next;  /* place of the first that may be this user's and go */
+	size_t bytes; /* of the processes that stay so far */
+	size_t next;  /* where to look for the user's next process in share.ended */
 	UT_hash_handle hh;
 };
 
@@ -28,7 +28,7 @@ struct ended {
 
 struct share {
 	struct user *users;
-	struct ended *ended; /* in the order in which those of one user go */
+	struct ended *ended; /* in the order in which one user's processes leave */
 	size_t count, bytes;
 };
 
@@ -102,7 +102,7 @@ static struct user *largest_user(const struct share *share)
 	return largest;
 }
 
-/* The user's next; there is one while the user has bytes. */
+/* The user's next process to leave. There is one while the user has bytes. */
 static const struct ended *take_next(const struct share *share, struct user *user)
 {
 	while (share->ended[user->next].user != user)

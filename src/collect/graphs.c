@@ -81,7 +81,9 @@ int graphs__finish_runs(struct reading *reading)
 	return 0;
 }
 
-/* Whether the element goes with its process, so that other maps need not be asked. */
+/*
+ * Whether the element is deleted with its process anyway, so that other maps need not be looked up.
+ */
 static bool goes_anyway(const struct reading *reading, const struct process *process)
 {
 	return process && reading__reaps(reading, process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Launches of graphs by size, read into the model; and what the BPF programs
- * keep of captures and graphs, cleared of what has gone.
+ * Reads graph launches by size into the model, and deletes BPF's records of captures and graphs
+ * that no longer exist.
  */
 #ifndef COLLECT_GRAPHS_H
 #define COLLECT_GRAPHS_H
@@ -14,24 +14,26 @@ int graphs__begin_runs(struct reading *reading);
 /* Adds the launches of one size to the process's list (reading_step.take). */
 int graphs__take_run(struct reading *reading, struct process *process, const void *key, const void *value);
 
-/* Brings all lists into their order. Returns 0. */
+/* Sorts all lists. Returns 0. */
 int graphs__finish_runs(struct reading *reading);
 
-/* Brings the process's list of graph launches by size into its order, most launches first. */
+/* Sorts the process's list of graph launches by size, most launches first. */
 void graphs__sort_runs(struct process *process);
 
 /*
- * A capture that no call can end any more is deleted: its context has gone, and its streams with
- * it. `process` may be NULL.
+ * Deletes a capture that no call can end any more: its context has ended, and its streams with it.
+ * `process` may be NULL.
  */
 int graphs__take_capture(struct reading *reading, struct process *process, const void *key, const void *value);
 
-/* Deletes a capture, and counts it out as BPF programs do that delete one. */
+/*
+ * Deletes a capture and lowers the process's count of captures, like BPF programs that delete one.
+ */
 void graphs__delete_capture(struct reading *reading, const void *key);
 
 /*
- * Nodes are deleted once their graph has gone; nodes that an executable graph leaves out, once that
- * graph has. `process` may be NULL.
+ * Delete a node once its graph is gone, and a disabled node once its executable graph is gone.
+ * `process` may be NULL.
  */
 int graphs__take_node(struct reading *reading, struct process *process, const void *key, const void *value);
 int graphs__take_disabled(struct reading *reading, struct process *process, const void *key, const void *value);

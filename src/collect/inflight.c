@@ -24,10 +24,15 @@ static void add_covered(struct covered_totals covered[COPY_KINDS], const struct 
 			uint64_t covered_ns, uint64_t unseen_ns)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
-		/* A wait ends after what it covers was issued, or the record was being changed. */
+		/*
+		 * A wait ends after the copies that it covers were issued. If not, the record was
+		 * being changed.
+		 */
 		if (!segment->calls[kind] || covered_ns <= segment->oldest_ns[kind])
 			continue;
-		/* Others may have been missed, and the wait that was the first. */
+		/*
+		 * Other copies may have been missed, and so may the wait that covered these first.
+		 */
 		if (segment->oldest_ns[kind] < unseen_ns)
 			continue;
 		covered[kind].calls += segment->calls[kind];

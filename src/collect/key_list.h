@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keys of map entries that are to be deleted once the map has been read; of one size, by whoever adds them. */
+/*
+ * Keys of map entries to delete once the map has been read. All keys of a list have the same size,
+ * which the callers pass.
+ */
 #ifndef COLLECT_KEY_LIST_H
 #define COLLECT_KEY_LIST_H
 
@@ -7,8 +10,8 @@
 
 struct key_list {
 	char *keys;   /* free() */
-	size_t count; /* of keys */
-	size_t bytes; /* that there is room for */
+	size_t count; /* number of keys */
+	size_t bytes; /* capacity of `keys` */
 };
 
 /* Appends a copy of a key of `size` bytes. Returns 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers the largest live allocations step by step, see largest.h.
+// Gathers the largest live allocations in steps, see largest.h.
 #include "collect/largest.h"
 
 #include <bpf/libbpf.h>
@@ -13,7 +13,7 @@
 #include "model/devices.h"
 
 #define STEP_NS (4 * NS_PER_MS)
-/* More than are listed: some are freed until they are. */
+/* Gather this many times the listed number, since some are freed before they are listed. */
 #define SPARE 4
 
 struct candidate {
@@ -21,7 +21,7 @@ struct candidate {
 	uint64_t size;
 };
 
-/* Of one process, largest first. */
+/* A process's candidates, largest first. */
 struct candidates {
 	struct candidate *all; /* room for SPARE * top; NULL: none yet */
 	size_t count;

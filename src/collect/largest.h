@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The largest live allocations of each process where there are so many that
- * going through all of them would hold up everybody else: they are gathered a
- * step at a time before a report, which then lists what of them is still live.
- * What comes meanwhile may be missing in that report.
+ * The largest live allocations of each process, if there are so many that a walk over all of them
+ * would hold up everything else. They are gathered in steps before a report, which then lists those
+ * that are still live. Allocations made meanwhile may be missing from that report.
  */
 #ifndef COLLECT_LARGEST_H
 #define COLLECT_LARGEST_H
@@ -14,24 +13,27 @@
 
 struct largest;
 
-/* For slots below `slots`, to list `top` (> 0) each. NULL without memory. */
+/*
+ * For slots below `slots`; gathers what is needed to list `top` (> 0) per slot. NULL without
+ * memory.
+ */
 struct largest *largest__new(unsigned int slots, size_t top);
-/* NULL is fine. */
+/* NULL is ok. */
 void largest__free(struct largest *largest);
 
 /*
- * Looks at some more of `allocations`, for a few milliseconds; the first step,
- * and one after largest__each, begins anew. Returns 1 while there is more to
- * look at, 0 when all has been seen, or a negative errno: then it begins anew.
+ * Walks over more of `allocations` for a few milliseconds. The first step, and one after
+ * largest__each, starts a new walk. Returns 1 if there is more to do, 0 if the walk is complete, or
+ * a negative errno: the next step then starts a new walk.
  */
 int largest__step(struct largest *largest, struct map_reader *reader, const struct bpf_map *allocations);
 
-/* Whether all has been seen, and not been used up. NULL has not. */
+/* Whether a walk is complete and its result unused. False for NULL. */
 bool largest__is_complete(const struct largest *largest);
 
 /*
- * Calls `fn` for each that was gathered and is still in the map, with its record of now, and
- * uses them up. Returns 0, or what `fn` returned.
+ * Calls `fn` for each gathered allocation that is still in the map, with its current record. This
+ * uses up the result. Returns 0, or what `fn` returned.
  */
 int largest__each(struct largest *largest, const struct bpf_map *allocations, map_entry_fn fn, void *arg);
 

@@ -14,9 +14,9 @@
 #include "gen/gpuprobe.skel.h"
 #include "symbol/remote_name.h"
 
-#define NAME_TRIES 64 /* nameless kernels that one reading looks up in their process */
+#define NAME_TRIES 64 /* kernels without a name that one reading looks up in their process */
 
-/* Looks for a name in the live process, where no record told one. */
+/* Looks the name up in the live process, for kernels whose name no record had. */
 static int look_up_name(struct reading *reading, const struct process *process, const struct kernel_key *key,
 			char buffer[REMOTE_NAME_SIZE])
 {
@@ -40,7 +40,9 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 	return 0;
 }
 
-/* Whether the handle still stands for the same kernel: its process lives and has unloaded nothing since. */
+/*
+ * Whether the handle still means the same kernel: its process lives and has unloaded nothing since.
+ */
 static bool is_current(const struct collector *collector, const struct kernel_key *key)
 {
 	const struct process_record *record = &collector->records[key->slot];
@@ -49,7 +51,10 @@ static bool is_current(const struct collector *collector, const struct kernel_ke
 	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
 }
 
-/* Takes in the launches of a key. Returns 1 where they are all taken and no more will come, 0, or a negative errno. */
+/*
+ * Takes over the launches of a key. Returns 1 if they are complete and no more will come, 0, or a
+ * negative errno.
+ */
 static int take_launches(struct reading *reading, const struct launch_key *key, uint64_t launches, bool living)
 {
 	const struct kernel_key *kernel = &key->kernel;
@@ -66,7 +71,9 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	over = kernel->generation != generation;
 	if (!kernel_table__is_named(process->kernel_table, key)) {
 		name = kernel_names__find(collector->names, kernel);
-		/* What was read may be the name of the next kernel behind the handle, if that changed meanwhile. */
+		/*
+		 * If the handle has been reused meanwhile, the name read may be the next kernel's.
+		 */
 		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
 			name = buffer;
 	}
@@ -77,10 +84,10 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 		return ret;
 	if (reading__reaps(reading, process))
 		return reading__end(reading, process, key);
-	/* Launches that a thread keeps by itself come back when it gives them away. */
+	/* A thread that still keeps launches of the key will add them to the map later. */
 	if (!over || living)
 		return 0;
-	/* An old generation is left for one more reading, for counts that were under way. */
+	/* Keep an old generation for one more reading: counts may still be in flight. */
 	if (!kernel_table__retire(process->kernel_table, key))
 		return 0;
 	if (collector->estimates) {
@@ -104,7 +111,10 @@ static int take_sum(const void *key, const struct tally *sum, bool living, void 
 	return ret ? ret : 1;
 }
 
-/* What had no counter of its own is one kernel more, so that the process's launches are all there. */
+/*
+ * Launches without a counter of their own count as one more kernel, so that the process's sum is
+ * complete.
+ */
 static int take_others(struct process *process, const struct process_record *record)
 {
 	int ret = 0;
@@ -166,7 +176,7 @@ int launches__forget_files(struct reading *reading)
 	return 0;
 }
 
-/* Several launch keys may have needed the name, so it goes after all have been seen. */
+/* The name goes here, after the walk, because several launch keys may have needed it. */
 void launches__delete(struct reading *reading, const void *key_data)
 {
 	const struct launch_key *key = key_data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch reading of BPF hash maps, see map_reader.h.
+// Reads BPF hash maps in batches, see map_reader.h.
 #include "collect/map_reader.h"
 
 #include <bpf/bpf.h>
@@ -73,7 +73,7 @@ int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struc
 		last = ret ? -errno : 0;
 		if (last != -ENOSPC || batch >= LARGEST_BATCH)
 			break;
-		/* A bucket has more than that. */
+		/* A bucket has more entries than the batch. */
 	}
 	if (last && last != -ENOENT)
 		return last == -EINTR ? -EAGAIN : last;

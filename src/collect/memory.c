@@ -16,7 +16,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/devices.h"
 
-/* Appends, for a list that is sorted when all have been seen. */
+/* Appends to a list that is sorted once all allocations have been seen. */
 static int append_allocation(struct process *process, const struct allocation *allocation)
 {
 	size_t capacity = process->live_capacity ? process->live_capacity * 2 : 64;
@@ -33,7 +33,7 @@ static int append_allocation(struct process *process, const struct allocation *a
 	return 0;
 }
 
-/* Keeps the `top` largest in order; most allocations are none of them. */
+/* Keeps the `top` largest in order; most allocations are not among them. */
 static int list_allocation(struct process *process, size_t top, const struct allocation *allocation)
 {
 	struct allocation *live;
@@ -80,7 +80,7 @@ static bool lives_in_context(const struct allocation_record *record)
 	}
 }
 
-/* Whether the allocation went with its context, for certain. */
+/* Whether the allocation has certainly ended with its context. */
 static bool is_dead(const struct collector *collector, uint32_t slot, const struct allocation_record *record)
 {
 	return lives_in_context(record) &&
@@ -88,7 +88,10 @@ static bool is_dead(const struct collector *collector, uint32_t slot, const stru
 	       contexts__is_settled(collector->contexts, slot, record->context);
 }
 
-/* The address may have been given out again since its record was deleted, and its range with the dead one's. */
+/*
+ * If the address has been allocated again since its record was deleted, the range of the new
+ * allocation was removed with the old one's: adds it again.
+ */
 static void restore_range(struct collector *collector, const struct allocation_key *key)
 {
 	const struct gpuprobe_bpf *skeleton = collector->skeleton;
@@ -100,8 +103,8 @@ static void restore_range(struct collector *collector, const struct allocation_k
 }
 
 /*
- * Deletes what was found dead once the map has been read. Should the address
- * have been given out again since, the new allocation is put back.
+ * Deletes the allocations found dead, after the walk over the map. If an address has been allocated
+ * again since, puts the new allocation back.
  */
 static int clear_dead(struct collector *collector)
 {
@@ -135,7 +138,7 @@ static int clear_dead(struct collector *collector)
 	return ret;
 }
 
-/* Puts live memory of a device into the lists, or counts it as left out of them. */
+/* Adds live device memory to the lists, or counts it as left out. */
 static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
@@ -217,7 +220,7 @@ static bool is_listed_freed(const struct process *process, uint64_t address)
 	return false;
 }
 
-/* What was freed since the last report, from the ring that BPF keeps in the process's record. */
+/* Lists the frees since the last report, from the ring in the process's BPF record. */
 static void list_freed(const struct collector *collector, struct process *process)
 {
 	const struct process_record *record = &collector->records[process->slot];
@@ -243,7 +246,7 @@ static bool has_live_memory(const struct process *process)
 	return false;
 }
 
-/* Lists of allocations that have not been gathered before. */
+/* Whether this reading makes lists of allocations that were not gathered in advance. */
 static bool lists_at_once(const struct reading *reading)
 {
 	return reading->with_lists && !largest__is_complete(reading->collector->largest);
@@ -255,21 +258,24 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 		return false;
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
 		return true;
-	/* Else what has no size would stay for ever, and be taken for the slot's next process's. */
+	/*
+	 * Otherwise zero-size entries would outlive the process and be attributed to the next one
+	 * in this slot.
+	 */
 	if (reading__reaps(reading, process) && process->recorded_as_nothing)
 		return true;
 	return (reading__reaps(reading, process) || lists_at_once(reading)) && has_live_memory(process);
 }
 
 /*
- * Whether all live allocations must be gone through. Not for the end or the
- * lists of a process that has none: others may have a million.
+ * Whether all live allocations must be walked over. A process without live memory needs no walk for
+ * its end or its lists, since other processes may have a million allocations.
  */
 static bool needs_walk(const struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 
-	/* With counters lost, what a process has live is not known for certain. */
+	/* If counters were lost, it is uncertain whether a process has live memory. */
 	if ((reading->reap || lists_at_once(reading)) && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
 		return true;
 	for (size_t i = 0; i < collector->model.process_count; i++)
@@ -278,14 +284,17 @@ static bool needs_walk(const struct reading *reading)
 	return false;
 }
 
-/* Copies have come up whose addresses must tell what they are: those of older memory must be made known. */
+/*
+ * The process makes copies that get their direction from their addresses: the ranges of older
+ * memory must be added.
+ */
 static void note_unified(const struct collector *collector, struct process *process)
 {
 	process->fills_ranges = !process->filled_ranges &&
 				__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
 }
 
-/* The lists are of what was gathered, and what has died of it is cleared away. */
+/* Makes the lists from the gathered allocations, and clears away those that have died since. */
 static int list_gathered(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
@@ -344,7 +353,7 @@ int memory__read(struct reading *reading)
 
 	if (ret)
 		return ret;
-	/* Before the walk, which deletes what ended processes had live. */
+	/* Before the walk: it may delete allocations that is_live looks up. */
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds objects up, see objects.h.
+// Counts objects, see objects.h.
 #include "collect/objects.h"
 
 #include <bpf/bpf.h>
@@ -27,7 +27,7 @@ static void apply_made(struct object_totals *objects, const struct tally_key *ke
 	objects->in_launch_ns += tally->ns;
 }
 
-/* Calls of graphs count as objects where they make or end one: tells of which kind, or OBJECT_KINDS. */
+/* The kind of object that a graph or capture call creates or destroys; OBJECT_KINDS if none. */
 static enum object_kind of_graph(const struct function_desc *function, const struct tally_key *key, bool *is_made)
 {
 	*is_made = true;
@@ -85,7 +85,7 @@ void objects__apply_tally(struct process *process, const struct tally_key *key, 
 	if (!is_context && key->kind >= OBJECT_KINDS)
 		return;
 	objects = &process->objects[is_context ? OBJECT_CONTEXT : key->kind];
-	/* These count what was found out beside a call, not calls. */
+	/* These tallies count objects whose end was noticed later, not calls. */
 	if (key->flags & TALLY_REPLACED)
 		return;
 	if (key->flags & TALLY_WITH_CONTEXT) {

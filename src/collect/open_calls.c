@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls in progress, see open_calls.h; the time in them is added by open_time.c.
+// Calls in progress, see open_calls.h; open_time.c adds the time in them.
 #include "collect/open_calls.h"
 
 #include <bpf/bpf.h>
@@ -13,7 +13,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "api/api.h"
 
-#define READ_CALLS 512 /* at once */
+#define READ_CALLS 512 /* records per read */
 
 struct open_calls {
 	struct bpf_link *iterator;
@@ -96,7 +96,10 @@ static struct open_call *append(struct process *process, const struct open_call_
 	return call;
 }
 
-/* What was counted before the call began, by a reading that it began in, is not known. */
+/*
+ * If the call began during this reading, the calls counted before it are unknown: the next reading
+ * sets the base again.
+ */
 static void count_others(const struct process *process, struct open_call *call, uint64_t now_ns)
 {
 	uint64_t calls = process__calls(process);
@@ -122,7 +125,7 @@ static struct open_call *list(struct process *process, const struct open_call_re
 	return call;
 }
 
-/* All that the process has been seen to do came after it. */
+/* Every call of the process that was seen came after this one. */
 void open_calls__list_earlier(struct process *process, const struct open_call_record *record, const struct stack *stack,
 			      uint64_t now_ns)
 {
@@ -172,7 +175,10 @@ static int by_start(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* Those that have returned go; of ended threads the first so many stay. */
+/*
+ * Drops calls that have returned. Of calls that their thread ended in, the first OPEN_CALLS_ENDED
+ * stay.
+ */
 static void finish(struct process *process)
 {
 	size_t kept = 0, ended = 0;
@@ -203,7 +209,7 @@ static int take(const struct reading *reading, const struct open_call_record *re
 	return open_time__add(collector->open_calls->time, process, record, true, open_time__since(record, now_ns));
 }
 
-/* The records come whole, and one after another, but a read may end inside one. */
+/* BPF writes whole records one after another, but a read may end inside one. */
 static int read_calls(const struct reading *reading, int fd)
 {
 	struct open_call_record *records = malloc(READ_CALLS * sizeof(*records));

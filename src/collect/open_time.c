@@ -12,15 +12,16 @@
 #include "model/profile.h"
 #include "api/api.h"
 
-#define KEPT_MOST 16384 /* what is told beyond may go back by what a call had, when it returns */
+/* beyond this many entries, a reported time may drop by a call's time when the call returns */
+#define KEPT_MOST 16384
 
 enum reported_of {
-	TOLD_WAIT = 1, /* a function on a device */
-	TOLD_FUNCTION, /* of a profile */
-	TOLD_THREAD,   /* of a profile, a class of its time */
+	TOLD_WAIT = 1, /* a waiting function on a device */
+	TOLD_FUNCTION, /* a profile's function */
+	TOLD_THREAD,   /* a profile's thread, in one class of its time */
 };
 
-/* Whose time it is; what does not tell it is 0. */
+/* What the time belongs to. Fields that do not identify it are 0. */
 struct reported_key {
 	uint32_t slot;
 	uint8_t of; /* enum reported_of */
@@ -33,9 +34,9 @@ struct reported_key {
 
 struct reported {
 	struct reported_key key;
-	uint64_t open, open_ns; /* calls in progress in this reading */
-	uint64_t reported_ns;	/* the latest sum */
-	uint64_t rest_ns;	/* of it, what is not counted */
+	uint64_t open, open_ns; /* the calls in progress in this reading, and the time in them */
+	uint64_t reported_ns;	/* the sum reported last */
+	uint64_t rest_ns;	/* part of it that is not counted yet */
 	UT_hash_handle hh;
 };
 
@@ -123,7 +124,7 @@ int open_time__add(struct open_time *time, struct process *process, const struct
 	return ret;
 }
 
-/* --- what is counted, and the rest --- */
+/* --- adding the rest to what is counted --- */
 
 static struct profile_function *function_of(struct profile *profile, uint16_t row)
 {
@@ -145,7 +146,7 @@ static struct thread_profile *thread_of(const struct profile *profile, const str
 	return NULL;
 }
 
-/* How much to add to `counted_ns`. */
+/* The time to add to `counted_ns`, so that the sum does not decrease. */
 static uint64_t rest(struct reported *reported, uint64_t counted_ns)
 {
 	uint64_t ns = counted_ns + reported->open_ns;
@@ -174,7 +175,7 @@ static int settle_function(struct profile *profile, struct reported *reported)
 	return 0;
 }
 
-/* A thread without a place has no profile, and one that has been summed up none of its own any more. */
+/* Threads without a counter slot, and threads already added to the sums, have no profile. */
 static void settle_thread(const struct profile *profile, struct reported *reported)
 {
 	struct thread_profile *thread = thread_of(profile, &reported->key);
@@ -198,7 +199,10 @@ static int settle(struct process *process, struct reported *reported)
 	}
 }
 
-/* Without calls in progress, until the counters have caught up. What calls from before took is said anew in each reading. */
+/*
+ * Entries without calls in progress stay until the counters have caught up. The time in calls from
+ * before attach is added again in each reading.
+ */
 static bool is_needed(const struct open_time *time, const struct reported *reported)
 {
 	return reported->open || (reported->rest_ns && HASH_COUNT(time->reported) <= KEPT_MOST);

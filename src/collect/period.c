@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What repeats in a thread's submissions, see period.h.
+// Finds the period of a thread's submissions, see period.h.
 #include "collect/period.h"
 
 #include <errno.h>
@@ -9,35 +9,43 @@
 
 #define LEAST_ANCHORS 3
 #define FEW_ANCHORS 16
-#define ALIKE_LEAST 0.25 /* of a round, of few: the same as in the next one. By chance it is a hundredth */
-#define LEAST_COVER 0.4	 /* of the launches: between the first anchor and the latest one */
-#define LATEST_ROUNDS 3	 /* so many rounds after the latest anchor it has ended */
+/* with few anchors: minimum part of a round that equals the next one; by chance it is 1 % */
+#define ALIKE_LEAST 0.25
+/* minimum share of all launches that lies between the first and the latest anchor */
+#define LEAST_COVER 0.4
+/* a period has ended when its latest anchor is more than this many rounds ago */
+#define LATEST_ROUNDS 3
 #define OUTSIDE_NOTHING 0.005
-#define OUTSIDE_LITTLE 0.03 /* the rest of a step beside its equal layers is more: 5 % in GPT-2 of 12 */
+/* less than a step does outside its equal layers: 5 % in GPT-2 with 12 layers */
+#define OUTSIDE_LITTLE 0.03
 #define OUTSIDE_SOME 0.1
 #define OUTSIDE_MOST 0.25
 #define NEARLY_ALL 0.9 /* of rounds */
-#define SHORT_ROUND 4  /* of so many launches and nothing else it is not known to be a step */
+#define SHORT_ROUND 4  /* shorter rounds without copies and waits may not be steps */
 
-/* In the order in which they are preferred: what came before need not be the same for an anchor without a context. */
+/*
+ * Masks of an anchor's context, the preferred ones first. With mask 0 any submissions may precede
+ * the anchor.
+ */
 static const uint64_t masks[] = {0, 0xffff, UINT64_MAX};
 
 /* A submission. */
 struct place {
 	uint64_t code;
-	uint64_t context; /* masked */
+	uint64_t context; /* with the mask applied */
 	uint32_t at;
 };
 
-/* What was submitted before each place, and one past the last. */
+/* Counts of submissions before each index, and before the end. */
 struct sums {
-	uint32_t launches, copies, others; /* others: copies to the device among them, sets not */
+	/* others: copies, including those to the device, and waits; no sets */
+	uint32_t launches, copies, others;
 };
 
-/* An anchor that may be it. */
+/* A possible anchor. */
 struct candidate {
 	struct period period;
-	bool copies, acts; /* in nearly all rounds: copies to the device; copies, waits or launches of graphs */
+	bool copies, acts; /* nearly all rounds copy to the device; nearly all copy or wait */
 	bool known;
 };
 
@@ -50,7 +58,7 @@ struct search {
 	const struct step_anchor *known;
 	size_t known_count;
 	struct candidate best;
-	struct candidate longest; /* of those that are worse than what `best` has to be */
+	struct candidate longest; /* among those that do not qualify for `best` */
 };
 
 int step_anchor__is_at(const struct step_anchor *anchor, uint64_t code, uint64_t context)
@@ -111,7 +119,7 @@ static uint32_t launches_between(const struct search *search, const struct place
 	return search->sums[from[1].at].launches - search->sums[from[0].at].launches;
 }
 
-/* 0 without memory, too. */
+/* Also 0 without memory. */
 static uint32_t median_round(const struct search *search, const struct place *places, size_t count)
 {
 	uint32_t *rounds = malloc((count - 1) * sizeof(*rounds)), median = 0;
@@ -154,7 +162,9 @@ static void judge_rounds(const struct search *search, const struct place *places
 	candidate->acts = (double)acting >= NEARLY_ALL * (double)(count - 1);
 }
 
-/* The part of two rounds that follow one another that is the same from their begins on, or before their ends. */
+/*
+ * The part of two successive rounds that is the same, from their beginnings and before their ends.
+ */
 static double alike(const struct search *search, const struct place *from)
 {
 	size_t first = from[1].at - from[0].at, second = from[2].at - from[1].at;
@@ -168,7 +178,7 @@ static double alike(const struct search *search, const struct place *from)
 	return (double)(begin + end) / (double)shorter;
 }
 
-/* Among many thousand submissions without an order some come again three times at about equal distances. */
+/* Among many thousand random submissions, some recur three times at about equal distances. */
 static bool is_chance(const struct search *search, const struct place *places, size_t count)
 {
 	double most = 0;
@@ -183,7 +193,7 @@ static bool is_chance(const struct search *search, const struct place *places, s
 	return most < ALIKE_LEAST;
 }
 
-/* Whether what comes at these places, the same each time, may be an anchor. */
+/* Whether the submissions at these places, all the same, may be an anchor. */
 static bool consider(const struct search *search, const struct place *places, size_t count, uint64_t mask,
 		     struct candidate *candidate)
 {
@@ -209,7 +219,7 @@ static bool consider(const struct search *search, const struct place *places, si
 	return candidate->period.outside <= OUTSIDE_MOST && !is_chance(search, places, count);
 }
 
-/* --- which --- */
+/* --- choosing an anchor --- */
 
 static bool is_step(const struct candidate *candidate)
 {
@@ -220,7 +230,10 @@ static bool is_step(const struct candidate *candidate)
 	return candidate->period.outside <= OUTSIDE_NOTHING && candidate->period.launches >= SHORT_ROUND;
 }
 
-/* Of two with the same period: what is known, what is the more regular, what needs less before it, what came first. */
+/*
+ * Of two anchors with the same period: prefers the known one, then the more regular one, then the
+ * one that needs less context, then the one that came first.
+ */
 static bool is_better_anchor(const struct candidate *candidate, const struct candidate *other)
 {
 	const struct period *a = &candidate->period, *b = &other->period;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory pools, see pools.h; bpf/memory/pool.bpf.h says what is reckoned, and how.
+// Memory pools, see pools.h; bpf/memory/pool.bpf.h explains the estimates.
 #include "collect/pools.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ int pools__take(struct reading *reading, struct process *process, const void *ke
 	uint64_t least = POOL_STEPS(record->threshold > pool.used ? record->threshold : pool.used);
 
 	(void)key;
-	/* Waits that the pool's next event will find. */
+	/* These waits have trimmed the pool, but BPF only accounts for them at its next event. */
 	if (record->waits != reading->collector->records[process->slot].waits && pool.reserved > least) {
 		pool.reserved = least;
 		pool.estimated = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory pools, from the BPF map `pools` into the model. */
+/* Reads memory pools from the BPF map `pools` into the model. */
 #ifndef COLLECT_POOLS_H
 #define COLLECT_POOLS_H
 

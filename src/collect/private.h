@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the collector share: its state, and reading of the maps. */
+/* Shared by the files of the collector: its state, and functions to read the maps. */
 #ifndef COLLECT_PRIVATE_H
 #define COLLECT_PRIVATE_H
 
@@ -27,7 +27,7 @@ struct steps;
 
 struct late_process {
 	pid_t pid;
-	uint64_t time_ns; /* when it was already running what had no probes */
+	uint64_t time_ns; /* when it was running code without probes */
 };
 
 struct collector {
@@ -37,13 +37,13 @@ struct collector {
 	const struct log *log;
 	struct ring ring;  /* of notices */
 	int waiting_fd;	   /* an epoll set: readable while notices or stacks wait */
-	uint64_t until_ns; /* when others have to have a turn: the rest of the ring waits then */
+	uint64_t until_ns; /* when others get a turn: the rest of the ring waits then */
 	struct model model;
 	struct kernel_names *names;
-	size_t name_bytes; /* of kernels, of all processes */
+	size_t name_bytes; /* size of kernel names, of all processes */
 	struct map_reader *reader;
 	struct host_stubs *stubs;
-	struct memory_reader *memory; /* what processes are read by, but for stack/intake.h */
+	struct memory_reader *memory; /* reads processes' memory, except for stack/intake.h */
 	struct attribution *attribution;
 	struct thread_counts_reader *thread_counts_reader;
 	struct open_calls *open_calls;
@@ -55,17 +55,17 @@ struct collector {
 	struct contexts *contexts;	/* as the latest reading found them */
 	struct process_record *records; /* the BPF map, mapped */
 	size_t records_bytes;
-	bool reports;	    /* are made: see collector__expect_reports */
-	size_t reaped;	    /* processes, by the latest reaping */
-	uint64_t paged_ns;  /* of the latest page */
-	bool has_fresh;	    /* a process has made its first call since */
-	bool has_steps;	    /* a thread has submitted much, and no step of it is known */
-	uint32_t *index_of; /* slot -> place in model.processes, or NO_PROCESS */
+	bool reports;	    /* reports are made, see collector__expect_reports */
+	size_t reaped;	    /* processes that the latest collector__reap reaped */
+	uint64_t paged_ns;  /* time of the latest page */
+	bool has_fresh;	    /* a process has made its first call and is not in the model yet */
+	bool has_steps;	    /* a thread has submitted much, and no step of it has been found */
+	uint32_t *index_of; /* slot -> index in model.processes, or NO_PROCESS */
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
-	struct largest *largest; /* NULL: all allocations are gone through for lists */
-	struct key_list dead;	 /* allocations that went with their context */
+	struct largest *largest; /* NULL: lists are made by a walk over all allocations */
+	struct key_list dead;	 /* allocations that ended with their context */
 	struct ended_keys *ended;
 };
 
@@ -74,7 +74,10 @@ struct collector {
 /* Adds the process in `slot` to the model. Returns 0 or -ENOMEM. */
 int collector__add_process(struct collector *collector, uint32_t slot);
 
-/* Marks the process where another one was late that has its memory, and whose calls are its own. */
+/*
+ * Marks the process as `since attach` if another process that shares its memory was late, since
+ * that one's calls count as this process's.
+ */
 void collector__look_at_sharer(struct collector *collector, struct process *process);
 
 /* The model's process in `slot`, or NULL. Valid until a process is added. */
@@ -83,12 +86,11 @@ struct process *collector__process_at(struct collector *collector, uint32_t slot
 /* Frees the slots of ended processes, whose entries in the maps have been read and deleted. */
 void collector__release_slots(struct collector *collector);
 
-/* Drops ended processes from the model once reports and scrapers have had the time to see them. */
+/* Drops ended processes from the model once reports and scrapers have had time to see them. */
 void collector__drop_old_processes(struct collector *collector);
 
 /*
- * Reads all maps into the model (snapshot.c); with `reap` also deletes the
- * entries of processes that have ended.
+ * Reads all maps into the model (snapshot.c). `reap`: also deletes the entries of ended processes.
  */
 int collector__read_maps(struct collector *collector, bool with_lists, bool reap);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The processes of the model: which slot each has, when it is `since attach`,
- * how its slot comes free and when it leaves.
+ * The processes of the model: which slot each has, whether it is `since attach`, when its slot is
+ * freed and when it leaves.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,9 +17,12 @@
 #include "target/proc.h"
 #include "target/task_iterator.h"
 
-#define KEEP_UNREPORTED 1000 /* ended processes that no report has shown yet */
+#define KEEP_UNREPORTED 1000 /* most ended processes kept that no report has shown yet */
 
-/* Whether it was the process with these times that had the pid then; `ended_ns` is 0 while it lives. */
+/*
+ * Whether the process with these times had the pid at the late entry's time; `ended_ns` is 0 while
+ * it lives.
+ */
 static bool is_of(const struct late_process *late, pid_t pid, uint64_t start_ns, uint64_t ended_ns)
 {
 	return late->pid == pid && start_ns <= late->time_ns && (!ended_ns || ended_ns >= late->time_ns);
@@ -39,7 +42,10 @@ static struct late_process *late_entry(struct collector *collector, pid_t pid)
 	return &grown[collector->late_count++];
 }
 
-/* And tells the BPF programs, which draw conclusions only where they saw everything. */
+/*
+ * Marks the process as `since attach`, for BPF programs too: they draw some conclusions only if
+ * every call was seen.
+ */
 static void mark(struct collector *collector, struct process *process)
 {
 	process->since_attach = true;
@@ -52,7 +58,7 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 	const struct late_process late = {.pid = pid, .time_ns = time_ns};
 	struct late_process *entry = late_entry(collector, pid);
 
-	/* It may have made its first call already, or make it later. */
+	/* The process may have made its first call already, or will make it later. */
 	for (size_t i = 0; i < collector->model.process_count; i++) {
 		struct process *process = &collector->model.processes[i];
 
@@ -126,24 +132,27 @@ struct process *collector__process_at(struct collector *collector, uint32_t slot
 	return &collector->model.processes[collector->index_of[slot]];
 }
 
-/* An ended process leaves once a report and the scrapers have had the time to see it. */
+/* An ended process may leave once reports and scrapers have had time to see it. */
 static bool may_leave(const struct collector *collector, const struct process *process, size_t ended)
 {
 	if (!process->ended || process->slot != NO_PROCESS)
 		return false;
-	/* It may have ended after the reading began. */
+	/* The process may have ended after the reading began. */
 	if (collector->model.now_ns < process->ended_ns + SERIES_ENDED_NS)
 		return false;
 	return process->reported_end || ended > KEEP_UNREPORTED;
 }
 
-/* A page is expected for as long as the last one is not older than what pages show. */
+/*
+ * A page is expected if the last one is no older than the time for which pages show ended
+ * processes.
+ */
 static bool is_paged(const struct collector *collector)
 {
 	return collector->paged_ns && collector->model.now_ns < collector->paged_ns + SERIES_ENDED_NS;
 }
 
-/* It leaves for want of room: what nobody has been shown of it is lost. */
+/* The process leaves to make room. If it has not been shown yet, it counts as lost. */
 static void crowd_out(size_t index, void *arg)
 {
 	struct collector *collector = arg;
@@ -186,7 +195,10 @@ void collector__drop_old_processes(struct collector *collector)
 	model->process_count = kept;
 }
 
-/* What is known of it does not change any more. Sequences of launches and call sites ask for kernels until its end is told. */
+/*
+ * The process's data no longer changes. With a profile or call sites the table stays complete,
+ * because sequences of launches and call sites look up kernels until the end is reported.
+ */
 static void settle(struct process *process)
 {
 	if (!process->profile && !process->site_table)
@@ -194,7 +206,7 @@ static void settle(struct process *process)
 	process->kept_bytes = process__bytes(process);
 }
 
-/* Deletes what the maps hold of ended processes; their slots are free after that. */
+/* The entries of ended processes in the maps have been deleted: frees their slots. */
 void collector__release_slots(struct collector *collector)
 {
 	struct model *model = &collector->model;

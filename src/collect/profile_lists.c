@@ -17,7 +17,7 @@ int profile_lists__take_size(struct reading *reading, struct process *process, c
 	(void)reading;
 	if (!profile)
 		return ELEMENT_SKIP;
-	/* Frees of what had had no room in the map when it was allocated. */
+	/* Frees of memory that had no map entry when it was allocated. */
 	if ((int64_t)size.record.live < 0)
 		size.record.live = 0;
 	return ARRAY_APPEND(profile->sizes, profile->size_count, size);
@@ -117,7 +117,7 @@ int profile_lists__add_pending(struct profile *profile, const struct thread_prof
 	return 0;
 }
 
-/* --- their order --- */
+/* --- sorting --- */
 
 static int more(uint64_t x, uint64_t y)
 {

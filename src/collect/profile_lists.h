@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of the profile of a run: sizes of allocations and copies, copies made again, errors nobody asked about. */
+/*
+ * Lists of a run's profile: sizes of allocations, sizes of copies, repeated copies, ignored errors,
+ * and copies of mapped files.
+ */
 #ifndef COLLECT_PROFILE_LISTS_H
 #define COLLECT_PROFILE_LISTS_H
 
@@ -11,17 +14,17 @@ struct thread_profile;
 /* Empties the lists before they are read anew. */
 void profile_lists__clear(struct profile *profile);
 
-/* Each adds an element of its map to a list of its process (reading_step.take). */
+/* Each adds an element of its map to its process's list (reading_step.take). */
 int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value);
 int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value);
 int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value);
 int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value);
 int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value);
 
-/* Adds the error that is pending in a thread, if launches came after it. Returns 0 or -ENOMEM. */
+/* Adds the thread's pending error if launches followed it. Returns 0 or -ENOMEM. */
 int profile_lists__add_pending(struct profile *profile, const struct thread_profile *thread);
 
-/* Brings the lists into the order that model/profile.h says, once they are complete. */
+/* Sorts the complete lists as model/profile.h says. */
 void profile_lists__sort(struct profile *profile);
 
 #endif

@@ -21,7 +21,7 @@
 #include "model/steady.h"
 #include "stack/stacks.h"
 
-/* A BPF map, mapped. */
+/* A BPF map, mapped into memory. */
 struct shared_array {
 	void *memory;
 	size_t bytes;
@@ -115,7 +115,10 @@ static void sum_up(struct profile *profile, const struct thread_profile *thread,
 	}
 }
 
-/* Those that have ended stand before the others, and stay: the latest in the list comes to stand there. */
+/*
+ * Ended threads come first in the list and stay in it: moves the last one to them. If they are too
+ * many, adds it to the sums instead.
+ */
 static void keep_ended(struct profile *profile, uint64_t began_ns)
 {
 	struct thread_profile thread = profile->threads[profile->thread_count - 1];
@@ -129,7 +132,10 @@ static void keep_ended(struct profile *profile, uint64_t began_ns)
 	profile->threads[profile->ended_count++] = thread;
 }
 
-/* With `counted` the thread has said that it has ended, and was counted among those that wait for this. */
+/*
+ * `counted`: the thread reported its own end, so it is one of the `ended_accounts` that wait to be
+ * read.
+ */
 static void give_back(const struct collector *collector, uint32_t number, bool counted)
 {
 	const struct profile_maps *maps = collector->profile_maps;
@@ -168,7 +174,10 @@ static int read_thread(const struct reading *reading, uint32_t number)
 	ret = thread_counts_reader__keep(reading->collector->thread_counts_reader, number);
 	if (ret)
 		return ret;
-	/* What is kept is counted in each reading from here on: nothing may fail until the place is given back. */
+	/*
+	 * From here on, each reading adds the kept counts: nothing may fail until the counter slot
+	 * is given back.
+	 */
 	keep_ended(process->profile, reading->collector->attached_ns);
 	give_back(reading->collector, number, counted);
 	return 0;
@@ -212,7 +221,7 @@ static int by_time(const void *a, const void *b)
 	return x_ns < y_ns ? 1 : (x_ns > y_ns ? -1 : (int)x->row - (int)y->row);
 }
 
-/* What BPF has summed up of threads comes to what userspace has. */
+/* Adds the threads that BPF has summed up to those that userspace has. */
 static void take_totals(struct profile *profile, const struct process_profile *shared)
 {
 	struct process_profile totals = *shared;
@@ -226,7 +235,10 @@ static void take_totals(struct profile *profile, const struct process_profile *s
 	profile->totals = totals;
 }
 
-/* By NVML, or since it has no other: contexts from before it was watched are of one device then. */
+/*
+ * Whether the process uses one device, by NVML or because it has no other. Contexts from before it
+ * was watched belong to that device then.
+ */
 static bool uses_one_device(const struct process *process)
 {
 	size_t used = 0;
@@ -256,8 +268,9 @@ static int begin_process(struct reading *reading, struct process *process)
 }
 
 /*
- * Between two readings much may come and go: what was live at a time of one size alone. Not
- * once a context has taken memory along, which sizes are not told.
+ * The highest peak of a single size: a lower bound of the peak between readings, in which much may
+ * come and go. 0 once a context has ended, because counters by size still include the memory that
+ * ended with it.
  */
 static uint64_t most_of_one_size(const struct process *process)
 {
@@ -304,7 +317,7 @@ static int each_process(struct reading *reading, int (*fn)(struct reading *readi
 	return ret;
 }
 
-/* For threads whose own end was not seen: BPF has added the errors of the others. */
+/* For threads whose end was not seen. BPF has added the errors of the others. */
 static int add_pending(struct reading *reading, struct process *process)
 {
 	struct profile *profile = process->profile;
@@ -334,7 +347,7 @@ static int finish_process(struct reading *reading, struct process *process)
 
 /* --- stacks --- */
 
-/* The stack of an id, where it is known; no id twice. */
+/* Adds the stack of an id, unless it is unknown or already listed. */
 static int add_stack(const struct collector *collector, struct profile *profile, uint64_t id)
 {
 	struct profile_stack entry = {.id = id};

@@ -23,7 +23,7 @@ static bool is_in_addresses(const struct allocation_key *key, const struct alloc
 				    key->space == SPACE_MAPPED);
 }
 
-/* Whether what stands in the map is of an allocation that lives. */
+/* Whether the range in the map belongs to a live allocation. */
 static bool is_live(const struct bpf_map *allocations, const struct range_key *key, const struct range_record *range)
 {
 	struct allocation_key owner = {.address = range->address, .slot = key->slot, .space = range->space};
@@ -51,7 +51,10 @@ int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations
 		return 0;
 	at = key_of(key, allocation->size);
 	ret = bpf_map__update_elem(ranges, &at, sizeof(at), &range, sizeof(range), BPF_NOEXIST);
-	/* One that lives is newer than what was read; one that does not is in the way. */
+	/*
+	 * The range of a live allocation is newer than what was read. That of a dead one is in the
+	 * way.
+	 */
 	if (ret == -EEXIST && !bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) &&
 	    !is_live(allocations, &at, &found))
 		ret = bpf_map__update_elem(ranges, &at, sizeof(at), &range, sizeof(range), BPF_ANY);
@@ -70,7 +73,7 @@ void ranges__remove(const struct bpf_map *ranges, const struct allocation_key *k
 	if (!is_in_addresses(key, allocation))
 		return;
 	at = key_of(key, allocation->size);
-	/* Another range may stand there by now, which begins elsewhere in the block. */
+	/* By now the block may have another range, which begins elsewhere in it. */
 	if (!bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) && found.address == key->address)
 		bpf_map__delete_elem(ranges, &at, sizeof(at), 0);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What processes have of shared maps, see shares.h. BPF programs change the same numbers meanwhile.
+// Processes' shares of shared maps, see shares.h. BPF programs change the same numbers meanwhile.
 #include "collect/shares.h"
 
 #include "gen/gpuprobe.skel.h"
 
-#define STEPS_LEFT 4 /* a process keeps room for so many steps of allocations */
+#define STEPS_LEFT 4 /* spare room that a process keeps, in steps of allocations */
 
-/* No number goes below 0, whatever was counted wrong. */
+/* Stops at 0, even if the number was miscounted. */
 static void lower(volatile uint32_t *number, uint32_t by)
 {
 	uint32_t now = __atomic_load_n(number, __ATOMIC_RELAXED), next;

@@ -27,7 +27,7 @@ int site_maps__open(struct collector *collector, struct error *err)
 	options.hooks = stack_maps__hooks(&collector->stack_maps);
 	options.hooks.always_code = collector->options.follows_threads;
 	ret = stacks__new(&options, collector->log, &collector->stacks, err);
-	/* The collector's one descriptor tells of both. */
+	/* The collector has one descriptor for notices and stacks. */
 	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks), &waiting))
 		ret = error__set(err, -errno, "cannot wait for stacks: %s", strerror(errno));
 	return ret;
@@ -42,7 +42,10 @@ int site_maps__begin(struct reading *reading)
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
 
-		/* Also of those that have ended: stacks may leave, and a reading that fails makes no lists. */
+		/*
+		 * Ended processes too: stacks may be dropped, and a reading that fails makes no
+		 * lists.
+		 */
 		site_table__forget_stacks(process);
 		if (process->site_table && process->slot != NO_PROCESS)
 			site_table__begin(process->site_table, reading__lists(reading, process));
@@ -67,7 +70,10 @@ bool site_maps__leaves_out(const struct collector *collector, const struct proce
 
 	if (record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes))
 		return true;
-	/* It may be younger than this reading. What is live at exit does not become older. */
+	/*
+	 * The allocation may be younger than this reading. Memory live at exit gets no older, so
+	 * its age does not matter.
+	 */
 	return !process->ended && record->start_ns + filter->older_ns > collector->model.now_ns;
 }
 
@@ -91,7 +97,7 @@ int site_maps__take_site(struct reading *reading, struct process *process, const
 		return -ENOMEM;
 	if (reading__reaps(reading, process))
 		return ELEMENT_KEEP;
-	/* Nothing is counted by such an id any more, once what was under way then is done. */
+	/* Such an id gets no new counts, once those in flight have arrived. */
 	same = stacks__same(reading->collector->stacks, key->stack);
 	if (same == key->stack || !site_table__retire(process->site_table, key))
 		return ELEMENT_KEEP;

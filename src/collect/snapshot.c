@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One reading of all BPF maps into the model: `steps`, below, is the table of what it does in which
- * order. Kernels whose generation is over are deleted on the way, entries of ended processes at its
- * end: what they counted has been taken over by then.
+ * One reading of all BPF maps into the model. The table `steps` below lists what it does, in order.
+ * Kernels of past generations are deleted on the way, entries of ended processes at the end, once
+ * their counts have been taken over.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -38,7 +38,7 @@
 
 #define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
 
-/* --- what maps have --- */
+/* --- taking in elements of maps --- */
 
 static int begin_tallies(struct reading *reading)
 {
@@ -82,7 +82,7 @@ static int take_failure(struct reading *reading, struct process *process, const 
 	return failures__add(process, key, value);
 }
 
-/* Copies or waits have not been seen, for the latest time until then. */
+/* The latest time until which copies or waits may have been missed. */
 static uint64_t copies_unseen_until(const struct collector *collector)
 {
 	const volatile __u64 *until = (const volatile __u64 *)collector->skeleton->bss->unseen_until;
@@ -101,7 +101,7 @@ static int take_stream(struct reading *reading, struct process *process, const v
 	return ELEMENT_KEEP;
 }
 
-/* What died with its context is cleared away as well. */
+/* Also deletes objects that died with their context. */
 static int take_object(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	const struct object_record *record = value;
@@ -141,7 +141,7 @@ static int take_device(struct reading *reading, struct process *process, const v
 	return attribution__report_uuid(process, ((const struct device_key *)key)->device, record->uuid) ? -ENOMEM : ELEMENT_KEEP;
 }
 
-/* No launch asks for the name of a kernel whose generation is over. */
+/* No launch needs the name of a kernel of a past generation. */
 static int take_unnamed(struct reading *reading, struct process *process, const void *key, const void *value)
 {
 	uint32_t generation = reading->collector->records[process->slot].generation;
@@ -158,7 +158,8 @@ static void read_losses(struct collector *collector)
 	uint64_t *per_cpu = calloc(cpus, sizeof(*per_cpu));
 
 	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
-		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN || reason == LOSS_ENDED_EARLY) /* not counted in BPF */
+		/* not counted in BPF */
+		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN || reason == LOSS_ENDED_EARLY)
 			continue;
 		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason), per_cpu,
 					 cpus * sizeof(*per_cpu), 0))
@@ -178,7 +179,7 @@ static void read_sticky(struct process *process, const struct process_record *re
 	process->sticky.others = record->after_sticky;
 }
 
-/* What had no entries of its own. */
+/* Failures, calls and notices that had no entries of their own. */
 static void read_others(struct process *process, const struct process_record *record)
 {
 	failures__add_rest(process, __atomic_load_n(&record->other_failures, __ATOMIC_RELAXED));
@@ -196,8 +197,9 @@ static void read_shim(struct process *process, const struct process_record *reco
 }
 
 /*
- * All of its threads have left, and what they have counted stays as it is. The end of one may not have been seen (the
- * kernel leaves a BPF program out that is in the middle of itself on that CPU): it is not waited for without end.
+ * Whether all threads of the process have left, so that its counts are final. The end of a thread
+ * can be missed: the kernel skips a BPF program that is already running on that CPU. So the wait
+ * for threads is limited.
  */
 static bool has_ended(const struct process_record *record, uint64_t now_ns)
 {
@@ -218,7 +220,7 @@ static int begin(struct reading *reading)
 	return 0;
 }
 
-/* Sees new and ended processes, and sets what is summed up anew to 0. */
+/* Notices new and ended processes, and resets all sums that this reading computes. */
 static int refresh_processes(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
@@ -255,7 +257,10 @@ static int refresh_processes(struct reading *reading)
 	return ret;
 }
 
-/* Takes in waiting notices and names waiting stacks. May add processes: the model's move then. */
+/*
+ * Takes in waiting notices and names waiting stacks. May add processes, which may move the model's
+ * list.
+ */
 static int drain_rings(struct reading *reading)
 {
 	collector__consume(reading->collector);
@@ -307,14 +312,14 @@ static int delete_ended(struct reading *reading)
 /* --- the reading --- */
 
 /*
- * All steps of a reading. Counts are right only in this order, since BPF programs go on counting
- * meanwhile. A comment gives the reason for the place of the rows below it, up to the next comment
- * or empty line. FAILED_STOP begins a part with FAILED_RUN steps: they do not run if an earlier part
- * has failed.
+ * All steps of a reading. BPF programs keep counting meanwhile, so counts are right only in this
+ * order. Each comment explains the position of the rows below it, up to the next comment or empty
+ * line. FAILED_STOP starts a part with FAILED_RUN steps: they do not run if an earlier part has
+ * failed.
  */
 /* clang-format off */
 static const struct reading_step steps[] = {
-	/* The moment first: a process that ends while the maps are read has ended after it. */
+	/* The time first: a process that ends while the maps are read has ended after it. */
 	{.run = begin},
 	{.run = refresh_processes},
 	/* After processes' states: an ended one sends nothing more. The drain may add processes. */
@@ -322,21 +327,24 @@ static const struct reading_step steps[] = {
 	/* After the drain, for the processes that it has added. */
 	{.run = forget_previous, .on_failure = FAILED_RUN},
 	{.run = site_maps__begin, .on_failure = FAILED_RUN},
-	/* Before tallies and launches, parts of which threads keep in it. */
+	/* Before tallies and launches: threads keep parts of them there. */
 	{.run = map_own_counts},
 
 	/* Before streams, objects and allocations, which may have died with their context. */
 	{IN_MAP(contexts, context_key, slot), .take = take_context},
-	/* Before calls, counted first: no more are in flight, or of unknown size, than calls. */
+	/*
+	 * Before calls are counted: never more copies in flight, or launches of unknown size, than
+	 * calls.
+	 */
 	{IN_MAP(streams, stream_key, slot), .take = take_stream},
 	{.run = graphs__begin_runs, .on_failure = FAILED_STOP},
 	{IN_MAP(graph_runs, graph_run_key, slot), .take = graphs__take_run},
 	{.run = graphs__finish_runs, .on_failure = FAILED_RUN},
 
 	/*
-	 * BPF's own records of captures and graphs: the model shows nothing of them, and no count
-	 * rests on their place. They go with their process; three maps would fill while it lives,
-	 * so what is over in them goes in each reading, for any slot.
+	 * BPF's own records of captures and graphs: the model does not show them, and no count
+	 * depends on their position. They are deleted with their process. Three maps would fill up
+	 * before that, so each reading deletes what is over in them, for any slot.
 	 */
 	{IN_MAP(captures, capture_key, slot), .take = graphs__take_capture, .delete = graphs__delete_capture, .of_unknown = true},
 	{IN_MAP(capturing, stream_key, slot), .only = ON_REAP},
@@ -355,45 +363,50 @@ static const struct reading_step steps[] = {
 	/* Before the launches: the last launches of a kernel take its shape with them. */
 	{IN_MAP(shapes, kernel_key, slot), .take = launches__take_shape},
 
-	/* As with tallies. For any slot: the drain may add its process before the sums are taken. */
+	/* Like tallies. For any slot: the drain may add its process before the sums are taken. */
 	{.run = launches__begin, .on_failure = FAILED_STOP},
 	{IN_MAP(launches, launch_key, kernel.slot), .take = launches__take, .delete = launches__delete, .of_unknown = true},
 	{.run = launches__add_own},
-	/* Between counts and names, for the names of kernels that were first seen meanwhile. */
+	/* Between counts and names, for the names of kernels first seen meanwhile. */
 	{.run = drain_rings, .on_failure = FAILED_RUN},
 	{.run = launches__sum_up},
 	/* After the last name is looked up in a process. */
 	{.run = launches__forget_files, .on_failure = FAILED_RUN},
-	/* After a failure too: what has been taken over for good must not be taken over again. */
+	/* Also after a failure: launches taken over for good must not be taken over again. */
 	{.run = reading__delete, .on_failure = FAILED_RUN},
 
 	/* After refresh_processes, which sets their sums to 0; objects after contexts. */
 	{IN_MAP(failures, failure_key, slot), .take = take_failure},
 	{IN_MAP(objects, object_key, slot), .take = take_object, .delete = delete_object},
 
-	/* After contexts and tallies: who has live memory, and what has died off those sums. */
+	/*
+	 * After contexts and tallies. The tallies show who has live memory, and memory that died
+	 * with its context is subtracted from them.
+	 */
 	{.run = memory__read},
-	/* After the allocations, which may fill ranges in. */
+	/* After the allocations, which may add ranges. */
 	{.run = memory__clear_ranges},
 	{.run = pools__begin},
 	{IN_MAP(pools, pool_key, slot), .take = pools__take},
 
-	/* In any order: no count rests on them. */
+	/* In any order: no count depends on them. */
 	{IN_MAP(events, event_key, slot), .only = ON_REAP},
 	{IN_MAP(stream_orders, stream_key, slot), .only = ON_REAP},
 	{IN_MAP(devices, device_key, slot), .take = take_device},
 	{IN_MAP(unnamed, kernel_key, slot), .take = take_unnamed, .only = ON_REAP},
 
-	/* After launches and allocations, which give sites kernels' names and live memory. */
+	/* After launches and allocations, which provide kernel names and live memory for sites. */
 	{IN_MAP(call_sites, call_site_key, slot), .take = site_maps__take_site, .only = WITH_STACKS, .on_failure = FAILED_STOP},
-	/* After call sites: a launch that gets its stack meanwhile counts next time, not twice now. */
+	/*
+	 * After call sites: a launch that gets its stack meanwhile counts next time, not twice now.
+	 */
 	{IN_MAP(launch_sites, launch_site_key, slot), .take = site_maps__take_launch_site, .only = WITH_STACKS},
-	/* After the sites: it looks up what naming the stacks of new processes needs. */
+	/* After the sites: the drain looks up what naming stacks of new processes needs. */
 	{.run = drain_rings, .only = WITH_STACKS, .on_failure = FAILED_RUN},
 
 	/* After all counters: it adds estimates, and makes lists of kernels and failures. */
 	{.run = finish_processes},
-	/* Before profile_maps__finish, which asks for steps. */
+	/* Before profile_maps__finish, which uses the steps. */
 	{.run = steps__read},
 
 	/* Before the maps of the profile, whose lists it empties. */
@@ -401,10 +414,12 @@ static const struct reading_step steps[] = {
 	{IN_MAP(sizes, size_key, slot), .take = profile_lists__take_size, .only = WITH_ACCOUNT},
 	{IN_MAP(copy_sizes, copy_size_key, slot), .take = profile_lists__take_copies, .only = WITH_ACCOUNT},
 	{IN_MAP(repeats, repeat_key, slot), .take = profile_lists__take_repeat, .only = WITH_ACCOUNT},
-	/* Before threads: one that ends moves its error here. Rather missed than counted twice. */
+	/*
+	 * Before threads: one that ends moves its error here. It may be missed, not counted twice.
+	 */
 	{IN_MAP(ignored, ignored_key, slot), .take = profile_lists__take_ignored, .only = WITH_ACCOUNT},
 	{IN_MAP(mapped_copies, mapped_copy_key, slot), .take = profile_lists__take_mapped, .only = WITH_ACCOUNT},
-	/* After that map, before the threads: those that end in this reading add their own. */
+	/* After `ignored`, before the threads: those that end in this reading add their own. */
 	{.run = profile_maps__add_pending, .only = WITH_ACCOUNT},
 	{.run = profile_maps__read_threads, .only = WITH_ACCOUNT},
 	{IN_MAP(duration_numbers, duration_key, slot), .take = profile_maps__take_duration, .only = WITH_ACCOUNT},
@@ -419,12 +434,12 @@ static const struct reading_step steps[] = {
 	{.run = site_maps__list, .only = WITH_STACKS},
 	{.run = profile_maps__list_stacks, .only = WITH_ACCOUNT | WITH_STACKS},
 
-	/* After all that can fail: a broken-off reading has deleted nothing of ended processes. */
+	/* After everything that can fail: a failed reading deletes nothing of ended processes. */
 	{.run = delete_ended, .only = ON_REAP},
 };
 /* clang-format on */
 
-/* Of a reading that broke off: not less than nothing is live. */
+/* After a partial reading: clamp live totals at zero. */
 static void finish_tallies(struct collector *collector)
 {
 	for (size_t i = 0; i < collector->model.process_count; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads submit over and over, see steps.h.
+// Steps that threads submit repeatedly, see steps.h.
 #include "collect/steps.h"
 
 #include <bpf/libbpf.h>
@@ -14,29 +14,34 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/steps.h"
 
-#define SEARCHES 8	/* at a reading: each takes some milliseconds */
-#define SEARCH_LEAST 12 /* submissions */
-#define MOST_FAILURES 2 /* a search that finds nothing is followed by one after 1, 2, then 4 readings */
-#define VERIFY_AGAIN 4	/* times as many since an anchor was found in a short beginning */
-#define WRONG_STEPS 16	/* more irregular steps than regular ones: it is the wrong anchor */
-#define LOST_ROUNDS 4	/* that the launches since the latest anchor would make: it has been lost */
+#define SEARCHES 8	/* searches per reading, since each takes some milliseconds */
+#define SEARCH_LEAST 12 /* submissions before the first search */
+/* after searches without a result, the next one comes 1, 2, then every 4 readings later */
+#define MOST_FAILURES 2
+/* search again at this many times the submissions in which an anchor was found */
+#define VERIFY_AGAIN 4
+#define WRONG_STEPS 16 /* an anchor is wrong with this many more irregular than regular steps */
+/* an anchor is lost when this many rounds of launches followed the latest one */
+#define LOST_ROUNDS 4
 #define COPY_TRIES 16
-#define COPY_MOST_NS (60 * NS_PER_S) /* far more than a history takes to be copied */
+#define COPY_MOST_NS (60 * NS_PER_S) /* far longer than copying a history takes */
 
-/* What is known of a record, from reading to reading. */
+/* State of a record between readings. */
 struct record_state {
-	struct step_thread *thread; /* the model's; NULL: of no thread */
+	struct step_thread *thread; /* the model's thread; NULL: the record belongs to none */
 	uint64_t start_ns;
-	uint32_t serial;	/* of the latest anchor, also those of earlier threads */
-	uint64_t searched;	/* submissions at the latest search */
-	uint64_t next_reading;	/* of the next search that finds nothing, maybe */
-	unsigned int failures;	/* searches that have found nothing, since one has found something */
-	struct step_phase base; /* the current phase without what the record has */
-	/* Steps before BPF had the anchor */
+	uint32_t serial;   /* of the latest anchor; continues from earlier threads */
+	uint64_t searched; /* submissions at the latest search */
+	/* no new search before this reading, unless submissions have doubled */
+	uint64_t next_reading;
+	/* searches without a result since the last that had one, up to MOST_FAILURES */
+	unsigned int failures;
+	struct step_phase base; /* the current phase, without the record's own counts */
+	/* The walk over steps from before BPF had the anchor */
 	bool walking;
-	uint64_t walked; /* submissions that were looked at */
+	uint64_t walked; /* submissions walked over so far */
 	uint64_t context;
-	uint64_t begin_ns; /* of the step in progress there; 0: none */
+	uint64_t begin_ns; /* start of the step in progress there; 0: none */
 	struct step_sums sums;
 };
 
@@ -50,13 +55,13 @@ struct history {
 struct steps {
 	struct step_record *shared; /* the BPF map, mapped */
 	size_t bytes;
-	uint32_t count; /* of records */
+	uint32_t count; /* number of records */
 	const struct bpf_map *free;
 	struct record_state states[STEP_RECORDS];
-	struct step_record copy; /* of one, without its history */
-	struct history history;	 /* of the same */
-	uint64_t reading;	 /* its number */
-	size_t searches;	 /* at this reading */
+	struct step_record copy; /* copy of a record without its history */
+	struct history history;	 /* history of the same record */
+	uint64_t reading;	 /* number of the latest reading */
+	size_t searches;	 /* searches in that reading */
 };
 
 int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct error *err)
@@ -88,9 +93,9 @@ void steps__free(struct steps *steps)
 	free(steps);
 }
 
-/* --- copies of what threads write --- */
+/* --- copies of records that threads write --- */
 
-/* All but the history, as it was at one moment; false where the thread was too busy with it. */
+/* A consistent copy without the history; false if the thread kept changing it. */
 static bool copy_record(const struct step_record *shared, struct step_record *copy)
 {
 	for (int i = 0; i < COPY_TRIES; i++) {
@@ -104,7 +109,7 @@ static bool copy_record(const struct step_record *shared, struct step_record *co
 	return false;
 }
 
-/* The oldest submission that is kept, while `count` of them are told. */
+/* The oldest submission still kept when the record has `count` submissions. */
 static uint64_t oldest_of(const struct step_record *shared, uint64_t count)
 {
 	uint64_t oldest = count > STEP_HISTORY ? count - STEP_HISTORY : 0;
@@ -113,7 +118,7 @@ static uint64_t oldest_of(const struct step_record *shared, uint64_t count)
 	return kept_from > oldest ? kept_from : oldest;
 }
 
-/* What is overwritten or left out meanwhile is not in it. */
+/* Excludes submissions that are overwritten or left out meanwhile. */
 static void copy_history(const struct step_record *shared, uint64_t from, struct history *history)
 {
 	uint64_t oldest;
@@ -138,14 +143,15 @@ static void copy_history(const struct step_record *shared, uint64_t from, struct
 }
 
 /*
- * A stamp tells the lower bits of a time that is not long after `now_ns`, the latest that was known when the copy of the
- * history began: the thread goes on meanwhile.
+ * Completes a stamp, which has the lower bits of a time. The time may be a little later than
+ * `now_ns`, the latest time known when the copy of the history began, because the thread continues
+ * meanwhile.
  */
 static uint64_t time_of(uint32_t stamp, uint64_t now_ns)
 {
 	uint64_t now = now_ns >> STEP_STAMP_SHIFT, time = (now & ~(uint64_t)UINT32_MAX) | stamp;
 
-	/* The lower bits have begun anew since. */
+	/* The lower bits have wrapped since. */
 	if (time + UINT32_MAX < now + (COPY_MOST_NS >> STEP_STAMP_SHIFT))
 		time += (uint64_t)UINT32_MAX + 1;
 	if (time > now + (COPY_MOST_NS >> STEP_STAMP_SHIFT) && time > UINT32_MAX)
@@ -192,7 +198,7 @@ static void end_walked_step(struct record_state *state, uint64_t at_ns)
 	state->sums = (struct step_sums){0};
 }
 
-/* Goes on through the history up to submission `to`. */
+/* Continues the walk over the history up to submission `to`. */
 static void walk(const struct steps *steps, struct record_state *state, uint64_t to)
 {
 	const struct history *history = &steps->history;
@@ -212,12 +218,12 @@ static void walk(const struct steps *steps, struct record_state *state, uint64_t
 	}
 }
 
-/* BPF counts from its first anchor on. */
+/* BPF counts from its first anchor on, so the walk ends there. */
 static void walk_on(struct steps *steps, const struct step_record *shared, struct record_state *state)
 {
 	const struct step_record *record = &steps->copy;
 	bool counts = record->anchor.serial == state->serial && record->from;
-	/* What one submission more or less is told by needs those before it. */
+	/* A submission's context depends on those before it. */
 	uint64_t from = state->walked > STEP_CONTEXT ? state->walked - STEP_CONTEXT : 0;
 
 	if (!state->walking)
@@ -234,7 +240,10 @@ static bool is_same_anchor(const struct step_anchor *a, const struct step_anchor
 	return a->code == b->code && a->mask == b->mask && a->before == b->before;
 }
 
-/* The thread's phase with that anchor; the one of least time makes room for a new one. */
+/*
+ * The index of the thread's phase with this anchor. If there is none, adds a phase, if necessary in
+ * place of the one with the least time.
+ */
 static size_t find_phase(struct step_thread *thread, const struct step_anchor *anchor)
 {
 	size_t least = thread->phase_count ? (thread->current + 1) % thread->phase_count : 0;
@@ -253,7 +262,7 @@ static size_t find_phase(struct step_thread *thread, const struct step_anchor *a
 	return least;
 }
 
-/* What is launched from the anchor before the latest one to that. Without memory it is not known. */
+/* Keeps the launches between the last two anchors. Without memory the previous round stays. */
 static void keep_round(const struct history *history, const struct period *period, struct step_thread *thread)
 {
 	uint64_t context = 0;
@@ -278,7 +287,7 @@ static void keep_round(const struct history *history, const struct period *perio
 	thread->round_length = length;
 }
 
-/* From now on BPF counts by that anchor, once the thread submits more. */
+/* BPF uses this anchor from the thread's next submission on. */
 static void take_anchor(struct steps *steps, struct step_record *shared, struct record_state *state,
 			const struct period *period)
 {
@@ -293,7 +302,7 @@ static void take_anchor(struct steps *steps, struct step_record *shared, struct 
 	state->walked = steps->history.from + period->first;
 	state->begin_ns = 0;
 	state->sums = (struct step_sums){0};
-	/* The context of the first is as good as known: it is the anchor. */
+	/* The bits of the context that the anchor compares are known at the first anchor. */
 	state->context = period->anchor.before;
 	walk(steps, state, UINT64_MAX);
 	shared->wanted = period->anchor;
@@ -307,7 +316,7 @@ static size_t list_known(const struct step_thread *thread, struct step_anchor *k
 	return thread->phase_count;
 }
 
-/* Such a search takes some milliseconds: one after the other in vain come more and more rarely. */
+/* A search takes some milliseconds, so searches without a result become rarer. */
 static void note_failure(const struct steps *steps, struct record_state *state)
 {
 	state->next_reading = steps->reading + (1u << state->failures);
@@ -315,7 +324,7 @@ static void note_failure(const struct steps *steps, struct record_state *state)
 		state->failures++;
 }
 
-/* Looks for the period of what was submitted since `from`. An anchor that is in use already stays. */
+/* Searches for the period of the submissions since `from`. An anchor already in use stays. */
 static int search(struct steps *steps, struct step_record *shared, struct record_state *state, uint64_t from)
 {
 	struct step_anchor known[STEP_PHASES];
@@ -341,7 +350,7 @@ static int search(struct steps *steps, struct step_record *shared, struct record
 	return 0;
 }
 
-/* Launches go on, and the anchor does not come any more. */
+/* Launches continue, but the anchor no longer occurs. */
 static bool is_lost(const struct step_record *record, const struct record_state *state)
 {
 	uint64_t usual = state->base.anchor.launches;
@@ -351,19 +360,19 @@ static bool is_lost(const struct step_record *record, const struct record_state 
 	return record->totals.launches - record->own_launches > LOST_ROUNDS * usual;
 }
 
-/* It comes, but at other times than it should. */
+/* The anchor occurs, but not at the expected times. */
 static bool is_wrong(const struct step_record *record, const struct record_state *state)
 {
 	return record->anchor.serial == state->serial && record->irregular > record->steps + WRONG_STEPS;
 }
 
-/* It was found in so short a beginning that what it tells may be a part of a step. */
+/* The anchor was found in so few submissions that its period may be only a part of a step. */
 static bool is_early(const struct step_record *record, const struct record_state *state)
 {
 	return record->count >= VERIFY_AGAIN * state->searched && state->searched <= STEP_HISTORY;
 }
 
-/* `last`: there is no later reading of this thread. */
+/* `last`: this is the last reading of the thread. */
 static int look_for_anchor(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
 {
 	const struct step_record *record = &steps->copy;
@@ -399,7 +408,7 @@ static void show_phase(const struct step_record *record, const struct record_sta
 		step_phase__add_record(phase, record);
 }
 
-/* BPF counts its steps, and has done so for long enough. */
+/* BPF counts the thread's steps, and its anchor has proved right for long enough. */
 static bool is_settled(const struct step_record *record, const struct record_state *state)
 {
 	return state->thread->phase_count && record->anchor.serial == state->serial && !state->walking &&
@@ -475,7 +484,7 @@ static bool has_more(const struct steps *steps, uint32_t one, uint32_t other)
 	return steps->states[one].thread->totals.launches > steps->states[other].thread->totals.launches;
 }
 
-/* The other threads of the record's process, those first that launch most. */
+/* Chooses the other threads of the record's process that launch most, in that order. */
 static void choose_helpers(struct steps *steps, uint32_t number)
 {
 	uint32_t chosen[STEP_HELPERS];

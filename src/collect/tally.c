@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds the counters of the BPF maps up, see tally.h.
+// Adds up the counters of the BPF maps, see tally.h.
 #include "collect/tally.h"
 
 #include <errno.h>
@@ -65,13 +65,16 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 		return;
 	}
 	if (key->flags & TALLY_REPLACED) {
-		/* Their address came again: they were freed where we did not see it. */
+		/* Their address was allocated again: their free was missed. */
 		memory->replaced += tally->calls;
 		apply_end(memory, tally);
 		return;
 	}
 	if (key->flags & TALLY_REFERENCE) {
-		/* It was there already; or how large an import is came out late. */
+		/*
+		 * The memory was already counted. Bytes come only from an import whose size became
+		 * known late.
+		 */
 		memory->balance += wide_bytes(tally);
 		return;
 	}
@@ -110,7 +113,10 @@ static void apply_free(struct process *process, const struct tally_key *key, con
 	apply_end(memory, tally);
 }
 
-/* Mappings and what they hold. Failures are errors, not failed allocations: no memory was asked for. */
+/*
+ * Mappings and the memory behind them. A failed call is an error but no failed allocation, because
+ * it requests no memory.
+ */
 static void apply_virtual(struct process *process, const struct tally_key *key, const struct tally *tally,
 			  enum virtual_change change)
 {
@@ -169,7 +175,10 @@ static void apply_query(struct process *process, const struct tally_key *key, co
 		queries->not_ready += tally->calls;
 }
 
-/* What ended by a call of another operation, or was found ended, is counted under that call's row. */
+/*
+ * Memory ended by a call of another operation, or found to have ended, counts under that call's
+ * row.
+ */
 static bool is_end(const struct tally_key *key, enum operation operation)
 {
 	return operation == OP_FREE || key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED);
@@ -192,14 +201,14 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 	device->balance += wide_bytes(tally);
 }
 
-/* Whether a free waits for what still uses the memory. */
+/* Whether the free waits for work that still uses the memory. */
 static bool blocks(const struct function_desc *function, const struct tally_key *key)
 {
 	return function->kind != MEMORY_PHYSICAL && function->kind != MEMORY_RESERVED &&
 	       !(key->flags & TALLY_WITH_CONTEXT);
 }
 
-/* Where time inside calls of the function is counted as waiting; NULL where it is not. */
+/* Where the time inside calls of the function counts as waiting; NULL if it does not. */
 static struct wait_totals *waits_of(const struct function_desc *function, const struct tally_key *key,
 				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
 				    struct wait_totals *free_waits)
@@ -243,7 +252,7 @@ static bool counts_by_device(enum operation operation, uint8_t kind)
 	}
 }
 
-/* The same once more, by device. */
+/* Adds the counter to the totals by device too. */
 static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
 			const struct function_desc *function)
 {
@@ -294,7 +303,7 @@ static int append_function(struct process *process, const struct tally_key *key,
 	return 0;
 }
 
-/* What is counted of no one function. */
+/* Tallies that are not tied to a function. */
 static void apply_rowless(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	struct covered_totals *covered;
@@ -376,7 +385,10 @@ static int apply_function(struct process *process, const struct tally_key *key, 
 	return 0;
 }
 
-/* Returns whether that is all that the calls are counted as: frees of memory on record end it as well. */
+/*
+ * Adds calls whose return was not followed. Returns whether they count as nothing else: a free of
+ * recorded memory also ends it.
+ */
 static bool apply_unfollowed(struct process *process, const struct tally_key *key, const struct tally *tally)
 {
 	const struct function_desc *function = &api_functions[key->row].desc;
@@ -457,7 +469,10 @@ void tally__finish(struct process *process)
 	process->live_at_exit_count = 0;
 	clamp_devices(process);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++) {
-		/* The counters of a moment: a free may be counted whose allocation is not yet. */
+		/*
+		 * A free may be counted before its allocation, since counters change during the
+		 * reading.
+		 */
 		process->memory[kind].live_bytes = saturate__wide(process->memory[kind].balance);
 		if ((int64_t)process->memory[kind].live_count < 0)
 			process->memory[kind].live_count = 0;
@@ -529,7 +544,7 @@ int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, 
 	return 0;
 }
 
-/* What was counted of the function on the device, executed rather than captured where there is a choice. */
+/* The function's totals on the device; those of executed calls if there are captured ones too. */
 static struct function_totals *totals_of_open(struct process *process, uint16_t row, uint8_t device)
 {
 	struct function_totals *found = NULL;

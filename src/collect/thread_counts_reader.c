@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads' own counters, read where they are, see thread_counts_reader.h.
+// Reads threads' own counters in place, see thread_counts_reader.h.
 #include "collect/thread_counts_reader.h"
 
 #include <bpf/libbpf.h>
@@ -55,8 +55,9 @@ void thread_counts_reader__free(struct thread_counts_reader *counts)
 }
 
 /*
- * The kernel puts all pages of an array into the page table at once, and they are resident memory of gpuprobe for as
- * long: 4 MB that are looked at once in a reading.
+ * mmap puts all pages of the array into the page table at once, and they count as gpuprobe's
+ * resident memory while they are mapped: 4 MB. A reading passes over them once, so they are mapped
+ * only for that time.
  */
 int thread_counts_reader__map(struct thread_counts_reader *counts)
 {
@@ -86,8 +87,9 @@ struct count_table *thread_counts_reader__launches(const struct thread_counts_re
 }
 
 /*
- * Copy what its thread may be changing, and tell whether it is one counter, not parts of two. A thread that gives a
- * counter to another key empties it first, and counts last: so key, counts, and the key again.
+ * Copy a counter that its thread may be changing. Return whether the copy is one used counter and
+ * not a mix of two. A thread that reuses a counter for another key clears it first and sets the
+ * calls last. So read the key, then the counts, then the key again.
  */
 static bool copy_tally(struct thread_tally *copy, const struct thread_tally *shared)
 {
@@ -175,7 +177,7 @@ int thread_counts_reader__keep(const struct thread_counts_reader *counts, uint32
 
 	if (!ret)
 		ret = add_launches(counts, number, COUNT_ROOM);
-	/* From here on nothing fails. */
+	/* From here on nothing can fail. */
 	if (!ret)
 		ret = add_tallies(counts, number, COUNT_ENDED);
 	return ret ? ret : add_launches(counts, number, COUNT_ENDED);
