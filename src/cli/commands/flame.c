@@ -45,7 +45,6 @@ static int set_up(struct flame *flame, struct error *err)
 	struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
-		.end_with_pids = true,
 		.api = API_AUTO,
 		.limits = COUNTING_LIMITS,
 		.top = 1,

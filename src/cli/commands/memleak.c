@@ -79,7 +79,6 @@ static int set_up(struct memleak *memleak, struct error *err)
 	const struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
-		.end_with_pids = true,
 		.sections = SECTION_MEMORY,
 		.api = options->api,
 		.limits = options->limits,

@@ -209,7 +209,6 @@ static int set_up(struct monitor *monitor, struct error *err)
 	const struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
-		.end_with_pids = true,
 		.sections = options->sections,
 		.api = options->api,
 		.profile = options->verdict,

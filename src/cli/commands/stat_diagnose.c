@@ -126,7 +126,6 @@ static int set_up(struct profile_run *run, struct error *err)
 	const struct live_model_options live = {
 		.targets = &options->targets,
 		.duration = options->duration,
-		.end_with_pids = true,
 		.sections = SECTION_ALL,
 		.api = options->api,
 		.profile = true,

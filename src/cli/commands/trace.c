@@ -276,7 +276,6 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,
-		.end_with_pids = true,
 	};
 	uint64_t begin_ns = clock__boot_ns();
 	struct features features;

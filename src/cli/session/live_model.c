@@ -133,7 +133,6 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		.late_sharer = on_late_process,
 		.second = on_second,
 		.arg = live,
-		.end_with_pids = options->end_with_pids,
 	};
 	int ret;
 

@@ -43,7 +43,6 @@ struct live_model_limits {
 struct live_model_options {
 	const struct targets *targets; /* to outlive the counting */
 	double duration;	       /* seconds; 0: until stopped */
-	bool end_with_pids;	       /* see struct session_hooks */
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
 	bool profile;	    /* keep the profile of a run; every launch is looked at */

@@ -532,7 +532,7 @@ int session__attach(struct session *session, struct error *err)
 				   &session->refusals, &session->asked, session->rescans, session->log, err);
 	if (!ret)
 		report_attached(session);
-	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
+	if (!ret && session->targets->pid_count)
 		ret = target_exit__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
 				 &session->exits, err);
 	return ret;

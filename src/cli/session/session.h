@@ -36,7 +36,6 @@ struct session_hooks {
 	void *arg;
 	/* Milliseconds that a COMMAND which was passed a signal has for its end; 0: until it ends. */
 	unsigned int grace_ms;
-	bool end_with_pids; /* when the processes that were given, and their descendants, have ended */
 };
 
 /* What a session needs of the loaded BPF object. */
@@ -71,8 +70,8 @@ int session__attach(struct session *session, struct error *err);
 void session__process_changed(struct session *session, const struct record_library *record);
 
 /*
- * Starts COMMAND and runs the loop until COMMAND has ended, or with
- * end_with_pids the processes have, the deadline has come, a signal asks for it (with COMMAND, which has got the first one, the
+ * Starts COMMAND and runs the loop until COMMAND has ended, or all processes that were given and their descendants have, the
+ * deadline has come, a signal asks for it (with COMMAND, which has got the first one, the
  * second), or session__stop. Returns 0 or a negative errno.
  */
 int session__run(struct session *session, struct error *err);
