@@ -371,9 +371,10 @@ static void tear_down(struct trace *trace)
 	attach_gaps__free(trace->gaps);
 }
 
-static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
+static int run(const struct trace_options *options, int *status, struct error *err)
 {
-	struct trace trace = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct trace trace = {.options = options, .log = &log};
 	int ret = set_up(&trace, status, err);
 
 	if (!ret) {
@@ -402,18 +403,14 @@ static void list_functions(const struct trace_selection *selection)
 int trace_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct trace_options options;
-	struct log log;
 	int ret = trace_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &trace_option_table, status)) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run(&options, &log, status, err);
-	} else if (ret == TRACE_OPTIONS_LIST) {
+	if (!subcommand__is_done(ret, &trace_option_table, status))
+		ret = run(&options, status, err);
+	else if (ret == TRACE_OPTIONS_LIST)
 		list_functions(options.selection);
-	} else if (ret == TRACE_OPTIONS_SCHEMA) {
+	else if (ret == TRACE_OPTIONS_SCHEMA)
 		trace_output__print_json_schema(stdout);
-	}
 	trace_options__clear(&options);
 	return ret;
 }
