@@ -188,9 +188,9 @@ void finding_list__clear(struct finding_list *list);
 /* --- of a run --- */
 
 struct findings_options {
-	bool profile, asks, getters; /* what there is of NEEDS_* */
-	bool latest;		     /* keep what verdict__judge_latest needs */
-	uint64_t window_ns;	     /* of growth, see model/growth.h */
+	unsigned int needs; /* NEEDS_* that are met */
+	bool latest;	    /* keep what verdict__judge_latest needs */
+	uint64_t window_ns; /* of growth, see model/growth.h */
 };
 
 /* All at their default thresholds. NULL without memory. */

@@ -21,6 +21,7 @@
 struct profile_run {
 	const struct profile_command *options;
 	const struct log *log;
+	unsigned int needs; /* NEEDS_* that are met */
 	struct live_run *live;
 	struct idle_times *idle_times;
 	struct findings *findings;
@@ -102,9 +103,7 @@ static void add_idle_time(const struct process *process, const struct record_idl
 static int make_findings(struct profile_run *run, struct error *err)
 {
 	const struct findings_options options = {
-		.profile = true,
-		.asks = run->options->diagnose,
-		.getters = run->options->getters,
+		.needs = run->needs,
 		.window_ns = run->options->window_ns,
 	};
 	int ret;
@@ -125,13 +124,11 @@ static int set_up(struct profile_run *run, struct error *err)
 			.duration = options->duration,
 			.sections = SECTION_ALL,
 			.api = options->api,
-			.profile = true,
+			.needs = run->needs,
 			.idle_time = options->idle_file ? add_idle_time : NULL,
 			.idle_arg = run,
 			.steps = STEP_RECORDS,
-			.asks = options->diagnose,
 			.host_rate = options->host ? options->host_rate : 0,
-			.getters = options->getters,
 			.max_overhead = options->max_overhead,
 			.overhead_by_default = options->overhead_by_default,
 			.sample_launches_alone = options->diagnose,
@@ -181,7 +178,11 @@ static int status_of(const struct profile_run *run)
 static int run_command(const struct profile_command *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
-	struct profile_run run = {.options = options, .log = &log};
+	struct profile_run run = {
+		.options = options,
+		.log = &log,
+		.needs = NEEDS_ACCOUNT | (options->diagnose ? NEEDS_ASKS : 0) | (options->getters ? NEEDS_GETTERS : 0),
+	};
 	char silence[ASKED_TEXT_SIZE];
 	int ret = make_findings(&run, err);
 
