@@ -11,7 +11,7 @@
 #include "finding/finding.h"
 #include "model/growth.h"
 #include "output/metrics/metrics.h"
-#include "output/report/findings.h"
+#include "output/report/parts.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
 #include "privilege/file_rights.h"
