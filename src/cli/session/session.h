@@ -47,7 +47,7 @@ struct session_probes {
 };
 
 /*
- * Blocks and takes over SIGCHLD and the signals of stop_signals.h, survives
+ * Blocks and takes over SIGCHLD and the stop signals (signals.h), survives
  * SIGPIPE, and forks the process that is to become COMMAND. -ESRCH where a
  * process that was given does not exist. `targets` and `log` must outlive the
  * session; a duration of 0 (seconds) is no deadline.
@@ -121,7 +121,7 @@ void session__settle(struct session *session);
 /* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
 void session__detach(struct session *session);
 
-/* After session__detach: the next signal of stop_signals.h ends gpuprobe on the spot. */
+/* After session__detach: the next stop signal (signals.h) ends gpuprobe on the spot. */
 void session__release_signals(struct session *session);
 
 #endif
