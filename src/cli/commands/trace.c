@@ -17,7 +17,6 @@
 #include "cli/commands/trace_end.h"
 #include "cli/options/trace_options.h"
 #include "cli/commands/trace_sink.h"
-#include "cli/commands/unknown_names.h"
 #include "cli/session/watch.h"
 #include "gen/trace.skel.h"
 #include "api/api.h"
@@ -243,7 +242,7 @@ static int check_names(const struct trace *trace, struct error *err)
 
 	if (ret)
 		return error__prefix(err, ret, "-e");
-	unknown_names__warn(selection, trace->functions, "no function of this name is known", trace->log);
+	trace_choice__warn_unknown(selection, trace->functions, "no function of this name is known", trace->log);
 	return 0;
 }
 
