@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whose threads are looked at, see choice.h.
-#include "dump/choice.h"
+// Whose threads are looked at, see dump.h.
+
+#include "dump/dump.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "dump/dump.h"
 
 static int add_pid(struct pid_list *list, pid_t pid)
 {

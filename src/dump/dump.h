@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/dump.h"
 #include "target/memory_reader.h"
+#include "target/proc.h"
 
 /* Threads of all processes in one dump: beyond, threads are `unseen`. */
 #define DUMP_THREADS_MAX 2048
@@ -30,6 +31,12 @@ void dumper__free(struct dumper *dumper); /* NULL ok; after its dumps */
 /* 0, or -ENOMEM. NVML is waited for half a second at most. */
 int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out);
 void dump__free(struct dump *dump); /* NULL ok */
+
+/*
+ * Which processes a dump is of (choice.c). Adds those that were asked for, whatever they have mapped, and their descendants
+ * that use CUDA; where none was, all that use CUDA. 0 or a negative errno; pid_list__clear releases the list in any case.
+ */
+int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids);
 
 /* Whether the process maps a library that is named like CUDA's. */
 bool dump__maps_cuda(pid_t pid);

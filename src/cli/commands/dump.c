@@ -10,7 +10,6 @@
 #include "cli/session/privileges.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
-#include "dump/choice.h"
 #include "dump/dump.h"
 #include "output/dump/dump.h"
 #include "target/proc.h"
