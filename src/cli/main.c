@@ -11,7 +11,7 @@
 #include "base/escape.h"
 #include "base/heap.h"
 #include "cli/commands/subcommand.h"
-#include "cli/files/write_signals.h"
+#include "cli/session/signals.h"
 
 /* What fails in libevent is told by who called it, but for what it ends the program for. */
 static void say_why_it_ends(int severity, const char *text)
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 
 	heap__settle();
 	event_set_log_callback(say_why_it_ends);
-	write_signals__survive(SIGXFSZ); /* of a file that must not grow (ulimit -f) */
+	signals__survive_write(SIGXFSZ); /* of a file that must not grow (ulimit -f) */
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which processes a dump covers; see choice.h.
-#include "dump/choice.h"
+// Which processes a dump covers; see dump.h.
+#include "dump/dump.h"
 
 #include "base/array.h"
-#include "dump/dump.h"
 
 static int add_pid(struct pid_list *list, pid_t pid)
 {

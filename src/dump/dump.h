@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/dump.h"
 #include "target/memory_reader.h"
+#include "target/proc.h"
 
 /* Threads of all processes in one dump; further threads are counted as `unseen`. */
 #define DUMP_THREADS_MAX 2048
@@ -33,6 +34,13 @@ void dumper__free(struct dumper *dumper); /* NULL ok; free its dumps first */
 /* Returns 0 or -ENOMEM. Waits for NVML at most half a second. */
 int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out);
 void dump__free(struct dump *dump); /* NULL ok */
+
+/*
+ * Adds the processes in `asked`, whatever they map, and their descendants that use CUDA; if `asked`
+ * is empty, all processes that use CUDA (choice.c). Returns 0 or a negative errno. The caller
+ * releases the list with pid_list__clear in any case.
+ */
+int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids);
 
 /* Whether the process maps a library with the name of a CUDA library. */
 bool dump__maps_cuda(pid_t pid);

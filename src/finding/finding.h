@@ -221,9 +221,9 @@ void finding_list__clear(struct finding_list *list);
 /* --- findings of a run --- */
 
 struct findings_options {
-	bool profile, asks, getters; /* which NEEDS_* are available */
-	bool latest;		     /* keep the data that verdict__judge_latest needs */
-	uint64_t window_ns;	     /* window of growth detection, see model/growth.h */
+	unsigned int needs; /* NEEDS_* that are available */
+	bool latest;	    /* keep the data that verdict__judge_latest needs */
+	uint64_t window_ns; /* window of growth detection, see model/growth.h */
 };
 
 /* All thresholds have their defaults. NULL without memory. */

@@ -95,11 +95,7 @@ int findings__sample(struct findings *findings, const struct model *model)
 /* What the command provides; rules that need a profile are not run for a process without one. */
 static bool has_needs(const struct findings *findings, const struct finding_kind *kind)
 {
-	const struct findings_options *options = &findings->options;
-	unsigned int has = (options->profile ? NEEDS_ACCOUNT : 0) | (options->asks ? NEEDS_ASKS : 0) |
-			   (options->getters ? NEEDS_GETTERS : 0);
-
-	return !(kind->needs & ~has);
+	return !(kind->needs & ~findings->options.needs);
 }
 
 static bool knows_every(const struct finding_kind *kind, const struct process *process)

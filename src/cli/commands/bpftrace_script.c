@@ -13,7 +13,7 @@
 #include "cli/options/option_table.h"
 #include "target/cuda_files.h"
 #include "cli/commands/subcommand.h"
-#include "cli/commands/unknown_names.h"
+#include "cli/commands/trace_choice.h"
 #include "output/bpftrace_script.h"
 #include "target/cuda_library.h"
 #include "trace/selection.h"
@@ -225,7 +225,7 @@ static int print(struct request *request, struct error *err)
 
 	if (ret)
 		return ret;
-	unknown_names__warn(request->selection, request->functions, "no library has a function of this name", &log);
+	trace_choice__warn_unknown(request->selection, request->functions, "no library has a function of this name", &log);
 	if (!request->standard)
 		warn_of_missing_layers(request);
 	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);

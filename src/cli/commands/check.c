@@ -109,7 +109,7 @@ static int check(struct request *request, int *status, struct error *err)
 	struct check_list list = {0};
 	int ret;
 
-	subcommand__set_bpf_log(request->log_level);
+	subcommand__set_log(request->log_level);
 	ret = watch__check_pids(targets->pids, targets->pid_count, err);
 	if (!ret)
 		ret = give_up_privileges(options.links, err);

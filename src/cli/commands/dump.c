@@ -10,7 +10,6 @@
 #include "cli/session/privileges.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
-#include "dump/choice.h"
 #include "dump/dump.h"
 #include "output/dump/dump.h"
 #include "target/proc.h"
@@ -100,9 +99,10 @@ static int print(const struct dump_command *run, struct error *err)
 	return error__set(err, -failure, "cannot write standard output: %s", strerror(failure));
 }
 
-static int run_dump(const struct dump_options *options, const struct log *log, struct error *err)
+static int run_dump(const struct dump_options *options, int *status, struct error *err)
 {
-	struct dump_command run = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct dump_command run = {.options = options, .log = &log};
 	uint64_t began_ns = clock__boot_ns();
 	int ret = set_up(&run, err);
 
@@ -112,6 +112,8 @@ static int run_dump(const struct dump_options *options, const struct log *log, s
 		ret = take_dumps(&run, began_ns, err);
 	if (!ret)
 		ret = print(&run, err);
+	if (!ret)
+		*status = 0;
 	dump__free(run.second);
 	dump__free(run.first);
 	dumper__free(run.dumper);
@@ -123,16 +125,10 @@ static int run_dump(const struct dump_options *options, const struct log *log, s
 int dump_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct dump_options options;
-	struct log log;
 	int ret = dump_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &dump_options, status)) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run_dump(&options, &log, err);
-		if (!ret)
-			*status = 0;
-	}
+	if (!subcommand__is_done(ret, &dump_options, status))
+		ret = run_dump(&options, status, err);
 	dump_options__clear(&options);
 	return ret;
 }

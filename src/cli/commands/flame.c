@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/text_stream.h"
-#include "cli/session/live_model.h"
 #include "cli/options/flame_options.h"
+#include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/atomic_file.h"
 #include "output/flame/forms.h"
@@ -15,7 +15,7 @@
 struct flame {
 	const struct flame_options *options;
 	const struct log *log;
-	struct live_model *live;
+	struct live_run *live;
 	struct atomic_file *file;
 	struct timespec begin;
 };
@@ -42,26 +42,25 @@ static void choose_probes(enum flame_by by, struct live_model_options *live)
 static int set_up(struct flame *flame, struct error *err)
 {
 	const struct flame_options *options = flame->options;
-	struct live_model_options live = {
-		.targets = &options->targets,
-		.duration = options->duration,
-		.end_with_pids = true,
-		.api = API_AUTO,
-		.limits = COUNTING_LIMITS,
-		.top = 1,
-		.stacks = options->stacks,
+	struct live_run_options live = {
+		.live = {
+			.targets = &options->targets,
+			.duration = options->duration,
+			.api = API_AUTO,
+			.limits = COUNTING_LIMITS,
+			.top = 1,
+			.stacks = options->stacks,
+		},
 	};
 	int ret;
 
-	choose_probes(options->by, &live);
+	choose_probes(options->by, &live.live);
 	/* First, while a signal ends gpuprobe: it may be a pipe that nobody reads yet. */
 	ret = atomic_file__new(options->file, &flame->file, err);
 	if (!ret)
-		ret = live_model__new(&live, flame->log, &flame->live, err);
+		ret = live_run__new(&live, flame->log, &flame->live, err);
 	if (!ret)
-		ret = live_model__prepare(flame->live, err);
-	if (!ret)
-		ret = live_model__attach(flame->live, err);
+		ret = live_run__attach(flame->live, err);
 	flame->begin = clock__wall();
 	return ret;
 }
@@ -74,7 +73,7 @@ static int print_form(const struct flame *flame, const struct flame_graph *graph
 
 	switch (flame->options->form) {
 	case FLAME_SVG:
-		return flame_svg__print(out, graph, live_model__model(flame->live), &caption);
+		return flame_svg__print(out, graph, live_model__model(flame->live->live), &caption);
 	case FLAME_SPEEDSCOPE:
 		return flame_speedscope__print(out, graph, &caption);
 	default:
@@ -105,17 +104,17 @@ static void report_notes(const struct flame *flame, const struct flame_graph *gr
 
 	if (!out)
 		return;
-	flame_notes__print(out, graph, live_model__model(flame->live));
-	if (graph->broken && flame->options->stacks.mode == STACK_FP)
-		fputs(STACKS_BREAK_OFF "\n", out);
+	flame_notes__print(out, graph, live_model__model(flame->live->live));
 	if (!fclose(out))
 		for (char *note = strtok_r(notes, "\n", &rest); note; note = strtok_r(NULL, "\n", &rest))
 			log__warn(flame->log, "%s", note);
+	stack_choice__warn_broken(&flame->options->stacks, graph->broken, flame->log);
 	free(notes);
 }
 
-static int write_graph(const struct flame *flame, struct error *err)
+static int finish(const struct flame *flame, struct error *err)
 {
+	struct session *session = live_model__session(flame->live->live);
 	bool apart = flame->options->form == FLAME_SPEEDSCOPE;
 	const struct flame_graph_options form = {
 		.by = flame->options->by,
@@ -123,8 +122,13 @@ static int write_graph(const struct flame *flame, struct error *err)
 		.lines = apart,
 	};
 	struct flame_graph *graph = NULL;
-	int ret = flame_graph__new(live_model__model(flame->live), &form, &graph);
+	int ret;
 
+	live_model__finish(flame->live->live);
+	/* Whoever reads the output may be slow: by then no probe is in, and nobody is held. */
+	session__detach(session);
+	session__release_signals(session);
+	ret = flame_graph__new(live_model__model(flame->live->live), &form, &graph);
 	if (ret)
 		return error__set(err, ret, "out of memory");
 	ret = write_form(flame, graph, err);
@@ -133,44 +137,30 @@ static int write_graph(const struct flame *flame, struct error *err)
 	return ret;
 }
 
-/* Whoever reads the output may be slow: by then no probe is in, and nobody is held. */
-static int finish(const struct flame *flame, struct error *err)
+static int run(const struct flame_options *options, int *status, struct error *err)
 {
-	struct session *session = live_model__session(flame->live);
-
-	live_model__finish(flame->live);
-	session__detach(session);
-	session__release_signals(session);
-	return write_graph(flame, err);
-}
-
-static int run(const struct flame_options *options, const struct log *log, int *status, struct error *err)
-{
-	struct flame flame = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct flame flame = {.options = options, .log = &log};
 	int ret = set_up(&flame, err);
 
 	if (!ret)
-		ret = session__run(live_model__session(flame.live), err);
+		ret = live_run__until_end(flame.live, err);
 	if (!ret)
 		ret = finish(&flame, err);
 	if (!ret)
-		*status = session__status(live_model__session(flame.live));
+		*status = live_run__status(flame.live);
 	atomic_file__free(flame.file);
-	live_model__free(flame.live);
+	live_run__free(flame.live);
 	return ret;
 }
 
 int flame_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct flame_options options;
-	struct log log;
 	int ret = flame_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &flame_options, status)) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run(&options, &log, status, err);
-	}
+	if (!subcommand__is_done(ret, &flame_options, status))
+		ret = run(&options, status, err);
 	flame_options__clear(&options);
 	return ret;
 }

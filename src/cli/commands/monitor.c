@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/live_model.h"
 #include "cli/options/monitor_options.h"
-#include "cli/session/reports.h"
-#include "cli/session/samples.h"
+#include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "model/growth.h"
 #include "output/metrics/metrics.h"
-#include "output/report/findings.h"
+#include "output/report/parts.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
 #include "privilege/file_rights.h"
@@ -28,11 +26,9 @@
 struct monitor {
 	const struct monitor_options *options;
 	const struct log *log;
-	struct live_model *live;
+	struct live_run *live;
 	struct metrics *metrics;
 	struct http_server *server;
-	struct reports *reports;
-	struct samples *samples; /* with --max-overhead or --verdict */
 	struct findings *findings;
 	struct finding_list list; /* of the latest report or page */
 	uint64_t sampled_ns;
@@ -45,7 +41,7 @@ struct monitor {
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.profile = monitor->options->verdict,
+		.needs = monitor->options->verdict ? NEEDS_ACCOUNT : 0,
 		.latest = true,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
@@ -71,7 +67,7 @@ static void warn_memory(struct monitor *monitor, int ret)
 static void sample(void *arg)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = live_model__model(monitor->live);
+	const struct model *model = live_model__model(monitor->live->live);
 
 	if (model->now_ns - monitor->sampled_ns < SAMPLE_PERIOD_NS)
 		return;
@@ -82,13 +78,7 @@ static void sample(void *arg)
 static void draw(struct monitor *monitor)
 {
 	sample(monitor);
-	warn_memory(monitor, findings__detect(monitor->findings, live_model__model(monitor->live), &monitor->list));
-}
-
-/* With sections asked for the report has these alone. Without the returns of calls nothing is known of times. */
-static const struct findings *verdicts(const struct monitor *monitor)
-{
-	return monitor->options->chosen || monitor->options->no_returns ? NULL : monitor->findings;
+	warn_memory(monitor, findings__detect(monitor->findings, live_model__model(monitor->live->live), &monitor->list));
 }
 
 /* --- reports --- */
@@ -98,7 +88,7 @@ static void look(void *arg)
 	struct monitor *monitor = arg;
 
 	draw(monitor);
-	report_findings__select(&monitor->list, live_model__model(monitor->live));
+	report_findings__select(&monitor->list, live_model__model(monitor->live->live));
 }
 
 static int print(FILE *out, void *arg)
@@ -109,25 +99,26 @@ static int print(FILE *out, void *arg)
 		.top = options->top,
 		.full_names = options->full_names,
 		.findings = &monitor->list,
-		.verdicts = verdicts(monitor),
+		/* With sections asked for the report has these alone. Without the returns of calls nothing is known of times. */
+		.verdicts = options->chosen || options->no_returns ? NULL : monitor->findings,
 	};
 
 	if (options->json)
-		report_json__print(out, live_model__model(monitor->live), form.findings, form.verdicts);
+		report_json__print(out, live_model__model(monitor->live->live), form.findings, form.verdicts);
 	else
-		report_text__print(out, live_model__model(monitor->live), &form);
+		report_text__print(out, live_model__model(monitor->live->live), &form);
 	return 0;
 }
 
 static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = live_model__model(monitor->live);
+	const struct model *model = live_model__model(monitor->live->live);
 	int ret = 0;
 
 	anew = anew || model->broken_off;
 	if (anew)
-		ret = live_model__update(monitor->live, false);
+		ret = live_model__update(monitor->live->live, false);
 	/* No page is better than one on which counters have gone back: the next has all of it. */
 	if (ret)
 		return ret;
@@ -136,7 +127,7 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 	*reading = model->now_ns;
 	ret = metrics__render(monitor->metrics, out, model, &monitor->list, form);
 	if (!ret)
-		live_model__paged(monitor->live);
+		live_model__paged(monitor->live->live);
 	return ret;
 }
 
@@ -150,7 +141,7 @@ static int listen_as_invoker(struct monitor *monitor, const struct http_options 
 
 	if (ret)
 		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address, strerror(-ret));
-	ret = http_server__new(session__loop(live_model__session(monitor->live)), options, &monitor->server, err);
+	ret = http_server__new(session__loop(live_model__session(monitor->live->live)), options, &monitor->server, err);
 	file_rights__give_back(&rights);
 	return ret;
 }
@@ -185,84 +176,58 @@ static int start_server(struct monitor *monitor, struct error *err)
 	return 0;
 }
 
-/*
- * What is missed is shared out at each reading of the maps: as often as what is watched may change. A verdict is of a
- * window that begins at one.
- */
-static int start_samples(struct monitor *monitor, struct error *err)
-{
-	const struct monitor_options *options = monitor->options;
-	const struct samples_options samples = {
-		.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : VERDICT_PERIOD,
-		.take = options->verdict ? sample : NULL,
-		.arg = monitor,
-	};
-
-	return options->max_overhead > 0 || options->verdict ?
-		       samples__new(monitor->live, &samples, &monitor->samples, err) :
-		       0;
-}
-
 static int set_up(struct monitor *monitor, struct error *err)
 {
 	const struct monitor_options *options = monitor->options;
-	const struct live_model_options live = {
-		.targets = &options->targets,
-		.duration = options->duration,
-		.end_with_pids = true,
-		.sections = options->sections,
-		.api = options->api,
-		.profile = options->verdict,
-		.check_launches = options->check_launches,
-		.no_returns = options->no_returns,
-		.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,
-		.max_overhead = options->max_overhead,
-		.limits = options->limits,
-		.top = options->top,
-		.stacks = options->stacks,
-		.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
+	const double verdict_period = options->verdict ? VERDICT_PERIOD : 0;
+	const struct live_run_options live = {
+		.live = {
+			.targets = &options->targets,
+			.duration = options->duration,
+			.sections = options->sections,
+			.api = options->api,
+			.needs = options->verdict ? NEEDS_ACCOUNT : 0,
+			.check_launches = options->check_launches,
+			.no_returns = options->no_returns,
+			.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,
+			.max_overhead = options->max_overhead,
+			.limits = options->limits,
+			.top = options->top,
+			.stacks = options->stacks,
+			.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
+		},
+		.reports = {
+			.interval = options->display_interval,
+			.look = look,
+			.print = print,
+			.arg = monitor,
+		},
+		/*
+		 * What is missed is shared out at each reading of the maps: as often as what is watched may change. A verdict is of a
+		 * window that begins at one.
+		 */
+		.samples = {
+			.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : verdict_period,
+			.take = options->verdict ? sample : NULL,
+			.arg = monitor,
+		},
 	};
-	const struct reports_options reports = {
-		.interval = options->display_interval,
-		.look = look,
-		.print = print,
-		.arg = monitor,
-	};
-	int ret;
+	int ret = live_run__new(&live, monitor->log, &monitor->live, err);
 
-	ret = live_model__new(&live, monitor->log, &monitor->live, err);
-	if (!ret)
-		ret = reports__new(monitor->live, &reports, monitor->log, &monitor->reports, err);
 	/* A port below 1024 needs more than gpuprobe keeps. */
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)
-		ret = live_model__prepare(monitor->live, err);
-	if (!ret)
-		ret = reports__start(monitor->reports, err);
-	if (!ret)
-		ret = start_samples(monitor, err);
-	if (!ret)
-		ret = live_model__attach(monitor->live, err);
+		ret = live_run__attach(monitor->live, err);
 	if (!ret)
 		findings__begin(monitor->findings, clock__boot_ns());
 	return ret;
 }
 
-static void tear_down(struct monitor *monitor)
+static int run(const struct monitor_options *options, int *status, struct error *err)
 {
-	samples__free(monitor->samples);
-	reports__free(monitor->reports);
-	http_server__free(monitor->server);
-	metrics__free(monitor->metrics);
-	finding_list__clear(&monitor->list);
-	findings__free(monitor->findings);
-	live_model__free(monitor->live);
-}
-
-static int run(const struct monitor_options *options, const struct log *log, int *status, struct error *err)
-{
-	struct monitor monitor = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct monitor monitor = {.options = options, .log = &log};
 	int ret = make_findings(&monitor, err);
 
 	if (ret == -EINVAL)
@@ -270,26 +235,24 @@ static int run(const struct monitor_options *options, const struct log *log, int
 	if (!ret)
 		ret = set_up(&monitor, err);
 	if (!ret)
-		ret = session__run(live_model__session(monitor.live), err);
+		ret = live_run__until_end(monitor.live, err);
 	if (!ret)
-		ret = reports__finish(monitor.reports, err);
-	if (!ret)
-		*status = session__status(live_model__session(monitor.live));
-	tear_down(&monitor);
+		*status = live_run__status(monitor.live);
+	http_server__free(monitor.server);
+	metrics__free(monitor.metrics);
+	finding_list__clear(&monitor.list);
+	findings__free(monitor.findings);
+	live_run__free(monitor.live);
 	return ret;
 }
 
 int monitor_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct monitor_options options;
-	struct log log;
 	int ret = monitor_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &monitor_options, status)) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run(&options, &log, status, err);
-	}
+	if (!subcommand__is_done(ret, &monitor_options, status))
+		ret = run(&options, status, err);
 	if (ret == OPTIONS_HELP)
 		subcommand__print_all(stdout);
 	monitor_options__clear(&options);

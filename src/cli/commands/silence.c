@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "dump/choice.h"
 #include "dump/dump.h"
 
 #define LOOKED_AT 8

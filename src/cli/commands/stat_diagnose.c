@@ -7,10 +7,8 @@
 
 #include "base/clock.h"
 #include "cli/options/profile_options.h"
-#include "cli/session/live_model.h"
 #include "cli/commands/idle_times.h"
-#include "cli/session/reports.h"
-#include "cli/session/samples.h"
+#include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "gpuprobe/steps.h"
@@ -23,9 +21,8 @@
 struct profile_run {
 	const struct profile_command *options;
 	const struct log *log;
-	struct live_model *live;
-	struct reports *reports;
-	struct samples *samples;
+	unsigned int needs; /* NEEDS_* that are met */
+	struct live_run *live;
 	struct idle_times *idle_times;
 	struct findings *findings;
 	struct finding_list list; /* of the latest report */
@@ -48,7 +45,7 @@ static void sample(void *arg)
 {
 	struct profile_run *run = arg;
 
-	warn_memory(run, findings__sample(run->findings, live_model__model(run->live)));
+	warn_memory(run, findings__sample(run->findings, live_model__model(run->live->live)));
 }
 
 static bool has_broken_stack(const struct finding_list *list)
@@ -65,7 +62,7 @@ static void look(void *arg)
 	struct profile_run *run = arg;
 
 	sample(run);
-	warn_memory(run, findings__detect(run->findings, live_model__model(run->live), &run->list));
+	warn_memory(run, findings__detect(run->findings, live_model__model(run->live->live), &run->list));
 	run->broken = has_broken_stack(&run->list);
 }
 
@@ -73,7 +70,7 @@ static int print(FILE *out, void *arg)
 {
 	struct profile_run *run = arg;
 	const struct stat_report report = {
-		.model = live_model__model(run->live),
+		.model = live_model__model(run->live->live),
 		.began_ns = findings__began_ns(run->findings),
 		.state = run->findings,
 		.findings = &run->list,
@@ -106,9 +103,7 @@ static void add_idle_time(const struct process *process, const struct record_idl
 static int make_findings(struct profile_run *run, struct error *err)
 {
 	const struct findings_options options = {
-		.profile = true,
-		.asks = run->options->diagnose,
-		.getters = run->options->getters,
+		.needs = run->needs,
 		.window_ns = run->options->window_ns,
 	};
 	int ret;
@@ -123,64 +118,56 @@ static int make_findings(struct profile_run *run, struct error *err)
 static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
-	const struct live_model_options live = {
-		.targets = &options->targets,
-		.duration = options->duration,
-		.end_with_pids = true,
-		.sections = SECTION_ALL,
-		.api = options->api,
-		.profile = true,
-		.idle_time = options->idle_file ? add_idle_time : NULL,
-		.idle_arg = run,
-		.steps = STEP_RECORDS,
-		.asks = options->diagnose,
-		.host_rate = options->host ? options->host_rate : 0,
-		.getters = options->getters,
-		.max_overhead = options->max_overhead,
-		.overhead_by_default = options->overhead_by_default,
-		.sample_launches_alone = options->diagnose,
-		.limits = options->limits,
-		.top = 1,
-		.stacks = options->stacks,
-		.stack_sites = (1u << SITE_KINDS) - 1,
-	};
-	const struct reports_options reports = {
-		.interval = options->interval,
-		.file = options->file,
-		.whole = true,
-		.look = look,
-		.print = print,
-		.arg = run,
-	};
-	/* Only sites of live memory are judged from the lists, and there are none without stacks. */
-	const struct samples_options samples = {
-		.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
-		.with_lists = options->stacks.mode != STACK_OFF,
-		.take = sample,
-		.arg = run,
+	const struct live_run_options live = {
+		.live = {
+			.targets = &options->targets,
+			.duration = options->duration,
+			.sections = SECTION_ALL,
+			.api = options->api,
+			.needs = run->needs,
+			.idle_time = options->idle_file ? add_idle_time : NULL,
+			.idle_arg = run,
+			.steps = STEP_RECORDS,
+			.host_rate = options->host ? options->host_rate : 0,
+			.max_overhead = options->max_overhead,
+			.overhead_by_default = options->overhead_by_default,
+			.sample_launches_alone = options->diagnose,
+			.limits = options->limits,
+			.top = 1,
+			.stacks = options->stacks,
+			.stack_sites = (1u << SITE_KINDS) - 1,
+		},
+		.reports = {
+			.interval = options->interval,
+			.file = options->file,
+			.whole = true,
+			.look = look,
+			.print = print,
+			.arg = run,
+		},
+		/* Only sites of live memory are judged from the lists, and there are none without stacks. */
+		.samples = {
+			.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
+			.with_lists = options->stacks.mode != STACK_OFF,
+			.take = sample,
+			.arg = run,
+		},
 	};
 	int ret = options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
 
 	if (!ret)
-		ret = live_model__new(&live, run->log, &run->live, err);
+		ret = live_run__new(&live, run->log, &run->live, err);
 	if (!ret)
-		ret = reports__new(run->live, &reports, run->log, &run->reports, err);
+		ret = live_run__attach(run->live, err);
 	if (!ret)
-		ret = live_model__prepare(run->live, err);
-	if (!ret)
-		ret = reports__start(run->reports, err);
-	if (!ret)
-		ret = samples__new(run->live, &samples, &run->samples, err);
-	if (!ret)
-		ret = live_model__attach(run->live, err);
-	findings__begin(run->findings, clock__boot_ns());
+		findings__begin(run->findings, clock__boot_ns());
 	return ret;
 }
 
 /* COMMAND's failure is told before that of what was found in it. */
 static int status_of(const struct profile_run *run)
 {
-	int status = session__status(live_model__session(run->live));
+	int status = live_run__status(run->live);
 
 	for (size_t i = 0; i < run->list.count && !status; i++)
 		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
@@ -188,18 +175,15 @@ static int status_of(const struct profile_run *run)
 	return status;
 }
 
-/* Tables of calls have no place for who made none. */
-static void report_silence(const struct profile_run *run)
+static int run_command(const struct profile_command *options, int *status, struct error *err)
 {
-	char text[ASKED_TEXT_SIZE];
-
-	if (silent_targets__write(&live_model__model(run->live)->asked, text))
-		log__warn(run->log, "%s", text);
-}
-
-static int run_command(const struct profile_command *options, const struct log *log, int *status, struct error *err)
-{
-	struct profile_run run = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct profile_run run = {
+		.options = options,
+		.log = &log,
+		.needs = NEEDS_ACCOUNT | (options->diagnose ? NEEDS_ASKS : 0) | (options->getters ? NEEDS_GETTERS : 0),
+	};
+	char silence[ASKED_TEXT_SIZE];
 	int ret = make_findings(&run, err);
 
 	if (ret == -EINVAL)
@@ -207,23 +191,20 @@ static int run_command(const struct profile_command *options, const struct log *
 	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)
-		ret = session__run(live_model__session(run.live), err);
-	if (!ret)
-		ret = reports__finish(run.reports, err);
+		ret = live_run__until_end(run.live, err);
 	if (!ret)
 		ret = idle_times__finish(run.idle_times, err);
-	if (!ret && options->form == ACCOUNT_CSV)
-		report_silence(&run);
-	if (options->stacks.mode == STACK_FP && run.broken)
-		log__warn(log, STACKS_BREAK_OFF);
+	/* Tables of calls have no place for who made none. */
+	if (!ret && options->form == ACCOUNT_CSV &&
+	    silent_targets__write(&live_model__model(run.live->live)->asked, silence))
+		log__warn(&log, "%s", silence);
+	stack_choice__warn_broken(&options->stacks, run.broken, &log);
 	if (!ret)
 		*status = status_of(&run);
-	samples__free(run.samples);
-	idle_times__free(run.idle_times);
-	reports__free(run.reports);
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
-	live_model__free(run.live);
+	live_run__free(run.live);
+	idle_times__free(run.idle_times);
 	return ret;
 }
 
@@ -245,7 +226,6 @@ static void report(const struct profile_command *options)
 static int start(bool diagnose, int argc, char **argv, int *status, struct error *err)
 {
 	struct profile_command options;
-	struct log log;
 	int ret = profile_options__parse(&options, diagnose, argc, argv, err);
 
 	if (subcommand__is_done(ret, diagnose ? &diagnose_options : &stat_options, status))
@@ -255,9 +235,7 @@ static int start(bool diagnose, int argc, char **argv, int *status, struct error
 		report(&options);
 		goto out;
 	}
-	log.level = options.log_level;
-	subcommand__set_bpf_log(log.level);
-	ret = run_command(&options, &log, status, err);
+	ret = run_command(&options, status, err);
 out:
 	profile_options__clear(&options);
 	return ret;

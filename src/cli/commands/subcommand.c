@@ -42,24 +42,18 @@ void subcommand__print_all(FILE *out)
 		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
 }
 
-static void say_unknown(const char *word, struct error *err)
+const struct subcommand *subcommand__find(const char *word, struct error *err)
 {
 	char words[128] = "";
 
 	for (size_t i = 0; subcommands[i].word; i++) {
+		if (!strcmp(word, subcommands[i].word))
+			return &subcommands[i];
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
 	}
 	error__set(err, -EINVAL, "no command '%.100s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
 		   word, words);
-}
-
-const struct subcommand *subcommand__find(const char *word, struct error *err)
-{
-	for (size_t i = 0; subcommands[i].word; i++)
-		if (!strcmp(word, subcommands[i].word))
-			return &subcommands[i];
-	say_unknown(word, err);
 	return NULL;
 }
 
@@ -94,10 +88,11 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-void subcommand__set_bpf_log(enum log_level level)
+struct log subcommand__set_log(enum log_level level)
 {
 	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings :
 									      print_nothing);
+	return (struct log){.level = level};
 }
 
 void subcommand__print_version(void)

@@ -58,7 +58,7 @@ void subcommand__print_version(void);
  */
 bool subcommand__is_done(int parsed, const struct option_table *table, int *status);
 
-/* libbpf's own messages: all with -vv, its warnings with -v, else none. */
-void subcommand__set_bpf_log(enum log_level level);
+/* Returns a log of this level and sets libbpf's own messages to it: all with -vv, its warnings with -v, else none. */
+struct log subcommand__set_log(enum log_level level);
 
 #endif

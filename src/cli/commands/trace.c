@@ -17,7 +17,6 @@
 #include "cli/commands/trace_end.h"
 #include "cli/options/trace_options.h"
 #include "cli/commands/trace_sink.h"
-#include "cli/commands/unknown_names.h"
 #include "cli/session/watch.h"
 #include "gen/trace.skel.h"
 #include "api/api.h"
@@ -243,7 +242,7 @@ static int check_names(const struct trace *trace, struct error *err)
 
 	if (ret)
 		return error__prefix(err, ret, "-e");
-	unknown_names__warn(selection, trace->functions, "no function of this name is known", trace->log);
+	trace_choice__warn_unknown(selection, trace->functions, "no function of this name is known", trace->log);
 	return 0;
 }
 
@@ -276,7 +275,6 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,
-		.end_with_pids = true,
 	};
 	uint64_t begin_ns = clock__boot_ns();
 	struct features features;
@@ -372,9 +370,10 @@ static void tear_down(struct trace *trace)
 	attach_gaps__free(trace->gaps);
 }
 
-static int run(const struct trace_options *options, const struct log *log, int *status, struct error *err)
+static int run(const struct trace_options *options, int *status, struct error *err)
 {
-	struct trace trace = {.options = options, .log = log};
+	const struct log log = subcommand__set_log(options->log_level);
+	struct trace trace = {.options = options, .log = &log};
 	int ret = set_up(&trace, status, err);
 
 	if (!ret) {
@@ -403,18 +402,14 @@ static void list_functions(const struct trace_selection *selection)
 int trace_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct trace_options options;
-	struct log log;
 	int ret = trace_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &trace_option_table, status)) {
-		log.level = options.log_level;
-		subcommand__set_bpf_log(log.level);
-		ret = run(&options, &log, status, err);
-	} else if (ret == TRACE_OPTIONS_LIST) {
+	if (!subcommand__is_done(ret, &trace_option_table, status))
+		ret = run(&options, status, err);
+	else if (ret == TRACE_OPTIONS_LIST)
 		list_functions(options.selection);
-	} else if (ret == TRACE_OPTIONS_SCHEMA) {
+	else if (ret == TRACE_OPTIONS_SCHEMA)
 		trace_output__print_json_schema(stdout);
-	}
 	trace_options__clear(&options);
 	return ret;
 }

@@ -9,6 +9,8 @@
 #include "api/api.h"
 #include "probe/trace_object.h"
 
+#define NAMED 8 /* unknown names: to look for one that is like it takes a millisecond */
+
 static const struct trace_plan *plan_of(const struct trace_choice *choice, uint32_t row)
 {
 	return trace_function__plan(trace_functions__at(choice->functions, row));
@@ -72,4 +74,21 @@ void trace_choice__init(struct trace_choice *choice, const struct trace_selectio
 	for (size_t row = 0; row < api_function_count && !choice->has_launches; row++)
 		choice->has_launches = plan_of(choice, (uint32_t)row)->flags & TRACE_PLAN_KERNEL &&
 				       trace_selection__wants(selection, &api_functions[row]);
+}
+
+void trace_choice__warn_unknown(const struct trace_selection *selection, const struct trace_functions *functions,
+				const char *what, const struct log *log)
+{
+	size_t at = 0, count = 0;
+	const char *name;
+
+	while ((name = trace_selection__unknown(selection, functions, &at))) {
+		const char *like = count < NAMED ? trace_selection__like(name) : NULL;
+
+		if (count++ < NAMED)
+			log__warn(log, "-e %s: %s%s%s%s", name, what, like ? "; did you mean " : "", like ? like : "",
+				  like ? "?" : "");
+	}
+	if (count > NAMED)
+		log__warn(log, "-e: so it is with %zu more", count - NAMED);
 }

@@ -31,4 +31,11 @@ struct trace_choice {
 void trace_choice__init(struct trace_choice *choice, const struct trace_selection *selection,
 			struct trace_functions *functions, struct trace_bpf *skeleton, const struct log *log);
 
+/*
+ * Warns of each name of -e that no library has: mistyped, or of one that comes later. Of many only the first are named; `what`
+ * says what is wrong with it.
+ */
+void trace_choice__warn_unknown(const struct trace_selection *selection, const struct trace_functions *functions,
+				const char *what, const struct log *log);
+
 #endif

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "cli/session/stop_signals.h"
+#include "cli/session/signals.h"
 #include "privilege/file_rights.h"
 
 /* A descriptor or a negative errno. */
@@ -29,7 +29,7 @@ int output_file__open(const char *path, struct error *err)
 	sigset_t stop, before;
 	int fd;
 
-	stop_signals__fill(&stop);
+	signals__fill_stop(&stop);
 	sigprocmask(SIG_UNBLOCK, &stop, &before);
 	fd = open_as_invoker(path);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -11,7 +11,7 @@
 /*
  * Opens it for writing, made where it is not there and else emptied, with the
  * rights of gpuprobe's caller (privilege/file_rights.h). A pipe
- * that nobody reads yet is waited for; a signal of stop_signals.h ends gpuprobe
+ * that nobody reads yet is waited for; a stop signal (signals.h) ends gpuprobe
  * on the spot meanwhile, so that no probe may be in by then. Returns a
  * descriptor, or a negative errno with a text.
  */

@@ -114,6 +114,12 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err)
 	return ret;
 }
 
+void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, const struct log *log)
+{
+	if (broken && choice->mode == STACK_FP)
+		log__warn(log, "some stacks break off: try --stack auto");
+}
+
 /* --- rows --- */
 
 int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/options/option_table.h"
 #include "gpuprobe/stack.h"
 
@@ -32,9 +33,6 @@ enum stack_option_id {
 	OPT_MIN_WAIT,
 	OPT_STACK_SAMPLE,
 };
-
-/* Said once where that happens with frame pointers alone. */
-#define STACKS_BREAK_OFF "some stacks break off: try --stack auto"
 
 /* Rows of a struct stack_choice, for commands that take none unless asked to, and that show nothing without. */
 extern const struct option_row stack_rows[];
@@ -62,5 +60,8 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err);
 /* The same for one of them, which `with` leaves without effect: "--by bytes". */
 int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
 			 struct error *err);
+
+/* Warns where stacks that are shown break off (`broken`), as they do with frame pointers alone. */
+void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, const struct log *log);
 
 #endif

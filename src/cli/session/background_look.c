@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/session/looker.h"
-#include "dump/choice.h"
 
 struct background_look {
 	const pid_t *pids;

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "collect/collector.h"
-#include "dump/choice.h"
+#include "dump/dump.h"
 #include "api/api.h"
 #include "model/dump_before.h"
 

@@ -34,7 +34,7 @@ struct live_model {
 	struct collector *collector;
 	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
 	struct overhead *overhead;   /* NULL: all probes stay in */
-	struct ask_probes asks;	     /* with options.asks, where they can be taken out */
+	struct ask_probes asks;	     /* with NEEDS_ASKS, where they can be taken out */
 	bool asks_stay;		     /* they cannot */
 	struct host_watch *host;     /* NULL: no thread is followed */
 	struct host_side unfollowed; /* where none can be */
@@ -133,7 +133,6 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		.late_sharer = on_late_process,
 		.second = on_second,
 		.arg = live,
-		.end_with_pids = options->end_with_pids,
 	};
 	int ret;
 
@@ -198,7 +197,7 @@ static int load_object(struct live_model *live, struct session_probes *probes, u
 	const struct targets *targets = options->targets;
 	struct object_options object = {
 		.check_launches = options->check_launches,
-		.profile = options->profile,
+		.profile = options->needs & NEEDS_ACCOUNT,
 		.idle_records = options->idle_time,
 		.steps = options->steps,
 		.only_watched = targets->command || targets->pid_count,
@@ -334,7 +333,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.max_processes = options->limits.max_processes,
 		.top = options->top,
 		.exact_from_start = options->targets->command,
-		.profile = options->profile,
+		.profile = options->needs & NEEDS_ACCOUNT,
 		.steps = options->steps,
 		.no_returns = options->no_returns,
 		.stack_mode = options->stacks.mode,
@@ -345,8 +344,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	struct selection selection = {
 		.sections = options->sections,
 		.api = options->api,
-		.asks = options->asks,
-		.getters = options->getters,
+		.asks = options->needs & NEEDS_ASKS,
+		.getters = options->needs & NEEDS_GETTERS,
 		.of_machine = !(options->targets->command || options->targets->pid_count),
 		.no_returns = options->no_returns,
 	};
@@ -395,7 +394,7 @@ static void begin_without_asks(struct live_model *live)
 {
 	const struct targets *targets = live->options.targets;
 
-	if (live->options.asks && !live->asks_stay && targets->pid_count && !targets->command)
+	if (live->options.needs & NEEDS_ASKS && !live->asks_stay && targets->pid_count && !targets->command)
 		live->asks.out = !watch_asks(live, false);
 }
 
@@ -537,7 +536,7 @@ int live_model__update(struct live_model *live, bool with_lists)
 	warn_unread(live, ret);
 	refresh_counts(live);
 	refresh_host(live);
-	if (live->options.asks && !live->asks_stay)
+	if (live->options.needs & NEEDS_ASKS && !live->asks_stay)
 		ask_probes__look(&live->asks, collector__model(live->collector), watch_asks, live);
 	return ret;
 }

@@ -20,6 +20,7 @@
 #include "cli/options/arguments.h"
 #include "cli/session/session.h"
 #include "cli/options/stack_options.h"
+#include "finding/finding.h"
 #include "gpuprobe/state.h"
 #include "model/model.h"
 #include "probe/selection.h"
@@ -43,12 +44,10 @@ struct live_model_limits {
 struct live_model_options {
 	const struct targets *targets; /* to outlive the counting */
 	double duration;	       /* seconds; 0: until stopped */
-	bool end_with_pids;	       /* see struct session_hooks */
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
-	bool profile;	    /* keep the profile of a run; every launch is looked at */
-	bool asks, getters; /* of the profile: probe what asks for errors, and getters; see struct selection */
-	/* With `profile`: called for each time in which a device had nothing to do; NULL: these times are only summed up */
+	unsigned int needs; /* NEEDS_* to meet, see finding/finding.h; for NEEDS_ACCOUNT every launch is looked at */
+	/* With NEEDS_ACCOUNT: called for each time in which a device had nothing to do; NULL: these times are only summed up */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
 	uint32_t steps;	     /* look for the steps that so many threads repeat, at most STEP_RECORDS; 0: none */
@@ -60,7 +59,7 @@ struct live_model_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
-	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With `profile` */
+	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With NEEDS_ACCOUNT */
 	double max_overhead;	    /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 	bool overhead_by_default;   /* nobody has asked for it: without effect where it is not to be had */
 	bool sample_launches_alone; /* for that: copies and waits are watched all the time */

@@ -31,10 +31,9 @@
 #include "cli/session/unwatchable.h"
 #include "cli/session/rescans.h"
 #include "cli/commands/silence.h"
-#include "cli/session/stop_signals.h"
+#include "cli/session/signals.h"
 #include "cli/session/stopped_parents.h"
 #include "cli/session/watch.h"
-#include "cli/files/write_signals.h"
 #include "privilege/invoker.h"
 #include "probe/holds.h"
 #include "target/proc.h"
@@ -345,11 +344,11 @@ static int open_signals(struct session *session, struct error *err)
 {
 	sigset_t set;
 
-	stop_signals__fill(&set);
+	signals__fill_stop(&set);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return error__set(err, -errno, "cannot block signals: %s", strerror(errno));
-	write_signals__survive(SIGPIPE);
+	signals__survive_write(SIGPIPE);
 	session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (session->signal_fd < 0)
 		return error__set(err, -errno, "cannot open a signalfd: %s", strerror(errno));
@@ -532,7 +531,7 @@ int session__attach(struct session *session, struct error *err)
 				   &session->refusals, &session->asked, session->rescans, session->log, err);
 	if (!ret)
 		report_attached(session);
-	if (!ret && session->hooks.end_with_pids && session->targets->pid_count)
+	if (!ret && session->targets->pid_count)
 		ret = target_exit__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
 				 &session->exits, err);
 	return ret;
@@ -677,7 +676,7 @@ void session__release_signals(struct session *session)
 	sigset_t set;
 
 	(void)session;
-	stop_signals__fill(&set);
+	signals__fill_stop(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

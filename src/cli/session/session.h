@@ -36,7 +36,6 @@ struct session_hooks {
 	void *arg;
 	/* Milliseconds that a COMMAND which was passed a signal has for its end; 0: until it ends. */
 	unsigned int grace_ms;
-	bool end_with_pids; /* when the processes that were given, and their descendants, have ended */
 };
 
 /* What a session needs of the loaded BPF object. */
@@ -48,7 +47,7 @@ struct session_probes {
 };
 
 /*
- * Blocks and takes over SIGCHLD and the signals of stop_signals.h, survives
+ * Blocks and takes over SIGCHLD and the stop signals (signals.h), survives
  * SIGPIPE, and forks the process that is to become COMMAND. -ESRCH where a
  * process that was given does not exist. `targets` and `log` must outlive the
  * session; a duration of 0 (seconds) is no deadline.
@@ -71,8 +70,8 @@ int session__attach(struct session *session, struct error *err);
 void session__process_changed(struct session *session, const struct record_library *record);
 
 /*
- * Starts COMMAND and runs the loop until COMMAND has ended, or with
- * end_with_pids the processes have, the deadline has come, a signal asks for it (with COMMAND, which has got the first one, the
+ * Starts COMMAND and runs the loop until COMMAND has ended, or all processes that were given and their descendants have, the
+ * deadline has come, a signal asks for it (with COMMAND, which has got the first one, the
  * second), or session__stop. Returns 0 or a negative errno.
  */
 int session__run(struct session *session, struct error *err);
@@ -122,7 +121,7 @@ void session__settle(struct session *session);
 /* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
 void session__detach(struct session *session);
 
-/* After session__detach: the next signal of stop_signals.h ends gpuprobe on the spot. */
+/* After session__detach: the next stop signal (signals.h) ends gpuprobe on the spot. */
 void session__release_signals(struct session *session);
 
 #endif

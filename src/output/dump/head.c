@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The line that a process begins with, see head.h.
-#include "output/dump/head.h"
+// The line that a process begins with, see parts.h.
+#include "output/dump/parts.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #include "base/json.h"
 #include "output/dump/dump.h"
 #include "model/dump_before.h"
-#include "output/dump/thread.h"
-#include "output/dump/words.h"
+#include "output/dump/parts.h"
 #include "output/json/parts.h"
 
 #define SCHEMA 1

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads summed up, see rest.h.
-#include "output/dump/rest.h"
+// Threads summed up, see parts.h.
+#include "output/dump/parts.h"
 
 #include <stdlib.h>
-
-#include "output/dump/thread.h"
 
 /* Threads in one state. */
 struct group {

@@ -4,10 +4,8 @@
 #include "output/clip.h"
 #include "output/dump/dump.h"
 #include "model/dump_before.h"
-#include "output/dump/head.h"
-#include "output/dump/rest.h"
+#include "output/dump/parts.h"
 #include "output/dump/short_stack.h"
-#include "output/dump/thread.h"
 #include "output/frame_text.h"
 
 #define THREAD_INDENT 2

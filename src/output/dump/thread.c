@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One thread in words, see thread.h.
-#include "output/dump/thread.h"
+// One thread in words, see parts.h.
+#include "output/dump/parts.h"
 
 #include "base/escape.h"
-#include "output/dump/words.h"
 #include "output/function_text.h"
 
 static void print_call(FILE *out, const struct dump_thread *thread)

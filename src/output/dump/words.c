@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words for what a thread does and waits for, see words.h.
-#include "output/dump/words.h"
+// The words for what a thread does and waits for, see parts.h.
+#include "output/dump/parts.h"
 
 const char *dump_words__run(enum dump_run run)
 {

@@ -11,7 +11,7 @@
 #include "output/clip.h"
 #include "output/finding/findings.h"
 #include "output/finding/reasons.h"
-#include "output/report/steps.h"
+#include "output/report/parts.h"
 #include "output/report/totals.h"
 #include "output/finding/verdict.h"
 #include "output/wrap.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Colours by kind and name, see color.h.
-#include "output/flame/color.h"
+// Colours by kind and name, see parts.h.
+#include "output/flame/parts.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 
 #include "api/api.h"
 #include "model/devices.h"
-#include "output/flame/label.h"
+#include "output/flame/parts.h"
 #include "output/flame/store.h"
 
 /* --- where the next frame goes --- */

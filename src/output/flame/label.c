@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of a flame graph's frames, see label.h.
-#include "output/flame/label.h"
+// Names of a flame graph's frames, see parts.h.
+#include "output/flame/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "output/flame/forms.h"
-#include "output/flame/text.h"
+#include "output/flame/parts.h"
 #include "output/report/line.h"
 #include "output/enum_names.h"
 

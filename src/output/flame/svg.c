@@ -8,11 +8,8 @@
 
 #include "base/text_stream.h"
 #include "base/xml.h"
-#include "output/flame/color.h"
+#include "output/flame/parts.h"
 #include "output/flame/forms.h"
-#include "output/flame/label.h"
-#include "output/flame/svg_page.h"
-#include "output/flame/text.h"
 
 #define WIDTH 1200
 #define MARGIN 10

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Style and script of SVG flame graphs, see svg_page.h.
-#include "output/flame/svg_page.h"
+// Style and script of SVG flame graphs, see parts.h.
+#include "output/flame/parts.h"
 
 const char flame_svg_style[] =
 	"text { font: 12px monospace; fill: #222; white-space: pre }\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers for a person, see text.h.
-#include "output/flame/text.h"
+// Numbers for a person, see parts.h.
+#include "output/flame/parts.h"
 
 #include <inttypes.h>
 #include <string.h>

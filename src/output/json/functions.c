@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What was counted of each function and on each device, see functions.h.
-#include "output/json/functions.h"
+// What was counted of each function and on each device, see parts.h.
 
 #include "api/api.h"
 #include "output/json/parts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parts of the JSON report: what it says of a process, a family of calls
- * in a file of its own, json_NAME.c. Each writes its keys and values into the
+ * in a file of its own, NAME.c. Each writes its keys and values into the
  * object that is open.
  */
 #ifndef OUTPUT_JSON_PARTS_H
@@ -80,6 +80,9 @@ void json_copy__write(struct json *j, const struct process *p);
 void json_wait__write(struct json *j, const struct process *p);
 /* Calls that have not returned: "calls_in_progress", and the longest in "in_progress", where there are any. */
 void json_open_calls__write(struct json *j, const struct model *model, const struct process *p);
+/* Keys "functions" and "devices": plain counts, by function as they were counted, and by device. */
+void json_functions__write(struct json *j, unsigned int sections, const struct process *p);
+
 void json_object__write(struct json *j, const struct process *p);
 void json_error__write(struct json *j, const struct process *p);
 

@@ -3,7 +3,6 @@
 #include "output/json/report.h"
 
 #include "output/finding/findings.h"
-#include "output/json/functions.h"
 #include "output/json/profile.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"

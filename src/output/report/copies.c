@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies and sets by process, see copies.h.
-#include "output/report/copies.h"
+// Copies and sets by process, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 
 #include "output/report/line.h"
-#include "output/report/sampling.h"
 #include "output/report/totals.h"
 #include "output/enum_names.h"
 

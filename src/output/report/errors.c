@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Failed calls by process, see errors.h.
-#include "output/report/errors.h"
+// Failed calls by process, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 

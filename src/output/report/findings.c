@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The findings at the end of the monitor's report, see findings.h.
-#include "output/report/findings.h"
+// The findings at the end of the monitor's report, see parts.h.
+#include "output/report/parts.h"
 
 #include "model/process_index.h"
 #include "output/finding/findings.h"

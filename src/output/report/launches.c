@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Launches by process and kernel, of graphs and host functions, see launches.h.
-#include "output/report/launches.h"
+// Launches by process and kernel, of graphs and host functions, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 
 #include "base/escape.h"
 #include "output/report/line.h"
-#include "output/report/sampling.h"
+#include "output/report/totals.h"
 
 #define REPORT_INDENT_2 REPORT_INDENT "    "
 

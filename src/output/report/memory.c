@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory section of the text report, see memory.h.
-#include "output/report/memory.h"
+// The memory section of the text report, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 
 #include "base/saturate.h"
 #include "model/devices.h"
 #include "output/report/line.h"
+#include "output/report/totals.h"
 #include "output/enum_names.h"
 
 /* "8000000 Bytes in 1 allocation" */

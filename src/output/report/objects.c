@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects by process, see objects.h.
-#include "output/report/objects.h"
+// Objects by process, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that have not returned, see open_calls.h.
-#include "output/report/open_calls.h"
+// Calls that have not returned, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 

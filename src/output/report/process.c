@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whose the processes are, in the text report, see process.h.
-#include "output/report/process.h"
+// Whose the processes are, in the text report, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 
@@ -8,8 +8,6 @@
 #include "model/gpu_label.h"
 #include "model/slow_calls.h"
 #include "output/report/line.h"
-#include "output/report/sampling.h"
-#include "output/report/steps.h"
 #include "output/report/totals.h"
 
 static void print_identity(FILE *out, const struct process *p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which calls are sampled, and what the probes cost, see sampling.h.
-#include "output/report/sampling.h"
+// Which calls are sampled, and what the probes cost, see parts.h.
+#include "output/report/parts.h"
 
 #include "base/quantity.h"
 #include "output/report/totals.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where memory, launches, waits and failures come from, see sites.h.
-#include "output/report/sites.h"
+// Where memory, launches, waits and failures come from, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The start of a process as text, see start.h.
-#include "output/report/start.h"
+// The start of a process as text, see parts.h.
+#include "output/report/parts.h"
 
 #include "base/escape.h"
 #include "base/quantity.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps as text, see steps.h.
-#include "output/report/steps.h"
+// Steps as text, see parts.h.
+#include "output/report/parts.h"
 
 #include <inttypes.h>
 
@@ -9,6 +9,9 @@
 #include "model/steps.h"
 #include "output/report/line.h"
 #include "output/enum_names.h"
+
+/* Submissions of a process from which on it is said that nothing repeats. */
+#define STEPS_LEAST_SUBMISSIONS 200
 
 #define SLOW_SHOWN 3
 #define SLOW_LEAST 1.5 /* times a usual one: below it there is nothing slow about a step */

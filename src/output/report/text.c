@@ -2,20 +2,9 @@
 // The report for people, see text.h; its memory section is in memory.c.
 #include "output/report/text.h"
 
-#include "output/report/copies.h"
-#include "output/report/errors.h"
-#include "output/report/findings.h"
-#include "output/report/launches.h"
 #include "output/report/line.h"
-#include "output/report/memory.h"
-#include "output/report/objects.h"
-#include "output/report/open_calls.h"
-#include "output/report/process.h"
-#include "output/report/sampling.h"
-#include "output/report/sites.h"
+#include "output/report/parts.h"
 #include "output/report/totals.h"
-#include "output/report/verdicts.h"
-#include "output/report/waits.h"
 
 void report_text__print(FILE *out, const struct model *model, const struct report_options *options)
 {

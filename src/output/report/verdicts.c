@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom in the monitor's report, see verdicts.h. The time of a step belongs behind each line's verdict.
-#include "output/report/verdicts.h"
+// Who waits for whom in the monitor's report, see parts.h. The time of a step belongs behind each line's verdict.
+#include "output/report/parts.h"
 
 #include "finding/verdict.h"
 #include "output/report/line.h"

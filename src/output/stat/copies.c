@@ -7,7 +7,7 @@
 #include "base/saturate.h"
 #include "model/profile.h"
 #include "output/report/line.h"
-#include "output/report/sampling.h"
+#include "output/report/parts.h"
 #include "output/stat/tables.h"
 #include "output/enum_names.h"
 

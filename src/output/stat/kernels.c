@@ -4,7 +4,7 @@
 
 #include "base/escape.h"
 #include "output/report/line.h"
-#include "output/report/sampling.h"
+#include "output/report/parts.h"
 #include "output/stat/tables.h"
 
 /* "256", "1-4096", or "-" where none was looked at. */

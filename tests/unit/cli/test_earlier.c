@@ -11,7 +11,7 @@
 
 #include "cli/session/earlier.h"
 #include "collect/collector.h"
-#include "dump/choice.h"
+#include "dump/dump.h"
 #include "api/api.h"
 
 #define PID 100

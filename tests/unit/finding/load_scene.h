@@ -35,7 +35,7 @@ struct load_scene {
 
 static inline struct load_scene *scene__new(void)
 {
-	const struct findings_options options = {.profile = true, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_ACCOUNT, .latest = true, .window_ns = GROWTH_WINDOW_NS};
 	struct load_scene *scene = calloc(1, sizeof(*scene));
 
 	scene->findings = findings__new(&options);

@@ -16,7 +16,7 @@
 #include "model/growth.h"
 #include "model/model.h"
 #include "output/metrics/metrics.h"
-#include "output/report/findings.h"
+#include "output/report/parts.h"
 
 static void *allocate(size_t count, size_t size)
 {

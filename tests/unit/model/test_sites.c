@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "model/sites.h"
-#include "output/report/sites.h"
+#include "output/report/parts.h"
 
 static const struct stack_frame frames[] = {
 	{.function = "cudaMalloc", .object = "libcudart.so.13"},

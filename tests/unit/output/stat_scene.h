@@ -188,7 +188,9 @@ static inline void scene__findings(struct scene *scene)
 static inline struct findings *scene_state(bool asks, bool getters)
 {
 	const struct findings_options options = {
-		.profile = true, .asks = asks, .getters = getters, .window_ns = 60 * NS_PER_S};
+		.needs = NEEDS_ACCOUNT | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
+		.window_ns = 60 * NS_PER_S,
+	};
 	struct findings *findings = findings__new(&options);
 
 	if (!findings)

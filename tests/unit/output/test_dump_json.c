@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "dump_scene.h"
-#include "output/dump/words.h"
+#include "output/dump/parts.h"
 
 static void expect_part(const struct dump_scene *scene, const char *part)
 {

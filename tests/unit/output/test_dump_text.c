@@ -10,7 +10,7 @@
 #include "dump_scene.h"
 #include "output/clip.h"
 #include "output/dump/short_stack.h"
-#include "output/dump/thread.h"
+#include "output/dump/parts.h"
 
 #define HEAD \
 	"process 4711 (python3 train.py), user ann, container trainer-0, GPU 0 (H100 80GB): 41.2 GiB, "

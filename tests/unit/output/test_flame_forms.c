@@ -13,7 +13,7 @@
 
 #include "api/api.h"
 #include "output/flame/forms.h"
-#include "output/flame/text.h"
+#include "output/flame/parts.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 /* clang-format off */
