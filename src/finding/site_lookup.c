@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Call sites and times of findings, see where.h.
+// Call sites and times of findings, see site_lookup.h.
 #include "finding/site_lookup.h"
 
 #include "api/api.h"

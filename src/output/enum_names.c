@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerators as words, see words.h.
+// Enumerators as words, see enum_names.h.
 #include "output/enum_names.h"
 
 #include "finding/host_reasons.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The reorder buffer; see order.h.
+ * The reorder buffer; see reorder.h.
  *
  * Most events are later than all pending ones, or than all but a few: they go to the end of a
  * sorted array, or a few steps before it. Events that belong further back (the end of a long call)

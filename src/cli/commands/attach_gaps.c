@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells what a trace may have missed, see gaps.h.
+// Tells what a trace may have missed, see attach_gaps.h.
 #include "cli/commands/attach_gaps.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses the monitor's command line, see options.h.
+// Parses the monitor's command line, see monitor_options.h.
 #include "cli/options/monitor_options.h"
 
 #include <errno.h>

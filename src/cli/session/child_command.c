@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Starts, guards and follows COMMAND, see command.h.
+// Starts, guards and follows COMMAND, see child_command.h.
 #include "cli/session/child_command.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up what counts CUDA calls, and looks after processes that end, see counting.h.
+// Sets up what counts CUDA calls, and looks after processes that end, see live_model.h.
 #include "cli/session/live_model.h"
 
 #include <errno.h>

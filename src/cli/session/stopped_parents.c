@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wakes those that stop with their child, see waker.h.
+// Wakes those that stop with their child, see stopped_parents.h.
 #include "cli/session/stopped_parents.h"
 
 #include <bpf/bpf.h>

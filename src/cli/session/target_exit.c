@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits for the end of the processes that were given, see exits.h.
+// Waits for the end of the processes that were given, see target_exit.h.
 #include "cli/session/target_exit.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells which processes cannot be watched, see refusals.h.
+// Tells which processes cannot be watched, see unwatchable.h.
 #include "cli/session/unwatchable.h"
 
 #include "target/proc.h"

@@ -150,12 +150,12 @@ static void test_what_fits_stays(void **state)
 /* A report at the end shows all accounts: there is room for many that are full, and an end to it. */
 static void test_profiles_have_more_room(void **state)
 {
-	const size_t fit = ENDED_ACCOUNTS_BYTES_MAX / SHARE;
+	const size_t fit = ENDED_PROFILES_BYTES_MAX / SHARE;
 	struct collector collector = {.model.now_ns = NOW, .options.profile = true};
 
 	(void)state;
 	collector__expect_reports(&collector);
-	assert_true(fit * SHARE > ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * sizeof(struct thread_profile));
+	assert_true(fit * SHARE > ENDED_PROFILES * ACCOUNT_ENDED_KEPT * sizeof(struct thread_profile));
 	add_large(&collector.model, fit, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, fit);

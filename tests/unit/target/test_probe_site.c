@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "target/probe_site.h"
+#include "target/probe_point.h"
 
 static void knows_cheap_instructions(void **state)
 {
