@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Vector addition on the CUDA runtime, with every kind of call that a tracer
- * shows: device, allocation, copies both ways, launch, stream and events, and
- * on request one that fails. Something to watch.
+ * A program to watch: vector addition on the CUDA runtime, with every kind of call that a tracer
+ * shows: device, allocation, copies both ways, launch, stream and events, and on request one that
+ * fails.
  *
- * nvcc builds it as CUDA C++ (nvcc -x cu), any C compiler as C: the kernel is
- * then PTX, which the runtime loads. See README.md beside it.
+ * nvcc builds it as CUDA C++ (nvcc -x cu), any C compiler as C: the kernel is then PTX, which the
+ * runtime loads. See README.md beside it.
  */
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -181,7 +181,7 @@ static void compare(const float *found, const float *a, const float *b, unsigned
 	}
 }
 
-/* Simulated kernels compute nothing: there, what was copied in must come out again. */
+/* Simulated kernels compute nothing: there the data copied in must come out unchanged. */
 static void verify(const struct settings *settings, struct vectors *vectors)
 {
 	if (!settings->simulated) {
@@ -192,7 +192,7 @@ static void verify(const struct settings *settings, struct vectors *vectors)
 	compare(vectors->sum, vectors->a, NULL, settings->elements);
 }
 
-/* Something for a tracer to show as failed. */
+/* Gives a tracer a failed call to show. */
 static void fail_to_allocate(void)
 {
 	void *nothing;
@@ -202,7 +202,7 @@ static void fail_to_allocate(void)
 		fprintf(stderr, "cudaMalloc of 1 PiB gave %d\n", (int)result);
 		exit(1);
 	}
-	cudaGetLastError(); /* it stays the last one otherwise */
+	cudaGetLastError(); /* otherwise it stays the last error */
 }
 
 static unsigned int number(const char *name, const char *text)
