@@ -137,9 +137,11 @@ static void release(struct vectors *vectors)
 	free(vectors->sum);
 }
 
-static void launch(const void *kernel, struct vectors *vectors, unsigned int elements, cudaStream_t stream)
+static void launch(const void *kernel, struct vectors *vectors, unsigned int elements,
+		   cudaStream_t stream)
 {
-	void *arguments[] = {&vectors->device_a, &vectors->device_b, &vectors->device_sum, &elements};
+	void *arguments[] = {&vectors->device_a, &vectors->device_b, &vectors->device_sum,
+			     &elements};
 	dim3 grid = {(elements + BLOCK - 1) / BLOCK, 1, 1}, block = {BLOCK, 1, 1};
 
 	CHECK(cudaLaunchKernel(kernel, grid, block, arguments, 0, stream));
@@ -163,7 +165,8 @@ static void add(const void *kernel, struct vectors *vectors, unsigned int elemen
 	CHECK(cudaEventSynchronize(end));
 	CHECK(cudaStreamSynchronize(stream));
 	CHECK(cudaEventElapsedTime(&ms, begin, end));
-	CHECK(cudaMemcpy(vectors->sum, vectors->device_sum, vectors->bytes, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy(vectors->sum, vectors->device_sum, vectors->bytes,
+			 cudaMemcpyDeviceToHost));
 	CHECK(cudaEventDestroy(begin));
 	CHECK(cudaEventDestroy(end));
 	CHECK(cudaStreamDestroy(stream));
@@ -176,7 +179,8 @@ static void compare(const float *found, const float *a, const float *b, unsigned
 
 		if (found[i] == expected)
 			continue;
-		fprintf(stderr, "element %u is %g, not %g\n", i, (double)found[i], (double)expected);
+		fprintf(stderr, "element %u is %g, not %g\n", i, (double)found[i],
+			(double)expected);
 		exit(1);
 	}
 }
@@ -286,6 +290,7 @@ int main(int argc, char **argv)
 	}
 	if (settings.fail)
 		fail_to_allocate();
-	printf("%u additions of %u elements on device %d\n", settings.iterations, settings.elements, device);
+	printf("%u additions of %u elements on device %d\n", settings.iterations, settings.elements,
+	       device);
 	return 0;
 }
