@@ -73,8 +73,8 @@ static void test_leaves_once_reported(void **state)
 }
 
 /*
- * This many ended processes are kept if no report has shown them. If a report was expected, the
- * others count as lost.
+ * 1,000 ended processes that no report has shown are kept. If reports are expected, the others
+ * count as lost.
  */
 static void check_unreported(bool reports, uint64_t lost)
 {

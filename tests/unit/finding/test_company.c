@@ -185,7 +185,7 @@ static void strangers_prove_nothing(void **state)
 	scene->gpu.stranger = 77;
 	assert_idle(scene, SHARE_UNKNOWN, 77);
 	assert_string_equal(corrected(scene).beside.comm, "");
-	/* It is watched since then. */
+	/* It has been watched since. */
 	scene->gpu.stranger = 101;
 	scene->model.process_count = 2;
 	scene->loads[1].launches = 0;

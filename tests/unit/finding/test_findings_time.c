@@ -55,8 +55,8 @@ static void sync_after_every_launch(void **state)
 }
 
 /*
- * Waits before which launches may be unwatched count like the others: up to half of them as single
- * ones.
+ * Waits before which launches may have been missed are split like the others: here half of them
+ * count as single ones.
  */
 static void waits_after_unwatched_launches(void **state)
 {
@@ -89,7 +89,7 @@ static void busy_gpus_are_waited_for(void **state)
 	thread->single_waits = totals(0, 0);
 	thread->batch_waits = totals(200, 9 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
-	/* Short, but almost no time, or almost none of them. */
+	/* Short, but almost no time, or almost no waits. */
 	thread->batch_waits = totals(0, 0);
 	thread->single_waits = totals(20000, NS_PER_S * 9 / 10);
 	assert_int_equal(case__detect(c), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks of processes that end, of code that is mapped, unmapped and changed, and where the BPF
-// programs learn the location of code.
+// Stacks of processes that end, of code that is mapped, unmapped and changed, and the locations of
+// code that the BPF programs get.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -425,8 +425,8 @@ static size_t allocated(void)
 }
 
 /*
- * Each lists a million functions, a file of 31 MB that takes 56 in memory: not all are kept, and a
- * dropped one is read again.
+ * Each lists a million functions, a file of 31 MB that takes 56 MB in memory: not all are kept, and
+ * a dropped one is read again.
  */
 static void what_many_processes_list_is_bounded(void **state)
 {
