@@ -137,7 +137,7 @@ static void test_max_overhead(void **state)
 	profile_options__clear(&line.options);
 }
 
-/* Growth is judged within the duration, though not by less than what a program takes to load. */
+/* The growth window fits within the duration, but is never shorter than a program takes to load. */
 static void test_window(void **state)
 {
 	static const struct {

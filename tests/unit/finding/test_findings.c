@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The core of findings: their table, texts, order, thresholds, and which rules are asked.
+// The core of findings: their table, texts, order, thresholds, and which rules are applied.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 
-/* Nothing that a broken counter comes to may overflow a text. */
+/* Not even the values of a broken counter overflow a text. */
 static void test_quantities_of_anything(void **state)
 {
 	(void)state;
@@ -281,7 +281,7 @@ static void test_order(void **state)
 	finding_list__clear(&list);
 }
 
-/* --- drawing --- */
+/* --- detection --- */
 
 static void test_nothing_of_nothing(void **state)
 {
