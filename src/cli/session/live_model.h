@@ -46,8 +46,8 @@ struct live_model_options {
 	double duration;	       /* seconds; 0: until stopped */
 	unsigned int sections;	       /* enum section: what is probed and read */
 	enum api_mode api;
-	unsigned int needs; /* NEEDS_* to meet, see finding/finding.h; for NEEDS_ACCOUNT every launch is looked at */
-	/* With NEEDS_ACCOUNT: called for each time in which a device had nothing to do; NULL: these times are only summed up */
+	unsigned int needs; /* NEEDS_* to meet, see finding/finding.h; for NEEDS_PROFILE every launch is looked at */
+	/* With NEEDS_PROFILE: called for each time in which a device had nothing to do; NULL: these times are only summed up */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
 	void *idle_arg;
 	uint32_t steps;	     /* look for the steps that so many threads repeat, at most STEP_RECORDS; 0: none */
@@ -59,7 +59,7 @@ struct live_model_options {
 	unsigned int stack_sites; /* of which calls they are taken, 1 << enum site_kind */
 	/* of live_sites */
 	struct live_filter live_filter;
-	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With NEEDS_ACCOUNT */
+	unsigned int host_rate;	    /* samples a second of threads that submit, see host/watch.h; 0: none is followed. With NEEDS_PROFILE */
 	double max_overhead;	    /* by how much probes may make a thread slower, 0.05: 5 %; 0: all probes stay in */
 	bool overhead_by_default;   /* nobody has asked for it: without effect where it is not to be had */
 	bool sample_launches_alone; /* for that: copies and waits are watched all the time */

@@ -61,8 +61,8 @@ static void size_maps(void)
 {
 	map__resize(KEYED_MAP(&thread_accounts), PLACES);
 	map__resize(KEYED_MAP(&process_accounts), PROCESSES);
-	map__resize(KEYED_MAP(&durations), ACCOUNT_DURATIONS);
-	map__resize(KEYED_MAP(&duration_numbers), ACCOUNT_DURATIONS);
+	map__resize(KEYED_MAP(&durations), PROFILE_DURATIONS);
+	map__resize(KEYED_MAP(&duration_numbers), PROFILE_DURATIONS);
 	map__resize(KEYED_MAP(&sizes), 1 << 14);
 	map__resize(KEYED_MAP(&copy_sizes), 1 << 10);
 	map__resize(KEYED_MAP(&ignored), 1 << 10);
@@ -76,7 +76,7 @@ static void fill_queues(void)
 		bpf_map_push_elem(&free_slots, &i, 0);
 	for (__u32 i = 0; i < PLACES; i++)
 		bpf_map_push_elem(&free_places, &i, 0);
-	for (__u32 i = 0; i < ACCOUNT_DURATIONS; i++)
+	for (__u32 i = 0; i < PROFILE_DURATIONS; i++)
 		bpf_map_push_elem(&free_durations, &i, 0);
 }
 

@@ -79,7 +79,7 @@ static void expect_sums(struct watched *watched)
 	idle = watched__idle(watched, &count);
 	for (size_t i = 0; i < count; i++)
 		reported_ns += idle[i].end_ns - idle[i].begin_ns;
-	for (size_t i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (size_t i = 0; i < PROFILE_DEVICES; i++) {
 		ns += profile->queues[i].idle_ns;
 		times += profile->queues[i].idle_times;
 	}

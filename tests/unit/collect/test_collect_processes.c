@@ -158,7 +158,7 @@ static void test_profiles_have_more_room(void **state)
 
 	(void)state;
 	collector__expect_reports(&collector);
-	assert_true(fit * SHARE > ENDED_PROFILES * ACCOUNT_ENDED_KEPT * sizeof(struct thread_profile));
+	assert_true(fit * SHARE > ENDED_PROFILES * PROFILE_ENDED_KEPT * sizeof(struct thread_profile));
 	add_large(&collector.model, fit, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, fit);

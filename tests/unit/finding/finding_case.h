@@ -50,7 +50,7 @@ static inline void case__add_thread(struct finding_case *c)
 static inline struct finding_case *case__new(void)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | NEEDS_ASKS | NEEDS_GETTERS,
+		.needs = NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
 	struct finding_case *c = calloc(1, sizeof(*c));

@@ -27,7 +27,7 @@ struct run {
 static inline void run__begin(struct run *run, struct process *processes, size_t count)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | NEEDS_ASKS | NEEDS_GETTERS, .window_ns = GROWTH_WINDOW_NS};
+		.needs = NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS, .window_ns = GROWTH_WINDOW_NS};
 
 	*run = (struct run){.findings = findings__new(&options)};
 	assert_non_null(run->findings);

@@ -19,7 +19,7 @@
 #define SCENE_BEGAN (1000 * NS_PER_S)
 #define MS 1000000ull
 #define US 1000ull
-#define UNKNOWN_DEVICE (ACCOUNT_DEVICES - 1)
+#define UNKNOWN_DEVICE (PROFILE_DEVICES - 1)
 
 struct load_scene {
 	struct model model;
@@ -35,7 +35,7 @@ struct load_scene {
 
 static inline struct load_scene *scene__new(void)
 {
-	const struct findings_options options = {.needs = NEEDS_ACCOUNT, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_PROFILE, .latest = true, .window_ns = GROWTH_WINDOW_NS};
 	struct load_scene *scene = calloc(1, sizeof(*scene));
 
 	scene->findings = findings__new(&options);

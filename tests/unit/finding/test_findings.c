@@ -95,7 +95,7 @@ static void test_quantities_of_anything(void **state)
 
 static struct findings *new_findings(void)
 {
-	const struct findings_options options = {.needs = NEEDS_ACCOUNT, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_PROFILE, .window_ns = GROWTH_WINDOW_NS};
 	struct findings *findings = findings__new(&options);
 
 	assert_non_null(findings);

@@ -266,7 +266,7 @@ static void totals_stand_in_for_an_profile(void **state)
 	assert_int_equal(load.copies, 7);
 	assert_int_equal(load.held_ns, 30);
 	assert_int_equal(load.blocked_ns, 300);
-	for (int i = 0; i < ACCOUNT_DEVICES; i++)
+	for (int i = 0; i < PROFILE_DEVICES; i++)
 		assert_false(load.queues[i].used);
 	scene->process.unfollowed.calls = 1;
 	assert_true(load_of(scene).estimated);

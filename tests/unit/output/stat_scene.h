@@ -191,7 +191,7 @@ static inline void scene__findings(struct scene *scene)
 static inline struct findings *scene_state(bool asks, bool getters)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
+		.needs = NEEDS_PROFILE | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
 		.window_ns = 60 * NS_PER_S,
 	};
 	struct findings *findings = findings__new(&options);
