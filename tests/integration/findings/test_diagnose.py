@@ -85,7 +85,7 @@ for _ in range(3):
 
 def test_threads_that_do_the_same():
     """They are told once, with who they are; --json has a finding of each."""
-    command = script(ALIKE)
+    command = undisturbed(*script(ALIKE))
     clock = {"CUDA_SIM_CLOCK": "kernel=300us"}
     lines = diagnose("--", *command, env=clock).stdout.splitlines()
     assert "findings: 1 warning" in lines
