@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The verdict of a run. A failure that may be by chance is tried once more, when nothing else runs. A test that passes then
-does not fail the run, but it is a fault that waits to be mended: it is listed with both outputs, and more than a few of
-them fail the run. Reports of sanitizers, signals, wrong values and harm to a program are never tried again.
+The verdict of a run. A failure that may be by chance is tried once more, when nothing else runs. A
+test that passes then does not fail the run, but it is a fault that waits to be mended: it is listed
+with both outputs, and more than a few of them fail the run. Reports of sanitizers, signals, wrong
+values and harm to a program are never tried again.
 """
 from runner.outcome import FAILED, PASSED, SKIPPED, load_of_machine
 
@@ -23,7 +24,8 @@ def _why(output):
 
 
 class Retried:
-    """A test that failed, and what became of it when it was run again; `second` is None where it did not run."""
+    """A test that failed, and what became of it when it was run again;
+    `second` is None where it did not run."""
 
     def __init__(self, first, second, load):
         self.first = first
@@ -57,11 +59,13 @@ class Verdict:
         return sum(test.state == state for test in self.tests)
 
     def write(self, path):
-        """The list of tests that passed at the second try only; that of an earlier run is removed."""
+        """The list of tests that passed at the second try only;
+        that of an earlier run is removed."""
         path.unlink(missing_ok=True)
         if self.forgiven:
             path.write_text("\n".join(one.text() for one in self.forgiven), encoding="utf-8")
-            print(f"\n{len(self.forgiven)} passed at the second try only; mend each at its cause. {path}:\n\n"
+            print(f"\n{len(self.forgiven)} passed at the second try only; "
+                  f"mend each at its cause. {path}:\n\n"
                   f"{path.read_text(encoding='utf-8')}", flush=True)
 
     def close(self):
@@ -71,11 +75,12 @@ class Verdict:
         excused = {id(one.first) for one in self.forgiven}
         for test in self.tests:
             if test.failed and id(test) not in excused:
-                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}", *_why(test.output),
-                      sep="\n")
+                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}",
+                      *_why(test.output), sep="\n")
         if forgiven > FORGIVEN:
             passed, failed = passed - forgiven, failed + forgiven
-            print(f"{forgiven} tests passed at the second try only; more than {FORGIVEN} fail the run")
+            print(f"{forgiven} tests passed at the second try only; "
+                  f"more than {FORGIVEN} fail the run")
         if self._count(SKIPPED):
             print(f"{self._count(SKIPPED)} skipped")
         print(f"{passed} passed, {failed} failed", flush=True)
@@ -83,13 +88,15 @@ class Verdict:
 
 
 def may_be_chance(tests):
-    """The failures that are worth a second try: none where so many failed that chance does not explain it."""
+    """The failures that are worth a second try: none where so many failed that chance does
+    not explain it."""
     found = [test for test in tests if test.failed and not test.certain]
     return found if len(found) <= TRIED else []
 
 
 def judge(parts, steps, flaky):
-    """Runs each failure that may be by chance once more, by the step of its name; writes the list `flaky`."""
+    """Runs each failure that may be by chance once more, by the step of its name;
+    writes the list `flaky`."""
     tests = [test for part in parts for test in part.tests]
     retried = []
     for test in may_be_chance(tests):

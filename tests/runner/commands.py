@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Steps that are commands. They print a line for each test, `ok NAME (SECONDS s)` or `not ok NAME: why` with lines about it
-behind that, and close with `N passed, N failed`. A line `# certain: WHY` behind a failure says that it is not by chance.
+Steps that are commands. They print a line for each test, `ok NAME (SECONDS s)` or `not ok NAME:
+why` with lines about it behind that, and close with `N passed, N failed`. A line `# certain: WHY`
+behind a failure says that it is not by chance.
 """
 import re
 
@@ -20,7 +21,8 @@ def parse(step, output):
         found = LINE.match(line)
         if found:
             seconds = float(found[3] or 0) / (1000 if found[4] == "ms" else 1)
-            tests.append(Outcome(step, found[2], PASSED if found[1] == "ok" else FAILED, seconds, key=found[2]))
+            tests.append(Outcome(step, found[2], PASSED if found[1] == "ok" else FAILED, seconds,
+                                 key=found[2]))
         if tests and tests[-1].failed:
             tests[-1].output += line + "\n"
     for test in tests:
@@ -33,8 +35,8 @@ def parse(step, output):
 
 class Command:
     """
-    A command of at most so many seconds. `once_more` is the command for a single test, with {test} for its name; None
-    where a test makes no sense by itself: all of it is run again then.
+    A command of at most so many seconds. `once_more` is the command for a single test, with {test}
+    for its name; None where a test makes no sense by itself: all of it is run again then.
     """
 
     def __init__(self, name, command, seconds, once_more=None):
@@ -49,8 +51,10 @@ class Command:
         tests = parse(self.name, output)
         closing = CLOSING.findall(output)
         told = sum(map(int, closing[-1])) if closing else 0
-        if told != len(tests) or not tests or (status != 0 and not any(test.failed for test in tests)):
-            tests.append(failure(self.name, "all of it", f"{output[-4000:]}\n{ending(status)}; {told} tests in the "
+        if told != len(tests) or not tests or (status != 0
+                                               and not any(test.failed for test in tests)):
+            tests.append(failure(self.name, "all of it",
+                                 f"{output[-4000:]}\n{ending(status)}; {told} tests in the "
                                  f"closing line, {len(tests)} named\n"))
         return tests
 
@@ -58,7 +62,8 @@ class Command:
         return self._run(self.command)
 
     def again(self, test):
-        """The test once more; where the step broke off, or has no such test by itself, all of it."""
+        """The test once more; where the step broke off,
+        or has no such test by itself, all of it."""
         tests = []
         if self.once_more and test.key:
             tests = self._run([str(word).replace("{test}", test.key) for word in self.once_more])

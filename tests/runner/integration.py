@@ -14,9 +14,11 @@ FOLDER = "tests/integration"  # pytest's root: names of tests are relative to it
 
 
 class Integration:
-    """Those of the tests that have these marks, with this gpuprobe; `before` are words in front of pytest."""
+    """Those of the tests that have these marks, with this gpuprobe;
+    `before` are words in front of pytest."""
 
-    def __init__(self, name, build, program, marks, options=(), tests=None, before=(), folder=FOLDER):
+    def __init__(self, name, build, program, marks, options=(), tests=None, before=(),
+                 folder=FOLDER):
         self.name = f"integration, {name}"
         self.folder = folder
         self.build = build
@@ -28,13 +30,14 @@ class Integration:
 
     def _pytest(self, results, options, tests, before):
         """Runs pytest, whose output goes to ours; its status, None where it took too long."""
-        env = {**os.environ, "GPUPROBE_BUILD": str(self.build), "GPUPROBE_PROGRAM": str(self.program),
-               "GPUPROBE_TEST_RESULTS": str(results), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary", *options, "-m", self.marks,
-                   *tests]
+        env = {**os.environ, "GPUPROBE_BUILD": str(self.build),
+               "GPUPROBE_PROGRAM": str(self.program), "GPUPROBE_TEST_RESULTS": str(results),
+               "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary",
+                   *options, "-m", self.marks, *tests]
         try:
-            return subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                  check=False).returncode
+            return subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                  timeout=SECONDS, check=False).returncode
         except subprocess.TimeoutExpired:
             return None
 
@@ -49,7 +52,8 @@ class Integration:
             if test.failed:
                 print(test.output, flush=True)
         if status not in (0, 1) or not found:
-            found.append(failure(self.name, "pytest", f"pytest {ending(status)}\n", "the run broke off"))
+            found.append(failure(self.name, "pytest", f"pytest {ending(status)}\n",
+                                 "the run broke off"))
         return found
 
     def run(self):
@@ -57,4 +61,5 @@ class Integration:
 
     def again(self, test):
         """The test once more, by itself in the process of pytest, nothing beside it."""
-        return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name), None)
+        return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name),
+                    None)

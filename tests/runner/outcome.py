@@ -8,9 +8,11 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
 def load_of_machine():
-    """How busy the machine is now, in words: load averages, tasks that run, and the share of time spent waiting for a CPU."""
+    """How busy the machine is now, in words: load averages, tasks that run,
+    and the share of time spent waiting for a CPU."""
     one, five, _, tasks, _ = Path("/proc/loadavg").read_text(encoding="ascii").split()
-    text = f"load {one} {five}, running {tasks.split('/')[0]} of {tasks.split('/')[1]} tasks on {os.cpu_count()} CPUs"
+    text = (f"load {one} {five}, running {tasks.split('/')[0]} of {tasks.split('/')[1]} tasks on "
+            f"{os.cpu_count()} CPUs")
     try:
         pressure = Path("/proc/pressure/cpu").read_text(encoding="ascii").split()
     except OSError:
@@ -21,8 +23,8 @@ def load_of_machine():
 @dataclass
 class Outcome:
     """
-    A test that ended. `key` is what its step needs to run it again. `certain` says why a failure is never tried again,
-    and is empty where a second try may tell.
+    A test that ended. `key` is what its step needs to run it again.
+    `certain` says why a failure is never tried again, and is empty where a second try may tell.
     """
 
     step: str
@@ -52,7 +54,8 @@ class Part:
 
     def line(self):
         skipped = f", {self.count(SKIPPED)} skipped" if self.count(SKIPPED) else ""
-        return f"{self.name}: {self.count(PASSED)} passed, {self.count(FAILED)} failed{skipped} ({self.seconds:.1f} s)"
+        return (f"{self.name}: {self.count(PASSED)} passed, {self.count(FAILED)} failed{skipped} "
+                f"({self.seconds:.1f} s)")
 
 
 def failure(step, name, output, certain="", seconds=0.0, key=None):
@@ -61,7 +64,8 @@ def failure(step, name, output, certain="", seconds=0.0, key=None):
 
 
 def pick(tests, wanted):
-    """What became of a test in a second run: its own outcome, or that of all tests where it was no single one."""
+    """What became of a test in a second run: its own outcome, or that of all tests where it was
+    no single one."""
     for test in tests:
         if test.name == wanted.name:
             return test

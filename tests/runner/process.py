@@ -20,12 +20,14 @@ def _kill_group(process):
 
 def capture(command, seconds, env=None):
     """
-    Runs it with these variables set besides. Returns (status, output); the status is None where it took too long. Then, or
-    when it has ended, all that it started in its process group and left there is killed: it is not waited for.
+    Runs it with these variables set besides. Returns (status, output); the status is None where it
+    took too long. Then, or when it has ended, all that it started in its process group and left
+    there is killed: it is not waited for.
     """
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen([str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
-                                   stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, process_group=0)
+        process = subprocess.Popen(
+            [str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, process_group=0)
         said = ""
         try:
             process.wait(seconds)

@@ -9,7 +9,8 @@ from runner.process import capture, ending
 
 SECONDS = 900  # under valgrind a minute becomes many
 MARKS = {"       OK ": PASSED, "  FAILED  ": FAILED, "  SKIPPED ": SKIPPED}
-LINE = re.compile(r"^\[(       OK |  FAILED  |  SKIPPED )\] (\w+)$", re.M)  # the failed are listed at the end once more
+# the failed are listed at the end once more
+LINE = re.compile(r"^\[(       OK |  FAILED  |  SKIPPED )\] (\w+)$", re.M)
 REPORT = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|^==\d+== ", re.M)
 # cmocka's words for a signal, and for two values that should be equal.
 SIGNAL = re.compile(r"^Test failed with exception: (.*)", re.M)
@@ -39,25 +40,29 @@ class Units:
         self.workers = workers
 
     def _run(self, program):
-        """The tests of a program. One that ends without a word about them counts as one that failed."""
+        """The tests of a program. One that ends without a word about them counts as
+        one that failed."""
         begin = time.monotonic()
         status, output = capture([*self.before, program], SECONDS, self.env)
         seconds = time.monotonic() - begin
         states = {case: MARKS[mark] for mark, case in LINE.findall(output)}
-        tests = [Outcome(self.name, f"{program.name} {case}", state, key=program) for case, state in states.items()]
+        tests = [Outcome(self.name, f"{program.name} {case}", state, key=program)
+                 for case, state in states.items()]
         bad = [test for test in tests if test.failed]
         for test in bad:
             test.output, test.certain = output, certain_of(status, output)
             test.load = load_of_machine()
         if not bad and (status != 0 or not tests):
-            tests.append(failure(self.name, program.name, f"{output}\n{program.name} {ending(status)}\n",
+            tests.append(failure(self.name, program.name,
+                                 f"{output}\n{program.name} {ending(status)}\n",
                                  certain_of(status, output), key=program))
         part = Part(f"{self.name} {program.name}", tests, seconds)
         print("".join(test.output for test in bad[:1]) + part.line(), flush=True)
         return part
 
     def programs(self):
-        return sorted(path for path in self.folder.glob("test_*") if path.is_file() and path.name not in self.leaves)
+        return sorted(path for path in self.folder.glob("test_*")
+                      if path.is_file() and path.name not in self.leaves)
 
     def run(self):
         with ThreadPoolExecutor(self.workers) as pool:
@@ -66,9 +71,11 @@ class Units:
         for part in parts:  # cmocka tells no times: the program's first test bears them.
             if part.tests:
                 part.tests[0].seconds = part.seconds
-        return tests or [failure(self.name, "programs", f"no test programs in {self.folder}", "nothing to run")]
+        return tests or [failure(self.name, "programs", f"no test programs in {self.folder}",
+                                 "nothing to run")]
 
     def again(self, test):
-        """The test once more, with the others of its program; where that had broken off, all of them."""
+        """The test once more, with the others of its program;
+        where that had broken off, all of them."""
         tests = self._run(test.key).tests
         return pick(tests, test)

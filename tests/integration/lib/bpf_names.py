@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What gpuprobe's BPF programs and maps are called in the kernel, and how the maps look: from the BTF of the objects
-of the build, since a name like "events" is not gpuprobe's alone.
+What gpuprobe's BPF programs and maps are called in the kernel, and how the maps look:
+from the BTF of the objects of the build, since a name like "events" is not gpuprobe's alone.
 """
 import functools
 import json
@@ -14,8 +14,8 @@ from lib import paths
 LENGTH = 15  # the kernel cuts names
 PREFIX = 8   # libbpf cuts the object's name before ".rodata"
 # Of enum bpf_map_type, as bpftool calls them.
-TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue", 27: "ringbuf",
-         29: "task_storage"}
+TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue",
+         27: "ringbuf", 29: "task_storage"}
 # Those that gpuprobe makes without an object, to try what the kernel takes, or to read its records.
 TRIAL_PROGRAMS = {"empty", "reading", "trial"}
 TRIAL_MAPS = {("trial", "array", 4, 8), ("mapping_events", "perf_event_array", 4, 4)}
@@ -24,7 +24,8 @@ TRIAL_MAPS = {("trial", "array", 4, 8), ("mapping_events", "perf_event_array", 4
 def bpftool(*args):
     """What `bpftool ARGS` answers."""
     env = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
-    done = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, text=True,
+                          env=env, check=False)
     if done.returncode:
         raise RuntimeError(f"bpftool {args}: {done.returncode}: {done.stdout[-500:]}{done.stderr}")
     return json.loads(done.stdout or "[]")
@@ -50,13 +51,15 @@ class Types:
         return self.types[self.types[number]["type_id"]]["nr_elems"]
 
     def programs(self):
-        """All functions that are seen from outside; not each is a program, but nothing else has its name."""
+        """All functions that are seen from outside; not each is a program,
+        but nothing else has its name."""
         return {entry["name"][:LENGTH] for entry in self.types.values()
                 if entry["kind"] == "FUNC" and entry["linkage"] == "global"}
 
     def map(self, variable):
         """Name, type, sizes of key and value; a kind of map without them has 0."""
-        members = {member["name"]: member["type_id"] for member in self.types[variable["type_id"]]["members"]}
+        members = {member["name"]: member["type_id"]
+                   for member in self.types[variable["type_id"]]["members"]}
         sizes = [self.number(members[f"{part}_size"]) if f"{part}_size" in members
                  else self.size(self.types[members[part]]["type_id"]) if part in members else 0
                  for part in ("key", "value")]
@@ -64,13 +67,15 @@ class Types:
 
     def maps(self):
         """All that the object defines."""
-        [section] = [entry for entry in self.types.values() if (entry["kind"], entry["name"]) == ("DATASEC", ".maps")]
+        [section] = [entry for entry in self.types.values()
+                     if (entry["kind"], entry["name"]) == ("DATASEC", ".maps")]
         return {self.map(self.types[entry["type_id"]]) for entry in section["vars"]}
 
 
 @functools.lru_cache(maxsize=1)
 def known():
-    """Names of programs; (name, type, size of key, of value) of maps, and names of those that hold variables."""
+    """Names of programs; (name, type, size of key, of value) of maps,
+    and names of those that hold variables."""
     programs, maps, variables = set(TRIAL_PROGRAMS), set(TRIAL_MAPS), set()
     for source in sorted((paths.ROOT / "bpf").glob("*.bpf.c")):
         types = Types(paths.BUILD / "bpf" / f"{source.stem}.o")
@@ -82,15 +87,17 @@ def known():
 
 
 def is_program(program):
-    """Whether this, of `bpftool prog show`, which may tell a name that was cut in full, may be gpuprobe's."""
+    """Whether this, of `bpftool prog show`, which may tell a name that was cut in full,
+    may be gpuprobe's."""
     return program.get("name", "")[:LENGTH] in known()[0]
 
 
 def is_map(entry):
     """
-    Whether this, of `bpftool map show`, may be gpuprobe's. Not so the map ".rodata.cst32", for the compiler's
-    constants, which is the same in whosever object.
+    Whether this, of `bpftool map show`, may be gpuprobe's. Not so the map ".rodata.cst32",
+    for the compiler's constants, which is the same in whosever object.
     """
     _, maps, variables = known()
     name = entry.get("name")
-    return name in variables or (name, entry["type"], entry["bytes_key"], entry["bytes_value"]) in maps
+    return name in variables or (name, entry["type"], entry["bytes_key"],
+                                 entry["bytes_value"]) in maps

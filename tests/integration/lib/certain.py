@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Which failures are certain: reports of sanitizers, signals, wrong counts, harm to a program. tests/run.py never tries
-those again, whatever the test. Everything else, such as an answer that came too late, may be the machine's doing.
+Which failures are certain: reports of sanitizers, signals, wrong counts, harm to a program.
+tests/run.py never tries those again, whatever the test. Everything else, such as an answer that
+came too late, may be the machine's doing.
 """
 import re
 import subprocess
 
-# A statement that looks at how a process ended or how a request was answered, where numbers are no counts.
+# A statement that looks at how a process ended or how a request was answered,
+# where numbers are no counts.
 ABOUT_ENDS = re.compile(r"\b(status|returncode|poll\(|wait\(|exit_?code|\.code)")
 SIGNALS = range(129, 193)  # as shells tell that a signal ended a command
 
@@ -20,7 +22,8 @@ class Report(AssertionError):
 
 
 class Comparisons:
-    """The values of the last `==` that failed in this test, as pytest's rewritten assertions give them."""
+    """The values of the last `==` that failed in this test,
+    as pytest's rewritten assertions give them."""
 
     def __init__(self):
         self.last = None
@@ -43,7 +46,8 @@ def _numbers(value, depth=4):
 
 
 def _is_signal(value):
-    return isinstance(value, int) and not isinstance(value, bool) and (value < 0 or value in SIGNALS)
+    return (isinstance(value, int) and not isinstance(value, bool)
+            and (value < 0 or value in SIGNALS))
 
 
 def _of_comparison(statement, values):

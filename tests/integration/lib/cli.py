@@ -8,7 +8,8 @@ from lib.probe import environment
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
-# Words before a command that run it where its default port is taken: in a network of its own, by a socket that it has.
+# Words before a command that run it where its default port is taken: in a network of its own,
+# by a socket that it has.
 PORT_9000_TAKEN = ["unshare", "--net", "--", paths.PYTHON, "-c", """
 import os, signal, socket, sys
 taken = socket.create_server(("0.0.0.0", 9000))
@@ -27,8 +28,9 @@ def with_capabilities(words):
 
 def run(*args, before=(), timeout=120, **env):
     """Runs gpuprobe to its end; `before` are words in front of the command."""
-    return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env), text=True,
-                          capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, check=False)
+    return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env),
+                          text=True, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL,
+                          check=False)
 
 
 def fails(done, status, *words):

@@ -26,13 +26,14 @@ def captured_launches(process):
 
 def copies(process):
     """(kind, mode) -> (calls, bytes)."""
-    return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+    return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"]
+            if c["calls"]}
 
 
 def as_executed(seen, true):
     """
-    The copies seen, as the truth tells what was executed: there P2P are the functions for peers alone, and a copy
-    of unified addresses from one device to another is D2D.
+    The copies seen, as the truth tells what was executed: there P2P are the functions for peers
+    alone, and a copy of unified addresses from one device to another is D2D.
     """
     told = dict(seen)
     for mode in ("sync", "async"):
@@ -47,7 +48,8 @@ def as_executed(seen, true):
 
 
 def sides(process):
-    """What copies were, kind -> host side -> (calls, bytes): as the truth's `copy_sides`. Not of batches."""
+    """What copies were, kind -> host side -> (calls, bytes): as the truth's `copy_sides`.
+    Not of batches."""
     kinds = {}
     for c in process["copies"]:
         if c["kind"] == "set":
@@ -97,7 +99,8 @@ def memory(process):
 def with_context(process):
     """kind -> (number, bytes) of what went with its context."""
     return {kind: (totals["with_context"], totals["with_context_bytes"])
-            for kind, totals in process["memory"].items() if isinstance(totals, dict) and totals["with_context"]}
+            for kind, totals in process["memory"].items()
+            if isinstance(totals, dict) and totals["with_context"]}
 
 
 def ranges(process):
@@ -132,25 +135,28 @@ def lost(report):
 
 
 def check_process(process, truth, api="auto", checked=False):
-    """Everything that the truth file tells, against a process of a final report with all sections."""
+    """Everything that the truth file tells, against a process of a final report
+    with all sections."""
     seen = {
         "launches": launches(process), "captured_launches": captured_launches(process),
         "graph_launches": process["graph_launches"],
         # Graphs of unknown size are not expected of programs that were watched from the start.
-        "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
+        "graph_kernels": process["graph_kernels"],
+        "unsized": process["graph_launches_of_unknown_size"],
         "copies": as_executed(copies(process), truth.copies(api)), "memory": memory(process),
         "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
-        "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
+        "errors": {key: count for key, count in errors(process).items()
+                   if checked or "Launch" not in key[1]},
     }
     true = {
         "launches": truth.launches(api), "captured_launches": truth.captured_launches(api),
-        "graph_launches": truth.graph_launches(api), "graph_kernels": truth.graph_kernels(api), "unsized": 0,
+        "graph_launches": truth.graph_launches(api),
+        "graph_kernels": truth.graph_kernels(api), "unsized": 0,
         "copies": truth.copies(api), "memory": truth.memory(), "ranges": truth.ranges(),
-        "with_context": truth.with_context(),
-        "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),
-        "errors": truth.errors(api, launches=checked),
+        "with_context": truth.with_context(), "allocation_failures": truth.allocation_failures(api),
+        "free_failures": truth.free_failures(api), "errors": truth.errors(api, launches=checked),
     }
     assert seen == true
     assert not process["since_attach"]
@@ -158,19 +164,20 @@ def check_process(process, truth, api="auto", checked=False):
 
 def lost_with_strangers(result, *pids):
     """
-    lost() of a gpuprobe -v that watched the machine: other programs may have files that get no probes, of which it
-    tells by their process. None of these processes has one.
+    lost() of a gpuprobe -v that watched the machine: other programs may have files that get no
+    probes, of which it tells by their process. None of these processes has one.
     """
     told = [line for line in result.stderr.splitlines() if "functions probed" not in line
             and any(re.search(rf"\bprocess {pid}\b", line) for pid in pids)]
     assert not told
-    return {reason: count for reason, count in lost(result.final).items() if reason != "library_skipped"}
+    return {reason: count for reason, count in lost(result.final).items()
+            if reason != "library_skipped"}
 
 
 def check(result, api="auto", checked=False, strangers=False):
     """
-    Every process, as it was last shown, against its truth file, and nothing lost. With `strangers`, gpuprobe -v watched
-    the machine.
+    Every process, as it was last shown, against its truth file, and nothing lost.
+    With `strangers`, gpuprobe -v watched the machine.
     """
     pids = [truth.pid for truth in result.truths]
     assert (lost_with_strangers(result, *pids) if strangers else lost(result.final)) == {}

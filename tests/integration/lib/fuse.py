@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A file system that a program serves (FUSE), spoken to the kernel directly: one file in one directory, served from
-memory, late if it is told to, until it is told to fall silent. Whoever asks it anything then waits for ever.
+A file system that a program serves (FUSE), spoken to the kernel directly: one file in one
+directory, served from memory, late if it is told to, until it is told to fall silent. Whoever asks
+it anything then waits for ever.
 """
 import ctypes
 import os
@@ -40,7 +41,8 @@ class Served:
         self.path = directory / name
         self.silent = False
         self.late = 0  # seconds that each reading of the file takes
-        self.askers = []  # of each reading of the file while it is silent or late: who it was, and its parent
+        # For each reading of the file while it is silent or late: the process and its parent.
+        self.askers = []
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"
         call(libc.mount, b"served", str(directory).encode(), b"fuse", 0, options.encode())
@@ -65,7 +67,8 @@ class Served:
         return len(self.askers)
 
     def asked_by(self, pid):
-        """How often by this process and its children; other programs of the machine may read it, too."""
+        """How often by this process and its children; other programs of the machine may read it,
+        too."""
         return sum(pid in asker for asker in self.askers)
 
     def fall_silent(self):
@@ -96,7 +99,8 @@ class Served:
     def attributes(self, node):
         mode = stat.S_IFDIR | 0o755 if node == 1 else stat.S_IFREG | 0o755
         size = 0 if node == 1 else len(self.content)
-        return struct.pack("<QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+        return struct.pack("<QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0,
+                           mode, 1, 0, 0, 0, 4096, 0)
 
     def answer(self, opcode, node, body):
         if opcode == INIT:

@@ -6,7 +6,8 @@ from lib.steps import Steps
 
 def wait_for_in_flight(running, expected):
     """The first report that shows exactly this in flight."""
-    return running.wait_for(lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
+    return running.wait_for(
+        lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
 
 
 def wait_in_flight(running, expected):
@@ -33,7 +34,8 @@ def copy(stream, size=1000, form=""):
         super().__init__(probe, self.PRELUDE, body, "step()", **options)
 
     def shows(self, **expected):
-        """Waits for a process of a report with this in flight, by kind, and lets the script go on."""
+        """Waits for a process of a report with this in flight, by kind,
+        and lets the script go on."""
         process = wait_in_flight(self.running, expected)
         self.go_on()
         return process

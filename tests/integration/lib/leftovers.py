@@ -22,8 +22,9 @@ TRACEFS = Path("/sys/kernel/tracing")
 @functools.lru_cache(maxsize=1)
 def tracefs_answers():
     """
-    Whether the kernel's list of uprobe events can be read. A kernel that has faulted with the lock of
-    that list held never answers again until it is booted anew; who asks it cannot even be killed.
+    Whether the kernel's list of uprobe events can be read. A kernel that has faulted with the lock
+    of that list held never answers again until it is booted anew;
+    who asks it cannot even be killed.
     """
     mount_tracefs()
     if not (TRACEFS / "uprobe_events").exists():
@@ -38,7 +39,8 @@ def tracefs_answers():
 
 
 def bpftool(kind):
-    """It gives up where an object goes away while it asks for it, as others' do: then it is asked again."""
+    """It gives up where an object goes away while it asks for it, as others' do:
+    then it is asked again."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(RuntimeError):
@@ -49,9 +51,11 @@ def bpftool(kind):
 
 def all_objects():
     """(kind, id) -> name of every BPF object that gpuprobe may have made."""
-    programs = {program["id"]: program["name"] for program in bpftool("prog") if bpf_names.is_program(program)}
+    programs = {program["id"]: program["name"] for program in bpftool("prog")
+                if bpf_names.is_program(program)}
     found = {("prog", number): name for number, name in programs.items()}
-    found |= {("map", entry["id"]): entry["name"] for entry in bpftool("map") if bpf_names.is_map(entry)}
+    found |= {("map", entry["id"]): entry["name"] for entry in bpftool("map")
+              if bpf_names.is_map(entry)}
     found |= {("link", link["id"]): programs[link["prog_id"]] for link in bpftool("link")
               if link.get("prog_id") in programs}
     return found
@@ -76,8 +80,8 @@ def objects_in(directory):
 
 def objects_of(pid):
     """
-    (kind, id) of the BPF objects that a process holds by its descriptors. One that is ending can have them in
-    its last thread alone, when its first one has none any more.
+    (kind, id) of the BPF objects that a process holds by its descriptors.
+    One that is ending can have them in its last thread alone, when its first one has none any more.
     """
     held = set()
     with contextlib.suppress(OSError):
@@ -126,8 +130,8 @@ def events_of(pid):
 
 def is_owner(pid, group):
     """
-    Whether the process, by the pid that it has in its own pid namespace, is the gpuprobe that has made the events:
-    another one that has got its pid since began later.
+    Whether the process, by the pid that it has in its own pid namespace,
+    is the gpuprobe that has made the events: another one that has got its pid since began later.
     """
     if namespace_of(pid) != group.namespace:
         return False
@@ -144,7 +148,8 @@ def is_owner(pid, group):
 
 def present():
     """All of gpuprobe's that is in the kernel, also what a living one holds."""
-    return {**all_objects(), **{("event", group): f"{sites} sites" for group, sites in events().items()}}
+    return {**all_objects(),
+            **{("event", group): f"{sites} sites" for group, sites in events().items()}}
 
 
 def left_over(found=None):
@@ -167,12 +172,14 @@ def watchers():
 
 def assert_none(before=(), timeout=120):
     """
-    Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away, but for
-    what was there `before`. With 90 links, of a neighbour that was killed, that is half a minute on a busy machine.
+    Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away, but
+    for what was there `before`. With 90 links, of a neighbour that was killed, that is half a
+    minute on a busy machine.
     """
     end = time.monotonic() + timeout
     left = {key: name for key, name in present().items() if key not in before}
-    # Who holds what takes looking through all processes' descriptors: only where there is something.
+    # Who holds what takes looking through all processes' descriptors:
+    # only where there is something.
     left = left_over(left) if left else left
     while left and time.monotonic() < end:
         time.sleep(0.2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes that a test has started, however many forks away: they have its mark in their environment."""
+"""Processes that a test has started, however many forks away:
+they have its mark in their environment."""
 import os
 import signal
 import time
@@ -14,7 +15,8 @@ def processes_with(mark):
             continue
         try:
             if mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
-                found[int(name)] = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                found[int(name)] = (
+                    Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()[0])
         except OSError:
             continue
     return found

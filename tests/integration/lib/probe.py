@@ -58,8 +58,9 @@ def send(pid, number):
 
 def kill_tree(pid):
     """
-    Kills a process and all that it started: where a test has failed half-way. They are stopped first: one that is forked
-    while they are being killed would stay, and be stopped for ever if gpuprobe was holding it.
+    Kills a process and all that it started: where a test has failed half-way. They are stopped
+    first: one that is forked while they are being killed would stay, and be stopped for ever if
+    gpuprobe was holding it.
     """
     stopped, quiet = set(), 0
     while quiet < 2:
@@ -74,7 +75,8 @@ def kill_tree(pid):
 
 
 def is_watching(pid):
-    """Whether a gpuprobe waits for events (epoll_wait): only when the probes of all that it found are made."""
+    """Whether a gpuprobe waits for events (epoll_wait):
+    only when the probes of all that it found are made."""
     with open(f"/proc/{pid}/syscall", encoding="ascii") as syscall:
         return syscall.read().split()[0] == EPOLL_WAIT
 
@@ -89,7 +91,8 @@ def wait_until_watching(process, timeout=60):
 
 
 def wait_until(condition, why, timeout=60):
-    """What condition() returns when that is true; `why` tells what has not come, or is called for that."""
+    """What condition() returns when that is true; `why` tells what has not come,
+    or is called for that."""
     end = time.monotonic() + timeout
     while not (found := condition()):
         assert time.monotonic() < end, why() if callable(why) else why
@@ -109,7 +112,8 @@ def is_held(pid, name):
 
 def wait_until_held(pid, name):
     """Until a process of that name below the gpuprobe has been stopped."""
-    wait_until(lambda: any(is_held(child, name) for child in descendants(pid)), f"no {name} was held")
+    wait_until(lambda: any(is_held(child, name) for child in descendants(pid)),
+               f"no {name} was held")
 
 
 def wait_for_file(path, timeout=60):
@@ -175,20 +179,24 @@ class Result:
     def process(self):
         """The only process at the end."""
         processes = self.processes
-        assert len(processes) == 1, f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}"
+        assert len(processes) == 1, (
+            f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}")
         return processes[0]
 
     @property
     def processes(self):
-        """Those of the final report, and those that had ended and left it: each as the last report shows it that has it."""
+        """Those of the final report, and those that had ended and left it:
+        each as the last report shows it that has it."""
         shown = {}  # an exec gives a process of the same pid and start
         for report in self.reports:
             ended = [p for p in report["processes"] if p["ended"] or report["final"]]
-            shown.update({key: [p for p in ended if key_of(p) == key] for key in map(key_of, ended)})
+            shown.update({key: [p for p in ended if key_of(p) == key]
+                          for key in map(key_of, ended)})
         return [process for same in shown.values() for process in same]
 
     def last_seen(self, pid):
-        """The process in the last report that shows it: with periodic reports it leaves after its end."""
+        """The process in the last report that shows it:
+        with periodic reports it leaves after its end."""
         return [p for report in self.reports for p in report["processes"] if p["pid"] == pid][-1]
 
     def process_of(self, pid):
@@ -234,7 +242,8 @@ class Running:
         try:
             line = self._lines.get(timeout=timeout)
         except queue.Empty:
-            raise TimeoutError(f"gpuprobe said nothing for {timeout} s; stderr: {self.stderr}") from None
+            raise TimeoutError(
+                f"gpuprobe said nothing for {timeout} s; stderr: {self.stderr}") from None
         if line is not None:
             self.stdout += line
         return line
@@ -256,19 +265,22 @@ class Running:
             found = look(last)
             if found:
                 return found
-        raise TimeoutError(f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
+        raise TimeoutError(
+            f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
 
     def wait_for(self, condition, timeout=60):
         """The first report that meets the condition."""
         return self.find(lambda report: report if condition(report) else None, timeout)
 
     def read_until(self, text, timeout=60):
-        """What it has said by the line with which `text` is there, for those whose reports are text."""
+        """What it has said by the line with which `text` is there,
+        for those whose reports are text."""
         end = time.monotonic() + timeout
         seen = ""
         while text not in seen:
             line = self.line(timeout)
-            assert line is not None and time.monotonic() < end, f"no {text!r} in {seen[-4000:]}; stderr: {self.stderr}"
+            assert line is not None and time.monotonic() < end, (
+                f"no {text!r} in {seen[-4000:]}; stderr: {self.stderr}")
             seen += line
         return seen
 
@@ -313,36 +325,41 @@ class Probe:
         self.runs += 1
         truth_dir = self.directory / f"truth{self.runs}"
         truth_dir.mkdir()
-        changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json", **(env or {})}
-        # The only CUDA libraries that count are those of the build, also where the machine has real ones.
+        changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json",
+                   **(env or {})}
+        # The only CUDA libraries that count are those of the build,
+        # also where the machine has real ones.
         options = []
         for library in libraries:
-            options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path", str(library)]
+            options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path",
+                        str(library)]
         return environment(**changes), truth_dir, options
 
-    def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None, status=0):
+    def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None,
+            status=0):
         """Runs `gpuprobe base args -- command` to its end. A status of None allows any."""
         environ, truth_dir, options = self._prepare(env, libraries)
         argv = [str(paths.GPUPROBE), *base, *options, *map(str, args)]
         if command:
             argv += ["--", *map(str, command)]
-        done = subprocess.run(argv, env=environ, cwd=cwd, text=True, capture_output=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(argv, env=environ, cwd=cwd, text=True, capture_output=True,
+                              timeout=timeout, stdin=subprocess.DEVNULL, check=False)
         result = Result(done.returncode, done.stdout, done.stderr, truth_dir)
         assert status is None or result.status == status, \
             f"gpuprobe ended with {result.status}: {done.stderr}"
         return result
 
-    def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1, env=None,
-              libraries=(), cwd=None):
+    def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1,
+              env=None, libraries=(), cwd=None):
         """
-        Starts it beside the test, without COMMAND's own output; a context manager. Without `interval` where there
-        are no reports.
+        Starts it beside the test, without COMMAND's own output; a context manager.
+        Without `interval` where there are no reports.
         """
         environ, truth_dir, options = self._prepare(env, libraries)
         reports = [] if interval is None else ["--display-interval", str(interval)]
         argv = [str(paths.GPUPROBE), *base, *reports, *options, *map(str, args)]
         if command:
-            # In the middle of a report that is longer than the pipe takes at once, a line would hurt.
+            # In the middle of a report that is longer than the pipe takes at once,
+            # a line would hurt.
             argv += ["--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *map(str, command)]
         return Running(argv, environ, truth_dir, cwd)

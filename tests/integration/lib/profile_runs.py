@@ -11,7 +11,8 @@ from lib.truth import Truth
 from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
-DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]  # all launches are counted, whatever they cost
+# All launches are counted, whatever they cost.
+DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]
 
 # Each scenario is a process of its own, which ends as a program does that was begun by itself.
 RUN = """
@@ -49,7 +50,8 @@ while running:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small program: what it does, in Python or as a command line, in which environment, and how it ends."""
+    """A small program: what it does, in Python or as a command line, in which environment,
+    and how it ends."""
     program: object
     env: dict = field(default_factory=dict)
     status: int = 0  # as that of a Popen; None for any
@@ -69,8 +71,10 @@ class Runs:
         self.scenarios = scenarios
         self.result = result
         self.outputs = outputs
-        lines = [line.split() for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
-        self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status)) for number, pid, status in lines}
+        lines = [line.split()
+                 for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
+        self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status))
+                     for number, pid, status in lines}
 
     def pid(self, name):
         """Its process, which has ended as it should."""
@@ -88,21 +92,24 @@ class Runs:
 
 def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1, may_lose=()):
     """
-    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin with the prelude. They
-    go before what else keeps the machine busy. Nothing is lost but what `may_lose` names.
+    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin
+    with the prelude. They go before what else keeps the machine busy. Nothing is lost but what
+    `may_lose` names.
     """
     outputs = probe.directory / f"outputs{probe.runs}"
     outputs.mkdir()
     programs = [(one.program if isinstance(one.program, str) else [*map(str, one.program)],
                  {key: str(value) for key, value in one.env.items()}) for one in scenarios.values()]
-    constants = f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\nOUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n"
+    constants = (f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\n"
+                 f"OUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n")
     result = probe.run(*undisturbed(*script(constants + RUN)), base=base, args=args, env=env)
     assert exact.lost(result.final).keys() <= set(may_lose)
     return Runs(scenarios, result, outputs)
 
 
 class Programs:
-    """The small programs of a module's tests, each beside the test that looks at it, by the test's name."""
+    """The small programs of a module's tests, each beside the test that looks at it,
+    by the test's name."""
 
     def __init__(self):
         self.scenarios = {}
@@ -116,11 +123,12 @@ class Programs:
 
     def of_cases(self, scenarios, argument="found"):
         """
-        Decorates a test with a case for each scenario. Its name is an argument of the test where that has one, or else
-        of the fixture that finds what came of it.
+        Decorates a test with a case for each scenario. Its name is an argument of the test where
+        that has one, or else of the fixture that finds what came of it.
         """
         def note(test):
-            self.scenarios.update({f"{test.__name__}[{name}]": one for name, one in scenarios.items()})
+            self.scenarios.update({f"{test.__name__}[{name}]": one
+                                   for name, one in scenarios.items()})
             return pytest.mark.parametrize(argument, scenarios, indirect=argument == "found")(test)
         return note
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How far a process has got, as the kernel tells it: what a test waits for, however busy the machine is."""
+"""How far a process has got, as the kernel tells it: what a test waits for,
+however busy the machine is."""
 import contextlib
 import os
 import signal
@@ -32,7 +33,8 @@ def wait_until_in_slow_call(pid):
 
 def fields_of(pid):
     """Those of /proc/PID/stat from the process's state on."""
-    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8",
+                                               errors="replace").rpartition(")")[2].split()
 
 
 def cpu_seconds(pid):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What tests/run.py learns of each test: a line of JSON with its name, state, seconds, output, why a failure is certain
-(lib/certain.py) and how busy the machine was then. The lines go to the file that GPUPROBE_TEST_RESULTS names.
+What tests/run.py learns of each test: a line of JSON with its name, state, seconds, output, why a
+failure is certain (lib/certain.py) and how busy the machine was then. The lines go to the file that
+GPUPROBE_TEST_RESULTS names.
 """
 import json
 import os
@@ -21,7 +22,8 @@ PHASES = ("setup", "call", "teardown")
 
 
 class Failures:
-    """In the process that runs the tests: marks each failure with why it is certain, and with the machine's load."""
+    """In the process that runs the tests: marks each failure with why it is certain,
+    and with the machine's load."""
 
     def __init__(self):
         self.comparisons = certain.Comparisons()
@@ -41,13 +43,15 @@ class Failures:
 
 
 def _name(report):
-    """The test's name as pytest takes it: a worker's has the group that keeps tests together behind an `@`."""
+    """The test's name as pytest takes it: a worker's has the group that keeps tests together
+    behind an `@`."""
     name, at, group = report.nodeid.rpartition("@")
     return name if at and "]" not in group else report.nodeid
 
 
 class Writer:
-    """In the process that pytest was begun as: puts the phases of each test together and writes its line."""
+    """In the process that pytest was begun as: puts the phases of each test together and
+    writes its line."""
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf-8")  # pylint: disable=consider-using-with
@@ -61,8 +65,9 @@ class Writer:
             test["state"] = SKIPPED
         if report.failed:
             test["state"] = FAILED
-            test["output"] = test.get("output", "") + f"{name} ({report.when})\n{report.longreprtext}\n" + \
-                "".join(f"--- {title}\n{text}\n" for title, text in report.sections)
+            test["output"] = (
+                test.get("output", "") + f"{name} ({report.when})\n{report.longreprtext}\n"
+                + "".join(f"--- {title}\n{text}\n" for title, text in report.sections))
             test.update(report.user_properties or {"certain": "the process of the tests ended"})
         if report.when not in PHASES[:2]:
             self._write(name)
@@ -78,7 +83,8 @@ class Writer:
 
 
 def register(config):
-    """Adds what this process has to do: workers of xdist run tests, the one that began them writes, or one does both."""
+    """Adds what this process has to do: workers of xdist run tests, the one that began them writes,
+    or one does both."""
     config.pluginmanager.register(Failures())
     if "PYTEST_XDIST_WORKER" not in os.environ and os.environ.get(RESULTS):
         config.pluginmanager.register(Writer(os.environ[RESULTS]))

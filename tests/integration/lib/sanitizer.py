@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reports of AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and valgrind, where gpuprobe is tested with them.
+"""Reports of AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and valgrind,
+where gpuprobe is tested with them.
 
 They go to files rather than to its stderr: none is missed by a test that does not look there.
 """
@@ -14,10 +15,12 @@ from pathlib import Path
 # Some tests preload a library, before which AddressSanitizer's would have to be.
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:verify_asan_link_order=0",
            "UBSAN_OPTIONS": "print_stacktrace=1"}
-# LeakSanitizer's word for a thread that SIGKILL ended while it looked for leaks: nothing that it has found.
+# LeakSanitizer's word for a thread that SIGKILL ended while it looked for leaks:
+# nothing that it has found.
 KILLED_MEANWHILE = re.compile(r"^==\d+==Unable to get registers from thread \d+\.\n", re.M)
 
-# AddressSanitizer's, LeakSanitizer's and valgrind's have their pid between these; UndefinedBehaviorSanitizer's have not.
+# AddressSanitizer's, LeakSanitizer's and valgrind's have their pid between these;
+# UndefinedBehaviorSanitizer's have not.
 REPORTS = ("==", "runtime error: ", "unhandled amd64-linux syscall")
 
 
@@ -39,5 +42,6 @@ def take_reports():
     for path in sorted(directory().iterdir()):
         texts.append(KILLED_MEANWHILE.sub("", path.read_text(encoding="utf-8", errors="replace")))
         path.unlink()
-    # What valgrind does not know of bpf(2) it says in a file of a report, too. Other calls it does not make then.
+    # What valgrind does not know of bpf(2) it says in a file of a report, too.
+    # Other calls it does not make then.
     return [text for text in texts if any(words in text for words in REPORTS)]

@@ -9,18 +9,22 @@ from lib import exact, paths
 from lib.probe import Result, environment
 from lib.script import PROGRAMS
 
-# Where libbpf's own look at the kernel fails it does without, and the verifier then takes long to refuse.
+# Where libbpf's own look at the kernel fails it does without,
+# and the verifier then takes long to refuse.
 SECONDS = 120
-# Libraries that end the program by themselves, or crash, where an allocation of theirs fails (docs/engineering/reliability.md).
+# Libraries that end the program by themselves, or crash, where an allocation of theirs fails
+# (docs/engineering/reliability.md).
 OTHERS = ("/libdw", "/libseccomp")
 
 
 def build(directory):
-    """The library to preload; None where gpuprobe has allocation functions of its own, as with a sanitizer."""
+    """The library to preload; None where gpuprobe has allocation functions of its own,
+    as with a sanitizer."""
     if b"__asan_init" in paths.GPUPROBE.read_bytes():
         return None
     library = directory / "scarce.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "scarce.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library,
+                    PROGRAMS / "scarce.c"], check=True)
     return library
 
 
@@ -33,12 +37,14 @@ class Trial:
     mark: str
 
     def __str__(self):
-        told = f"status {self.result.status}, {self.result.stderr!r}" if self.result else "did not end"
+        told = (f"status {self.result.status}, {self.result.stderr!r}"
+                if self.result else "did not end")
         return f"{self.failure}: {told}\n{self.hit}"
 
 
 class Scenario:
-    """A command line of gpuprobe in want of memory. `words` are options; `command` is what it runs."""
+    """A command line of gpuprobe in want of memory. `words` are options;
+    `command` is what it runs."""
 
     def __init__(self, library, directory, words, command, links=None):
         self.library = library
@@ -54,8 +60,8 @@ class Scenario:
         truth = self.directory / f"truth{self.runs}"
         truth.mkdir()
         mark = uuid.uuid4().hex
-        env = environment(GPUPROBE_LINKS=self.links, CUDA_SIM_TRUTH=f"{truth}/%p.%u.json", MARK=mark,
-                          LD_PRELOAD=self.library, **scarce)
+        env = environment(GPUPROBE_LINKS=self.links, CUDA_SIM_TRUTH=f"{truth}/%p.%u.json",
+                          MARK=mark, LD_PRELOAD=self.library, **scarce)
         argv = [str(paths.GPUPROBE), *self.words, "--", *self.command]
         process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, errors="replace")
@@ -116,7 +122,8 @@ def faults(trial):
     if result.status:
         return None if lines else "it failed without a word"
     if result.stdout.startswith('{"schema"') or '\n{"schema"' in result.stdout:
-        return None if is_exact(result) or is_told(result) else "what it shows is wrong, and it does not say so"
+        return (None if is_exact(result) or is_told(result)
+                else "what it shows is wrong, and it does not say so")
     return None
 
 
@@ -127,6 +134,7 @@ def place(hit):
                if Path(line.split("(")[0]).name == "gpuprobe" and "(+" in line]
     if not offsets:
         return hit
-    done = subprocess.run(["addr2line", "-fpe", paths.GPUPROBE, *[hex(int(offset, 16) - 1) for offset in offsets]],
+    done = subprocess.run(["addr2line", "-fpe", paths.GPUPROBE,
+                           *[hex(int(offset, 16) - 1) for offset in offsets]],
                           capture_output=True, text=True, check=False)
     return done.stdout or hit

@@ -23,8 +23,9 @@ def memory_script(body):
 
 def clocked(result):
     """
-    How long the program saw around its calls, by name (clocked() of programs/cuda.py). gpuprobe's time for a call lies
-    between the simulator's, which is inside the call, and this, however long the scheduler takes in between.
+    How long the program saw around its calls, by name (clocked() of programs/cuda.py). gpuprobe's
+    time for a call lies between the simulator's, which is inside the call, and this, however long
+    the scheduler takes in between.
     """
     told, = [line for line in result.stdout.splitlines() if line.startswith("CLOCKED ")]
     return json.loads(told.removeprefix("CLOCKED "))

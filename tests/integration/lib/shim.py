@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Libraries in front of libcuda, as WSL's loader or a quota puts there: each function calls, or jumps to, the real one's."""
+"""Libraries in front of libcuda, as WSL's loader or a quota puts there:
+each function calls, or jumps to, the real one's."""
 import subprocess
 
-# The jump is what gcc -O2 makes of a function that hands its arguments on. A call has them all once more, on the stack too.
+# The jump is what gcc -O2 makes of a function that hands its arguments on.
+# A call has them all once more, on the stack too.
 FORMS = {
     "jump": "jmp *slots+{slot}(%rip)",
-    "call": "sub $136, %rsp\n"
-            + "".join(f"mov {144 + 8 * word}(%rsp), %r10\nmov %r10, {8 * word}(%rsp)\n" for word in range(16))
-            + "call *slots+{slot}(%rip)\nadd $136, %rsp\nret",
+    "call": "sub $136, %rsp\n" + "".join(
+        f"mov {144 + 8 * word}(%rsp), %r10\nmov %r10, {8 * word}(%rsp)\n"
+        for word in range(16)) + "call *slots+{slot}(%rip)\nadd $136, %rsp\nret",
 }
 
 FILL = """
@@ -25,22 +27,26 @@ __attribute__((constructor)) static void fill(void)
 
 def exported(library):
     """Names of the functions that a library exports."""
-    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                            check=True).stdout
     return sorted({line.split()[2].split("@")[0] for line in listed.splitlines() if " T " in line})
 
 
 def make(path, library, form="jump", renamed=None):
     """
-    Makes a libcuda.so.1 at `path` in front of the `library`. `renamed` has functions that go on as another one of the
-    same arguments.
+    Makes a libcuda.so.1 at `path` in front of the `library`.
+    `renamed` has functions that go on as another one of the same arguments.
     """
     names = exported(library)
-    code = "\n".join(f".globl {name}\n.type {name},@function\n{name}:\n{FORMS[form].format(slot=8 * i)}\n.size {name},.-{name}"
+    code = "\n".join(f".globl {name}\n.type {name},@function\n{name}:\n"
+                     f"{FORMS[form].format(slot=8 * i)}\n.size {name},.-{name}"
                      for i, name in enumerate(names))
     assembly, source = path.with_suffix(".s"), path.with_suffix(".c")
-    assembly.write_text(f".text\n{code}\n.bss\n.globl slots\n.hidden slots\nslots: .zero {8 * len(names)}\n"
-                        ".section .note.GNU-stack,\"\",@progbits\n", encoding="ascii")
+    assembly.write_text(
+        f".text\n{code}\n.bss\n.globl slots\n.hidden slots\nslots: .zero {8 * len(names)}\n"
+        ".section .note.GNU-stack,\"\",@progbits\n", encoding="ascii")
     inner = ",".join(f'"{(renamed or {}).get(name, name)}"' for name in names)
     source.write_text(FILL.format(names=inner, library=library), encoding="ascii")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wl,-soname,libcuda.so.1", "-o", path, source, assembly, "-ldl"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wl,-soname,libcuda.so.1", "-o", path, source,
+                    assembly, "-ldl"], check=True)
     return path

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program under load whose result can be checked, and whether its code is as its files have it."""
+"""A program under load whose result can be checked, and whether its code is as its
+files have it."""
 import re
 import shutil
 import subprocess
@@ -16,9 +17,9 @@ def build(directory, name="steady"):
     """programs/NAME.c, a program of the driver API, with a libcuda of its own beside it."""
     program = directory / name
     shutil.copy(paths.LIBCUDA, directory)
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / f"{name}.c", f"-L{paths.SIM}", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN"],
-                   check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include",
+                    "-o", program, PROGRAMS / f"{name}.c", f"-L{paths.SIM}", "-l:libcuda.so.1",
+                    "-Wl,-rpath,$ORIGIN"], check=True)
     return program
 
 
@@ -27,21 +28,22 @@ NAME = "libsteady.so"
 
 def build_apart(directory, name="steady"):
     """
-    programs/NAME.c with a libcuda of another name, which a gpuprobe probes only where it is told to: those that
-    watch the whole machine meanwhile leave the program's code alone.
+    programs/NAME.c with a libcuda of another name, which a gpuprobe probes only where it is told
+    to: those that watch the whole machine meanwhile leave the program's code alone.
     """
     content = paths.LIBCUDA.read_bytes()
     (directory / NAME).write_bytes(content.replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
     program = directory / name
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include",
+                    "-o", program, PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}",
+                    "-Wl,-rpath,$ORIGIN"], check=True)
     return program
 
 
 def set_apart(program, directory):
     """
-    A workload of the simulator with a libcuda of another name, as build_apart does with programs of the tests: the
-    copies of both.
+    A workload of the simulator with a libcuda of another name, as build_apart does with programs of
+    the tests: the copies of both.
     """
     copies = directory / Path(program).name, directory / NAME
     for copy, source in zip(copies, (Path(program), paths.LIBCUDA)):
@@ -73,7 +75,8 @@ class Steady(Background):
     def changed_code(self):
         """How many bytes of its library's code are not what the file has: probes."""
         changed = 0
-        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, open(f"/proc/{self.pid}/mem", "rb") as memory:
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, \
+                open(f"/proc/{self.pid}/mem", "rb") as memory:
             for line in maps:
                 words = line.split(maxsplit=5)
                 if "x" not in words[1] or not line.endswith(f"/{NAME}\n"):
@@ -85,7 +88,8 @@ class Steady(Background):
                     file.seek(int(words[2], 16))
                     true = file.read(end - begin)
                 # The last page is filled up with what is none of the file.
-                changed += sum(a != b for a, b in zip(seen, true)) if seen[:len(true)] != true else 0
+                changed += (sum(a != b for a, b in zip(seen, true))
+                            if seen[:len(true)] != true else 0)
         return changed
 
     def check_clean(self, timeout=60):

@@ -13,13 +13,15 @@ def step():
 
 
 class Steps:
-    """`pieces` one after the other, in which step() waits for go_on(); `running` is gpuprobe. A context manager."""
+    """`pieces` one after the other, in which step() waits for go_on(); `running` is gpuprobe.
+    A context manager."""
 
     def __init__(self, probe, *pieces, **options):
         self.directory = probe.directory / f"steps{probe.runs}"
         self.directory.mkdir()
         self.number = 0
-        body = "\n".join([f"directory = {str(self.directory)!r}", STEPS, *map(textwrap.dedent, pieces)])
+        body = "\n".join([f"directory = {str(self.directory)!r}", STEPS,
+                          *map(textwrap.dedent, pieces)])
         self.running = probe.start(*script(body), **options)
 
     def __enter__(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Random programs of copies, events and waits, with what is done after each: operation by operation, by what CUDA says of
-the order of streams. An operation is done once the host has waited for one that comes after it.
+Random programs of copies, events and waits, with what is done after each: operation by operation,
+by what CUDA says of the order of streams. An operation is done once the host has waited for one
+that comes after it.
 """
 
 COPIES = 20  # of a round: as many as a sum of sizes can tell apart
@@ -39,9 +40,10 @@ class Order:
 
 class Program:
     """
-    `text` is Python for Copies with put(), record(), follow(), wait() and look(); `expected` has for each look() what must
-    be in flight and what may be. The two differ in what gpuprobe does not follow: the order that operations other than copies
-    make between a blocking stream and the legacy default stream.
+    `text` is Python for Copies with put(), record(), follow(), wait() and look(); `expected` has
+    for each look() what must be in flight and what may be. The two differ in what gpuprobe does not
+    follow: the order that operations other than copies make between a blocking stream and the
+    legacy default stream.
     """
 
     def __init__(self, choice, blocking, legacy, rounds=6, operations=60):
@@ -63,10 +65,12 @@ class Program:
     def add_round(self, operations):
         copies = {}
         for _ in range(operations):
-            kind = self.choice.choices(["put", "record", "follow", "wait", "wait_event"], [6, 6, 6, 1, 1])[0]
+            kind = self.choice.choices(["put", "record", "follow", "wait", "wait_event"],
+                                       [6, 6, 6, 1, 1])[0]
             if kind == "put" and len(copies) == COPIES:
                 continue
-            getattr(self, kind)(self.choice.choice(self.streams), self.choice.choice(["e0", "e1", "e2", "e3"]), copies)
+            getattr(self, kind)(self.choice.choice(self.streams),
+                                self.choice.choice(["e0", "e1", "e2", "e3"]), copies)
         self.lines.append("look()")
         certain = {copy for copy, (number, _) in copies.items() if number not in self.order.done}
         possible = {copy for copy, (_, number) in copies.items() if number not in self.weak.done}

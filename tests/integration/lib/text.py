@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether the code of a process is that of its files: a breakpoint, or anything else that is put in, is a difference."""
+"""Whether the code of a process is that of its files: a breakpoint,
+or anything else that is put in, is a difference."""
 import re
 from pathlib import Path
 
@@ -16,7 +17,8 @@ def executable_mappings(pid):
 
 
 def differences(pid):
-    """(path, offset in the file, byte of the process, byte of the file) of each byte of its code that is not its file's."""
+    """(path, offset in the file, byte of the process, byte of the file) of each byte of its code
+    that is not its file's."""
     found = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for start, length, offset, path in executable_mappings(pid):
@@ -26,5 +28,6 @@ def differences(pid):
                 file.seek(offset)
                 stored = file.read(length).ljust(length, b"\0")
             if mapped != stored:
-                found += [(path, offset + i, a, b) for i, (a, b) in enumerate(zip(mapped, stored)) if a != b]
+                found += [(path, offset + i, a, b) for i, (a, b) in enumerate(zip(mapped, stored))
+                          if a != b]
     return found

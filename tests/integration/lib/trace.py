@@ -14,8 +14,8 @@ from lib import paths
 from lib.probe import Probe
 
 # The times of all clocks are those of the calls themselves.
-COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,stream,duration,"
-           "result")
+COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,"
+           "stream,duration,result")
 # What a line has besides its columns.
 EXTRA = {"schema", "line", "depth", "code", "failed"}
 KINDS = {0: "H2H", 1: "H2D", 2: "D2H", 3: "D2D", 4: "default"}
@@ -44,7 +44,8 @@ def read_log(path):
             tid, before, after, function, result, *values = line.rstrip("\n").split("\t")
             pairs = (value.split("=") for value in values)
             threads.setdefault(int(tid), []).append(
-                Call(int(tid), int(before), int(after), function, int(result), {n: int(v, 16) for n, v in pairs}))
+                Call(int(tid), int(before), int(after), function, int(result),
+                     {n: int(v, 16) for n, v in pairs}))
     return threads
 
 
@@ -65,8 +66,10 @@ class Traced:
 
     @functools.cached_property
     def lines(self):
-        """Lines of calls, one each: what was first shown in progress is there with its end, what began before is not."""
-        return [line for line in self.objects if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
+        """Lines of calls, one each: what was first shown in progress is there with its end,
+        what began before is not."""
+        return [line for line in self.objects
+                if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
 
     @property
     def before(self):
@@ -156,7 +159,8 @@ def wait_for_lines(path, count, timeout=60):
 
 
 def in_order(lines):
-    """Whether they are in the order of their times, which is that of the return where a call had been in progress."""
+    """Whether they are in the order of their times, which is that of the return where a call had
+    been in progress."""
     times = [line["time"] for line in lines if "time" in line]
     return times == sorted(times)
 
@@ -178,7 +182,8 @@ def is_before(line):
 
 def wanted(log, functions):
     """Of a log by thread the calls of these functions, None for all."""
-    return {tid: [c for c in calls if functions is None or c.function in functions] for tid, calls in log.items()}
+    return {tid: [c for c in calls if functions is None or c.function in functions]
+            for tid, calls in log.items()}
 
 
 def differences(line, call):
@@ -187,10 +192,12 @@ def differences(line, call):
     if line["event"] != call.function:
         return [f"{line['event']} instead of {call.function}"]
     begin = line["time"]
-    if line.get("line") == "resumed":  # a busy machine kept it for more than a second; its time is the return's
+    # A busy machine kept it for more than a second; its time is the return's.
+    if line.get("line") == "resumed":
         begin -= line["duration"]
     if not call.before <= begin <= begin + line["duration"] <= call.after:
-        found.append(f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")
+        found.append(
+            f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")
     if (line["result"] in SUCCESS) != (call.result == 0):
         found.append(f"result {line['result']} instead of {call.result}")
     for name, value in call.values.items():

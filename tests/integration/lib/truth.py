@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What really happened, by the simulated CUDA's truth files, in the form in which reports are compared.
+"""What really happened, by the simulated CUDA's truth files,
+in the form in which reports are compared.
 
 `api` is gpuprobe's --api. The driver sees all of it; the runtime sees the program's calls of the
 runtime; with both, a driver call that the runtime made is part of the runtime's. In auto mode that
@@ -59,7 +60,8 @@ class Truth:
         return {name: count for name, count in sums.items() if count}
 
     def failed_launches(self, api="auto"):
-        return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
+        return sum(callers[c]["failed"] for callers in self.data["kernels"].values()
+                   for c in CALLERS[api])
 
     def copies(self, api="auto"):
         """(kind, mode) -> (calls, bytes) of copies that were done, by what their addresses say."""
@@ -72,7 +74,8 @@ class Truth:
         return {key: value for key, value in sums.items() if value[0]}
 
     def sides(self):
-        """What the driver's copies were, kind -> host side -> (calls, bytes), as exact.sides has it."""
+        """What the driver's copies were, kind -> host side -> (calls, bytes),
+        as exact.sides has it."""
         kinds = {}
         for kind, told in self.data["copy_sides"].items():
             told = {"all": told} if "calls" in told else told
@@ -90,7 +93,8 @@ class Truth:
             before = sums.get(kind, (0, 0, 0, 0))
             sums[kind] = tuple(b + told[field] for b, field in
                                zip(before, ("created", "destroyed", "with_context", "live")))
-        return {kind: counts for kind, counts in sums.items() if any(counts) and (not kinds or kind in kinds)}
+        return {kind: counts for kind, counts in sums.items()
+                if any(counts) and (not kinds or kind in kinds)}
 
     def _counts(self, api, operations):
         """(layer, function row, counts) of the calls that count as the user's own."""
@@ -99,7 +103,8 @@ class Truth:
                 function = table.functions().get(symbol)
                 if not function or function.operation not in operations:
                     continue
-                outermost = api == "both" or (api == "auto" and function.operation in ("alloc", "free"))
+                outermost = api == "both" or (api == "auto"
+                                              and function.operation in ("alloc", "free"))
                 if layer == "driver" and (api == "driver" or (api == "auto" and not outermost)):
                     yield function, counts
                 elif layer == "driver" and outermost:
@@ -139,13 +144,15 @@ class Truth:
         return sum(counts["failures"] for _, counts in self._counts(api, {"free"}))
 
     def memory(self):
-        """kind -> allocations, frees, bytes and number live at the end, as the driver knows them."""
+        """kind -> allocations, frees, bytes and number live at the end,
+        as the driver knows them."""
         kinds = {}
         for kind in MEMORY_KINDS:
             memory = self.data["memory"][kind]
             if memory["allocations"]:
                 kinds[kind] = {"allocations": memory["allocations"], "frees": memory["frees"],
-                               "live_bytes": memory["live_bytes"], "live_allocations": memory["live_count"]}
+                               "live_bytes": memory["live_bytes"],
+                               "live_allocations": memory["live_count"]}
                 if kind == "imported":
                     del kinds[kind]["live_bytes"]
         return kinds
@@ -176,6 +183,9 @@ class Truth:
 
 
 def read_truths(directory):
-    """The truth files of a directory, by pid, and by the time of the program where their names tell it (%u)."""
-    paths = sorted(directory.glob("*.json"), key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
-    return sorted((Truth(json.loads(path.read_text())) for path in paths), key=lambda truth: truth.pid)
+    """The truth files of a directory, by pid, and by the time of the program where their
+    names tell it (%u)."""
+    paths = sorted(directory.glob("*.json"),
+                   key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
+    return sorted((Truth(json.loads(path.read_text())) for path in paths),
+                  key=lambda truth: truth.pid)
