@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathering lines and writing them, see buffer.h.
+// Buffers lines and writes them, see buffer.h.
 #include "output/trace/buffer.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@
 #define BUFFER_CALLS (16u * 1024)
 #define RETRY_MS 10
 
-/* A file, or what does not block, takes what it can. A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
+/*
+ * A file, or what does not block, takes what it can. A pipe that takes anything takes PIPE_BUF
+ * bytes at once (pipe(7)).
+ */
 static size_t piece_of(int fd)
 {
 	struct stat status;
@@ -46,7 +49,10 @@ void trace_buffer__free(struct trace_buffer *buffer)
 	buffer->ends = NULL;
 }
 
-/* Waits until something can be written. False where it cannot, and no reader is to be waited for any more. */
+/*
+ * Waits until something can be written. False where it cannot, and no reader is to be waited for
+ * any more.
+ */
 static bool wait_for_reader(const struct trace_buffer *buffer)
 {
 	struct pollfd fds[] = {{.fd = buffer->fd, .events = POLLOUT}, {.fd = buffer->stop_fd, .events = POLLIN}};
@@ -57,7 +63,10 @@ static bool wait_for_reader(const struct trace_buffer *buffer)
 	return fds[0].revents || !fds[1].revents;
 }
 
-/* A terminal may have room, and yet not for the end of a line, which is two characters. False: as above. */
+/*
+ * A terminal may have room, and yet not for the end of a line, which is two characters. False: as
+ * above.
+ */
 static bool wait_a_little(const struct trace_buffer *buffer)
 {
 	struct pollfd stop = {.fd = buffer->stop_fd, .events = POLLIN};
@@ -65,7 +74,10 @@ static bool wait_a_little(const struct trace_buffer *buffer)
 	return poll(&stop, 1, RETRY_MS) <= 0;
 }
 
-/* Writes what is there; returns how much was taken, with buffer->error set where something is wrong. */
+/*
+ * Writes what is there; returns how much was taken, with buffer->error set where something is
+ * wrong.
+ */
 static size_t write_all(struct trace_buffer *buffer)
 {
 	size_t done = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of a line's columns in the table and in TSV, see private.h. A person gets units, a program numbers.
+// The text of a line's columns in the table and in TSV, see private.h. People get units, programs
+// numbers.
 #include "output/trace/private.h"
 
 #include "output/enum_names.h"
@@ -147,7 +148,10 @@ static char *write_value(const struct trace_view *view, char *at)
 	return trace_text__signed(TRACE_TEXT_CONSTANT(at, "error "), (int32_t)view->line->result);
 }
 
-/* "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call the second's. */
+/*
+ * "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call
+ * the second's.
+ */
 static char *write_returned(const struct trace_view *view, char *at)
 {
 	int32_t code = (int32_t)view->line->result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers, sizes and durations as text, see text.h. By hand: printf takes longer than the rest of a line.
+// Numbers, sizes and durations as text, see text.h. By hand: printf takes longer than the rest of a
+// line.
 #include "output/trace/text.h"
 
 #include <stdio.h>

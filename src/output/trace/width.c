@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How wide a text is on a terminal, see text.h: CJK and emoji take two columns, marks none.
+// The width of a text on a terminal, see text.h: CJK and emoji take two columns, combining marks
+// none.
 #include "output/trace/text.h"
 
 struct range {
