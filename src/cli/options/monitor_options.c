@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses the monitor's command line, see options.h.
+// Parses the monitor's command line, see monitor_options.h.
 #include "cli/options/monitor_options.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ const struct option_table monitor_options = {
 	.rows = rows,
 };
 
-/* A profile takes all calls, and their returns. */
+/* A profile needs all calls and their returns. */
 static int check_verdict(const struct monitor_options *options, struct error *err)
 {
 	if (options->verdict && options->chosen)
