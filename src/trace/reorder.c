@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The reorder buffer; see order.h.
+ * The reorder buffer; see reorder.h.
  *
  * Most events are later than all pending ones, or than all but a few: they go to the end of a
  * sorted array, or a few steps before it. Events that belong further back (the end of a long call)
@@ -47,7 +47,8 @@ struct reorder {
 	size_t free_count;
 	size_t bytes;
 	uint64_t sequence;
-	struct pending_event *heaped[TRACE_THREADS]; /* calls in the heap whose time is their beginning */
+	/* calls in the heap whose time is their beginning */
+	struct pending_event *heaped[TRACE_THREADS];
 };
 
 struct reorder *reorder__new(void)
