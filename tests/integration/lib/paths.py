@@ -10,7 +10,7 @@ GPUPROBE = Path(os.environ.get("GPUPROBE_PROGRAM", BUILD / "gpuprobe")).resolve(
 SIM = BUILD / "sim"
 LIBCUDA = SIM / "libcuda.so.1"
 LIBCUDART = SIM / "libcudart.so.13"
-# Debian's, whatever python comes first in PATH.
+# Debian's python, whichever comes first in PATH.
 PYTHON = "/usr/bin/python3"
 
 
