@@ -8,7 +8,11 @@
 
 #include <signal.h>
 
-/* Empties `set` and adds the signals. */
+/*
+ * Empties `set` and adds the stop signals, on which gpuprobe detaches its probes, prints its
+ * results and exits. One is SIGHUP, sent when the terminal goes away, unless it was ignored when
+ * gpuprobe started (nohup).
+ */
 void signals__fill_stop(sigset_t *set);
 
 /*

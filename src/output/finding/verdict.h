@@ -16,8 +16,8 @@
  * Prints the steps, the verdict and where the threads' time went, for each process of which steps
  * or verdict are known. An empty line comes before each process:
  *
- *     process 4711 (python3 train.py), GPU 0: 412 steps of 72.6 ms (p99 95.1 ms), 377 launches each
- *     the GPU waits for the program: idle at least 71.0 % of the steady time (proved), busy about ...
+ *     process 4711 (python3 train.py), GPU 0: 412 steps of 72.6 ms (p99 95.1 ms), ...
+ *     the GPU waits for the program: idle at least 71.0 % of the steady time (proved), ...
  */
 void verdict_text__print(FILE *out, const struct stat_report *report);
 

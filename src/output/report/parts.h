@@ -69,7 +69,10 @@ void report_sampling__print(FILE *out, const struct model *model);
  */
 void report_start__print(FILE *out, const struct process *process, uint64_t began_ns);
 
-/* Whether the process has steps, or has submitted enough to say that nothing repeats. */
+/*
+ * Whether the process has steps (model/steps.h), or has submitted enough to say that nothing
+ * repeats.
+ */
 bool report_steps__knows(const struct process *process);
 
 /*
@@ -85,7 +88,8 @@ void report_steps__line(FILE *out, const struct process *process);
 void report_steps__print(FILE *out, const struct model *model, const struct process *process);
 
 /*
- * The verdicts (finding/verdict.h: who waits for whom) in the monitor's report, one line a process.
+ * The verdicts (finding/verdict.h: who waits for whom) on the latest VERDICT_SPAN_NS of each
+ * process that has been followed long enough, one line a process.
  */
 void report_verdicts__print(FILE *out, const struct model *model, const struct report_options *options);
 

@@ -36,7 +36,10 @@ static size_t code_width(uint32_t code)
 	return is_in(two_columns, sizeof(two_columns) / sizeof(two_columns[0]), code) ? 2 : 1;
 }
 
-/* The text has been escaped, so that it is valid UTF-8: its length and code point. */
+/*
+ * Returns the length and code point of the next character. The text was escaped, so it is valid
+ * UTF-8.
+ */
 static size_t next_code(const char *text, size_t length, uint32_t *code)
 {
 	unsigned char first = (unsigned char)text[0];
