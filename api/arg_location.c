@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Places of arguments; see place.h.
+// Places of arguments; see arg_location.h.
 #include "arg_location.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Writes the completions of bash, at build time, from the tables of options that gpuprobe parses by: which words go after each
- * command, and what each option's value can be.
+ * Writes bash's completions, at build time, from the option tables that gpuprobe parses by: which
+ * words follow each command, and which values each option takes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@
 #include "cli/commands/subcommand.h"
 #include "cli/options/option_table.h"
 
-/* $command: gpuprobe's, empty for the monitor; $word: what is begun; $before: the word before it. */
+/*
+ * $command: gpuprobe's command, empty for the monitor; $word: the word being typed; $before: the
+ * word before it.
+ */
 static const char head[] =
 	"# bash completion for gpuprobe, written by its build from the tables of its options\n"
 	"_gpuprobe()\n"
@@ -56,7 +59,7 @@ static void write_pattern(const char *command, const struct option_row *row)
 	printf(") ");
 }
 
-/* But for those that only stand for a value: PERCENT. */
+/* Skips upper-case words, such as PERCENT: they only stand for a value. */
 static void write_value_words(const char *value)
 {
 	char words[128], *rest = words, *word;
@@ -67,7 +70,7 @@ static void write_value_words(const char *value)
 			printf("%s ", word);
 }
 
-/* The words that bash has for it; NULL: what the value can be is not known. */
+/* The shell words that complete the value; NULL: the possible values are unknown. */
 static const char *words_of(const char *value)
 {
 	static const struct {

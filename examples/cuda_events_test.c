@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Vector addition on the CUDA runtime, with every kind of call that a tracer
- * shows: device, allocation, copies both ways, launch, stream and events, and
- * on request one that fails. Something to watch.
+ * A program to watch: vector addition on the CUDA runtime, with every kind of call that a tracer
+ * shows: device, allocation, copies both ways, launch, stream and events, and on request one that
+ * fails.
  *
- * nvcc builds it as CUDA C++ (nvcc -x cu), any C compiler as C: the kernel is
- * then PTX, which the runtime loads. See README.md beside it.
+ * nvcc builds it as CUDA C++ (nvcc -x cu), any C compiler as C: the kernel is then PTX, which the
+ * runtime loads. See README.md beside it.
  */
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -137,9 +137,11 @@ static void release(struct vectors *vectors)
 	free(vectors->sum);
 }
 
-static void launch(const void *kernel, struct vectors *vectors, unsigned int elements, cudaStream_t stream)
+static void launch(const void *kernel, struct vectors *vectors, unsigned int elements,
+		   cudaStream_t stream)
 {
-	void *arguments[] = {&vectors->device_a, &vectors->device_b, &vectors->device_sum, &elements};
+	void *arguments[] = {&vectors->device_a, &vectors->device_b, &vectors->device_sum,
+			     &elements};
 	dim3 grid = {(elements + BLOCK - 1) / BLOCK, 1, 1}, block = {BLOCK, 1, 1};
 
 	CHECK(cudaLaunchKernel(kernel, grid, block, arguments, 0, stream));
@@ -163,7 +165,8 @@ static void add(const void *kernel, struct vectors *vectors, unsigned int elemen
 	CHECK(cudaEventSynchronize(end));
 	CHECK(cudaStreamSynchronize(stream));
 	CHECK(cudaEventElapsedTime(&ms, begin, end));
-	CHECK(cudaMemcpy(vectors->sum, vectors->device_sum, vectors->bytes, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy(vectors->sum, vectors->device_sum, vectors->bytes,
+			 cudaMemcpyDeviceToHost));
 	CHECK(cudaEventDestroy(begin));
 	CHECK(cudaEventDestroy(end));
 	CHECK(cudaStreamDestroy(stream));
@@ -176,12 +179,13 @@ static void compare(const float *found, const float *a, const float *b, unsigned
 
 		if (found[i] == expected)
 			continue;
-		fprintf(stderr, "element %u is %g, not %g\n", i, (double)found[i], (double)expected);
+		fprintf(stderr, "element %u is %g, not %g\n", i, (double)found[i],
+			(double)expected);
 		exit(1);
 	}
 }
 
-/* Simulated kernels compute nothing: there, what was copied in must come out again. */
+/* Simulated kernels compute nothing: there the data copied in must come out unchanged. */
 static void verify(const struct settings *settings, struct vectors *vectors)
 {
 	if (!settings->simulated) {
@@ -192,7 +196,7 @@ static void verify(const struct settings *settings, struct vectors *vectors)
 	compare(vectors->sum, vectors->a, NULL, settings->elements);
 }
 
-/* Something for a tracer to show as failed. */
+/* Gives a tracer a failed call to show. */
 static void fail_to_allocate(void)
 {
 	void *nothing;
@@ -202,7 +206,7 @@ static void fail_to_allocate(void)
 		fprintf(stderr, "cudaMalloc of 1 PiB gave %d\n", (int)result);
 		exit(1);
 	}
-	cudaGetLastError(); /* it stays the last one otherwise */
+	cudaGetLastError(); /* otherwise it stays the last error */
 }
 
 static unsigned int number(const char *name, const char *text)
@@ -286,6 +290,7 @@ int main(int argc, char **argv)
 	}
 	if (settings.fail)
 		fail_to_allocate();
-	printf("%u additions of %u elements on device %d\n", settings.iterations, settings.elements, device);
+	printf("%u additions of %u elements on device %d\n", settings.iterations, settings.elements,
+	       device);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The _exit of the build that counts lines (coverage.mk): gpuprobe's guards and trials end by it, and it writes no counts.
+// The _exit of the build that counts lines (coverage.mk): gpuprobe's guards and trials end with it.
+// It writes no counts.
 #include <unistd.h>
 
 void __gcov_dump(void);

@@ -162,7 +162,7 @@ __noinline u32 busy_queues(const struct process_profile *profile)
 
 	if (!config.profile)
 		return 0;
-	for (u32 i = 0; profile && i < ACCOUNT_DEVICES; i++)
+	for (u32 i = 0; profile && i < PROFILE_DEVICES; i++)
 		busy |= !is_empty(&profile->queues[i]) << i;
 	return busy;
 }
@@ -180,7 +180,7 @@ static __always_inline bool is_in_order(const struct device_queue *queue, u64 st
 static __noinline bool is_settled(u32 slot, struct process_profile *profile, const struct call *call)
 {
 	const volatile struct function_desc *function = function_at(call->row);
-	u32 busy, own = call->device < ACCOUNT_DEVICES ? call->device : ACCOUNT_DEVICES - 1;
+	u32 busy, own = call->device < PROFILE_DEVICES ? call->device : PROFILE_DEVICES - 1;
 	u64 stream;
 
 	if (!profile || !function)
@@ -202,7 +202,7 @@ static __noinline bool is_settled(u32 slot, struct process_profile *profile, con
 			profile->queued = 1;
 	}
 	stream = stream_id(function, call->arg[COPY_STREAM]);
-	for (u32 i = 0; i < ACCOUNT_DEVICES; i++)
+	for (u32 i = 0; i < PROFILE_DEVICES; i++)
 		if (busy & 1 << i && !is_in_order(&profile->queues[i], stream))
 			return false;
 	return true;

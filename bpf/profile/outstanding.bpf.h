@@ -15,7 +15,7 @@
 #include "profile/profile.bpf.h"
 #include "profile/stream.bpf.h"
 
-#define UNKNOWN_QUEUE (ACCOUNT_DEVICES - 1)
+#define UNKNOWN_QUEUE (PROFILE_DEVICES - 1)
 #define NO_SUBMISSION (~0ull)
 #define HEAVY_WORK (~0ull)
 
@@ -31,7 +31,7 @@ static __always_inline struct device_queue *queue_at(struct process_profile *pro
 	 * it.
 	 */
 	barrier_var(number);
-	if (number >= ACCOUNT_DEVICES)
+	if (number >= PROFILE_DEVICES)
 		return NULL;
 	return &process->queues[number];
 }

@@ -50,7 +50,7 @@ struct {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, ACCOUNT_DURATIONS);
+	__uint(max_entries, PROFILE_DURATIONS);
 	__type(value, u32);
 } free_durations SEC(".maps");
 

@@ -123,7 +123,7 @@ static __always_inline void end_idle_of(const struct thread *thread, struct proc
 	for (u32 i = 0; number == UNKNOWN_QUEUE && i < UNKNOWN_QUEUE; i++)
 		if (process->queues[i].idle_since_ns)
 			end_idle(thread, i, end_ns);
-	if (number < ACCOUNT_DEVICES && process->queues[number].idle_since_ns)
+	if (number < PROFILE_DEVICES && process->queues[number].idle_since_ns)
 		end_idle(thread, number, end_ns);
 }
 

@@ -144,8 +144,8 @@ enum implicit_wait {
 #define CHAINED_GAP_NS 50000  /* launches with at most this gap are back to back */
 #define IDLE_GAP_NS 100000000 /* the GPU is idle if its queue is empty for longer */
 /* ended threads that wait to be read; any beyond are only added to the process's sums */
-#define ACCOUNT_ENDED 512
-#define ACCOUNT_DURATIONS 4096 /* (process, function) histograms */
+#define PROFILE_ENDED 512
+#define PROFILE_DURATIONS 4096 /* (process, function) histograms */
 
 /*
  * A thread that makes watched calls. BPF sets ended_ns when it exits; userspace then frees its
@@ -342,7 +342,7 @@ struct ignored_record {
 	__u64 stack; /* stack id of the latest */
 };
 
-#define ACCOUNT_DEVICES 9 /* the last one takes unknown devices and higher numbers */
+#define PROFILE_DEVICES 9 /* the last one takes unknown devices and higher numbers */
 #define QUEUE_STREAMS 16  /* streams with work per device that are kept apart; a power of two */
 #define SUBMITTERS 32	  /* submitting threads of a process that are kept apart */
 
@@ -463,7 +463,7 @@ struct missing_site {
 
 /* Indexed by slot, like struct process_record. */
 struct process_profile {
-	struct device_queue queues[ACCOUNT_DEVICES];
+	struct device_queue queues[PROFILE_DEVICES];
 	/*
 	 * device memory was used or changed since the two counters were last raised; 2: a thread is
 	 * raising them

@@ -42,7 +42,8 @@ static void leave_half_out(struct device *device)
 		device->left_out_ns += device->intervals[i].end - device->intervals[i].begin;
 	device->left_out += half;
 	device->count -= half;
-	memmove(device->intervals, device->intervals + half, device->count * sizeof(*device->intervals));
+	memmove(device->intervals, device->intervals + half,
+		device->count * sizeof(*device->intervals));
 }
 
 /* The first interval that ends at `time` or later. */
@@ -66,7 +67,8 @@ static void replace(struct device *device, size_t first, size_t behind, struct i
 {
 	struct interval *intervals = device->intervals;
 
-	memmove(intervals + first + 1, intervals + behind, (device->count - behind) * sizeof(*intervals));
+	memmove(intervals + first + 1, intervals + behind,
+		(device->count - behind) * sizeof(*intervals));
 	intervals[first] = with;
 	device->count = device->count - (behind - first) + 1;
 }
@@ -105,12 +107,15 @@ void busy__print(FILE *out, int number, uint64_t now)
 
 	for (count = 0; count < device->count && device->intervals[count].begin < now; count++)
 		ns += cut(device->intervals[count], now).end - device->intervals[count].begin;
-	fprintf(out, "\"busy\":{\"ns\":%" PRIu64 ",\"intervals\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"list\":[", ns,
-		device->left_out + count, device->left_out);
+	fprintf(out,
+		"\"busy\":{\"ns\":%" PRIu64 ",\"intervals\":%" PRIu64 ",\"left_out\":%" PRIu64
+		",\"list\":[",
+		ns, device->left_out + count, device->left_out);
 	for (size_t i = 0; i < count; i++) {
 		struct interval interval = cut(device->intervals[i], now);
 
-		fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", interval.begin, interval.end);
+		fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", interval.begin,
+			interval.end);
 	}
 	fputs("]}", out);
 }

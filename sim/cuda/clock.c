@@ -80,7 +80,8 @@ static uint64_t place(struct CUstream_st *stream, uint64_t earliest, uint64_t ns
 	struct CUctx_st *context = stream->context;
 	uint64_t begin, end;
 
-	begin = later_of(later_of(earliest, sim_now()), later_of(load(&stream->busy_until), context->held_until));
+	begin = later_of(later_of(earliest, sim_now()),
+			 later_of(load(&stream->busy_until), context->held_until));
 	if (!(stream->flags & CU_STREAM_NON_BLOCKING))
 		begin = later_of(begin, context->legacy_until);
 	end = begin + ns;
@@ -95,7 +96,8 @@ static uint64_t place(struct CUstream_st *stream, uint64_t earliest, uint64_t ns
 static struct clock_queue *queue_of(struct CUstream_st *stream)
 {
 	if (!stream->queue)
-		stream->queue = calloc(1, sizeof(*stream->queue) + durations__queue() * sizeof(uint64_t));
+		stream->queue =
+			calloc(1, sizeof(*stream->queue) + durations__queue() * sizeof(uint64_t));
 	if (!stream->queue)
 		sim_parse__refuse("the device clock", "calloc", "out of memory");
 	return stream->queue;

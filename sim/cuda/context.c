@@ -162,7 +162,8 @@ static int retain_primary(CUcontext *out, CUdevice device)
 	pthread_mutex_lock(&driver.lock);
 	context = driver.primary[device];
 	if (!context)
-		context = driver.primary[device] = context__new(device, driver.primary_flags[device], true);
+		context = driver.primary[device] =
+			context__new(device, driver.primary_flags[device], true);
 	if (context && context->retained++ == 0) {
 		context->inactive = false;
 		driver__created(SIM_PRIMARY_CONTEXT);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define VARIABLE "CUDA_SIM_CLOCK"
-#define EXPECTED "expected kernel=, kernel:NAME= or graph_node=DURATION, copy= or set=DURATION[+DURATION/B], " \
-		 "or queue=1 to 65536, in a list with commas"
+#define EXPECTED "expected kernel=, kernel:NAME= or graph_node=DURATION, copy= or " \
+		 "set=DURATION[+DURATION/B], or queue=1 to 65536, in a list with commas"
 #define KERNEL_PREFIX "kernel:"
 #define MAX_QUEUE 65536ull
 
@@ -48,8 +48,8 @@ static struct sim_latency *place_of(const char *item, size_t length)
 		const char *name;
 		struct sim_latency *place;
 	} places[] = {
-		{ "kernel", &durations.kernel }, { "copy", &durations.copy }, { "set", &durations.set },
-		{ "graph_node", &durations.node }
+		{ "kernel", &durations.kernel }, { "copy", &durations.copy },
+		{ "set", &durations.set }, { "graph_node", &durations.node }
 	};
 	size_t prefix = strlen(KERNEL_PREFIX);
 

@@ -106,7 +106,8 @@ void stream__wait_default(const struct sim_call *call, enum work work)
 		return;
 	stream = stream__get(call, NULL);
 	if (driver.clock)
-		clock__wait(clock__work(stream, durations__of(work, call->bytes)), stream->context->flags);
+		clock__wait(clock__work(stream, durations__of(work, call->bytes)),
+			    stream->context->flags);
 	else
 		wait_until(busy_until(stream), 0);
 }
@@ -381,7 +382,8 @@ static int query_event(const struct CUevent_st *event)
 /* An event created for blocking waits sleeps, whatever the context's flags say. */
 static unsigned int waiting_flags(const struct CUevent_st *event)
 {
-	return event->flags & CU_EVENT_BLOCKING_SYNC ? CU_CTX_SCHED_BLOCKING_SYNC : event->context->flags;
+	return event->flags & CU_EVENT_BLOCKING_SYNC ? CU_CTX_SCHED_BLOCKING_SYNC :
+						       event->context->flags;
 }
 
 static int synchronize_event(const struct CUevent_st *event)

@@ -58,7 +58,8 @@ void usage__for_each(int (*found)(pid_t pid, const struct usage *usage, void *co
 	while (processes && !done && (entry = readdir(processes)) != NULL) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (pid > 0 && find_page(pid, &usage) && !memcmp(usage.machine, machine, sizeof(machine)))
+		if (pid > 0 && find_page(pid, &usage) &&
+		    !memcmp(usage.machine, machine, sizeof(machine)))
 			done = found(pid, &usage, context);
 	}
 	if (processes)

@@ -84,8 +84,8 @@ static void arm_faults(struct sim_function *function)
 		text = parse_fault(text, fault);
 		if (!text || (*text && *text != ','))
 			sim_parse__refuse("CUDA_SIM_FAIL", list,
-					  "expected NAME:N, NAME:N+, NAME:%N or NAME:*, each with =CODE or "
-					  "without, in a list with commas");
+					  "expected NAME:N, NAME:N+, NAME:%N or NAME:*, each with "
+					  "=CODE or without, in a list with commas");
 		fault->next = function->faults;
 		function->faults = fault;
 	}

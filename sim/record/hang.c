@@ -67,8 +67,8 @@ static void arm_release(const char *list)
 static bool parse(const char *text, struct sim_hang *hang)
 {
 	static const char *const ways[] = {
-		[HANG_SPIN] = "spin", [HANG_YIELD] = "yield", [HANG_POLL] = "poll", [HANG_FUTEX] = "futex",
-		[HANG_IOCTL] = "ioctl", [HANG_BY_FLAGS] = "flags",
+		[HANG_SPIN] = "spin", [HANG_YIELD] = "yield", [HANG_POLL] = "poll",
+		[HANG_FUTEX] = "futex", [HANG_IOCTL] = "ioctl", [HANG_BY_FLAGS] = "flags",
 	};
 	size_t length = strcspn(text, ":,");
 	char *end;
@@ -97,7 +97,8 @@ void sim_hang__arm(struct sim_function *function)
 		return;
 	function->hang = calloc(1, sizeof(*function->hang));
 	if (!function->hang || !parse(text, function->hang))
-		sim_parse__refuse("CUDA_SIM_HANG", list, "expected NAME=HOW or NAME=HOW:N in a list with commas, HOW is "
+		sim_parse__refuse("CUDA_SIM_HANG", list,
+				  "expected NAME=HOW or NAME=HOW:N in a list with commas, HOW is "
 				  "spin, yield, poll, futex, ioctl or flags");
 	arm_release(list);
 }

@@ -36,7 +36,8 @@ static bool hold(struct held_page *page)
 		return false;
 	page->range = (struct uffdio_range){ (uintptr_t)memory, size };
 	registered.range = page->range;
-	return !ioctl(page->faults, UFFDIO_API, &api) && !ioctl(page->faults, UFFDIO_REGISTER, &registered);
+	return !ioctl(page->faults, UFFDIO_API, &api) &&
+	       !ioctl(page->faults, UFFDIO_REGISTER, &registered);
 }
 
 static void *bring(void *argument)

@@ -161,7 +161,8 @@ static void print_function(FILE *out, uint32_t index, const struct sim_counts *o
 	struct sim_counts sum = {
 		own->calls + nested->calls, own->failures + nested->failures,
 		own->not_ready + nested->not_ready, own->bytes + nested->bytes,
-		own->ns + nested->ns, own->nulls + nested->nulls, own->abandoned + nested->abandoned,
+		own->ns + nested->ns, own->nulls + nested->nulls,
+		own->abandoned + nested->abandoned,
 	};
 
 	fprintf(out, "  \"%s\": {", sim_state.functions[index]->name);

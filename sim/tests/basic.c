@@ -87,7 +87,8 @@ static void test_limit(void)
 	FAILS(2, cuMemAlloc(&big, 65 << 20));
 	for (int round = 0; round < 40; round++) {
 		for (int i = 0; i < 60; i++)
-			OK(cuMemAlloc(&address[i], 1000000 + (size_t)(round * 60 + i) * 512 % 70000));
+			OK(cuMemAlloc(&address[i],
+				      1000000 + (size_t)(round * 60 + i) * 512 % 70000));
 		FAILS(2, cuMemAlloc(&big, 16 << 20));
 		for (int i = 0; i < 60; i++)
 			OK(cuMemFree(address[i]));
@@ -582,8 +583,10 @@ const struct test basic_tests[] = {
 	{ "arrays_and_ipc", test_arrays_and_ipc, NULL, NULL },
 	{ "names", test_names, NULL, NULL },
 	{ "runtime", test_runtime, NULL, NULL },
-	{ "faults", test_faults, "CUDA_SIM_FAIL", "cuMemAlloc_v2:2,cudaMalloc:3=46,cuCtxSynchronize:2+=700" },
-	{ "hangs", test_hangs, "CUDA_SIM_HANG", "cuCtxSynchronize=flags:2,cuMemAlloc_v2=futex,cuStreamQuery=spin" },
+	{ "faults", test_faults, "CUDA_SIM_FAIL",
+	  "cuMemAlloc_v2:2,cudaMalloc:3=46,cuCtxSynchronize:2+=700" },
+	{ "hangs", test_hangs, "CUDA_SIM_HANG",
+	  "cuCtxSynchronize=flags:2,cuMemAlloc_v2=futex,cuStreamQuery=spin" },
 	{ "lock", test_lock, "CUDA_SIM_LOCK", "cuMemAlloc_v2" },
 	{ "flags", test_flags, NULL, NULL },
 	{ "fork", test_fork, NULL, NULL },

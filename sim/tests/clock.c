@@ -107,7 +107,8 @@ static void test_order(void)
 
 static void test_queries(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), idle = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 idle = new_stream(CU_STREAM_NON_BLOCKING);
 	int stream_is, event_is, elapsed_is;
 	double start;
 	float ms;
@@ -135,7 +136,8 @@ static void test_waits(void)
 
 	OK(cuEventCreate(&event, CU_EVENT_BLOCKING_SYNC));
 	for (int i = 0; i < 5; i++) {
-		static const unsigned int flags[] = { 0, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC, 0, 0 };
+		static const unsigned int flags[] = { 0, CU_CTX_SCHED_YIELD,
+						      CU_CTX_SCHED_BLOCKING_SYNC, 0, 0 };
 		bool sleeps = i == 2 || i == 4;
 
 		OK(cuCtxSetFlags(flags[i]));
@@ -158,7 +160,8 @@ static void test_waits(void)
 
 static void test_events(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 other = new_stream(CU_STREAM_NON_BLOCKING);
 	CUevent early = new_event(), late = new_event();
 
 	do {
@@ -176,7 +179,8 @@ static void test_events(void)
 /* All later work of a context waits for an event, and an event covers all of its work. */
 static void test_context_events(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 other = new_stream(CU_STREAM_NON_BLOCKING);
 	CUevent all = new_event(), late = new_event();
 	CUcontext context;
 
@@ -266,7 +270,8 @@ static void test_threads(void)
 /* The queue of a stream holds 4 pieces of work of 20 ms here. */
 static void test_full_queue(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 other = new_stream(CU_STREAM_NON_BLOCKING);
 	CUdeviceptr address;
 	double start;
 
@@ -373,7 +378,8 @@ static void test_primary_contexts(void)
 /* After the hold, two streams work side by side for 3 ms and 4 ms: together 4 ms. */
 static void test_union(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 other = new_stream(CU_STREAM_NON_BLOCKING);
 
 	do {
 		hold(stream);
@@ -389,7 +395,8 @@ static void test_union(void)
 		TOLD(1, "devices", "0", "busy", "intervals");
 	}
 	TOLD(0, "devices", "0", "busy", "left_out");
-	EXPECT(truth(4, (const char *[]){ "devices", "0", "busy", "ns" }) >= rounds * (HOLD_NS + 4000000));
+	EXPECT(truth(4, (const char *[]){ "devices", "0", "busy", "ns" }) >=
+	       rounds * (HOLD_NS + 4000000));
 }
 
 /* More intervals than are kept: the older ones go into the sums. */
@@ -461,13 +468,14 @@ static int status_with(const char *clock, const char *async)
 static void test_settings(void)
 {
 	static const char *const good[] = {
-		"", "kernel=1us", "kernel:_Z3addPfi=1.5ms,kernel=0ns", "copy=1us+0.1ns/B,set=1ns/B", "queue=1",
-		"graph_node=3us,queue=65536,kernel=1s"
+		"", "kernel=1us", "kernel:_Z3addPfi=1.5ms,kernel=0ns", "copy=1us+0.1ns/B,set=1ns/B",
+		"queue=1", "graph_node=3us,queue=65536,kernel=1s"
 	};
 	static const char *const bad[] = {
-		"kernel", "kernel=", "kernel=1", "kernel=1us,", "kernels=1us", "kernel:=1us", "kernel=1us+1ns/B",
-		"graph_node=1ns/B", "copy=1us+", "copy=1us/B/B", "queue=0", "queue=65537", "queue=-1", "queue=1us",
-		"Kernel=1us", "kernel=1us;copy=1us", ",kernel=1us", "kern=1us", "event=1us"
+		"kernel", "kernel=", "kernel=1", "kernel=1us,", "kernels=1us", "kernel:=1us",
+		"kernel=1us+1ns/B", "graph_node=1ns/B", "copy=1us+", "copy=1us/B/B", "queue=0",
+		"queue=65537", "queue=-1", "queue=1us", "Kernel=1us", "kernel=1us;copy=1us",
+		",kernel=1us", "kern=1us", "event=1us"
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)

@@ -31,7 +31,8 @@ static double graph_ns(CUgraphExec exec, CUstream stream, CUevent after)
 
 static void test_graphs(void)
 {
-	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+	CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),
+		 other = new_stream(CU_STREAM_NON_BLOCKING);
 	CUevent after = new_event();
 	CUgraph graph, outer;
 	CUgraphExec exec, whole;

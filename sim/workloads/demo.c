@@ -151,8 +151,8 @@ int main(int argc, char **argv)
 	struct state state = { 0 };
 	uint64_t steps, step;
 
-	monitor_options__parse(argc, argv, "Runs two kernels in a loop and forgets to free a buffer.",
-		       options);
+	monitor_options__parse(argc, argv,
+			       "Runs two kernels in a loop and forgets to free a buffer.", options);
 	open_all(&state);
 	steps = (uint64_t)(run.seconds / STEP_SECONDS);
 	for (step = 0; step < steps; step++) {

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 		  "milliseconds each lives, one after the other" },
 		{ "exec", OPTION_FLAG, &run.exec, NULL, "each executes itself and works again" },
 		{ "executed", OPTION_FLAG, &run.executed, NULL, "what --exec adds" },
-		{ "hold", OPTION_SECONDS, &run.hold, NULL, "each stays for so long at its end [0]" },
+		{ "hold", OPTION_SECONDS, &run.hold, NULL,
+		  "each stays for so long at its end [0]" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "[runtime]" },
 		{ 0 },
 	};

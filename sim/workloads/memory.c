@@ -129,7 +129,8 @@ int main(int argc, char **argv)
 {
 	const struct workload_option options[] = {
 		{ "threads", OPTION_NUMBER, &run.threads, NULL, "threads [1]" },
-		{ "pairs", OPTION_NUMBER, &run.pairs, NULL, "allocations and frees a thread [1000]" },
+		{ "pairs", OPTION_NUMBER, &run.pairs, NULL,
+		  "allocations and frees a thread [1000]" },
 		{ "size", OPTION_NUMBER, &run.size, NULL, "bytes of an allocation [4K]" },
 		{ "random-sizes", OPTION_FLAG, &run.random_sizes, NULL, "from 1 to --size" },
 		{ "keep", OPTION_NUMBER, &run.keep, NULL, "more a thread, never freed [0]" },
@@ -139,7 +140,8 @@ int main(int argc, char **argv)
 		  "frees a thread of what was never allocated [0]" },
 		{ "double-free", OPTION_NUMBER, &run.double_frees, NULL,
 		  "second frees a thread; with --threads 1 only [0]" },
-		{ "null-frees", OPTION_NUMBER, &run.null_frees, NULL, "frees of NULL a thread [0]" },
+		{ "null-frees", OPTION_NUMBER, &run.null_frees, NULL,
+		  "frees of NULL a thread [0]" },
 		{ "hold", OPTION_SECONDS, &run.hold, NULL, "stay for so long at the end [0]" },
 		{ 0 },
 	};

@@ -58,7 +58,8 @@ int main(int argc, char **argv)
 	uint64_t again = 0;
 	void **before;
 
-	monitor_options__parse(argc, argv, "Loads modules, launches their kernels, unloads them.", options);
+	monitor_options__parse(argc, argv, "Loads modules, launches their kernels, unloads them.",
+			       options);
 	gpu = gpu__open(run.api);
 	before = must_allocate(run.kernels * sizeof(*before));
 	for (uint64_t round = 0; round < run.rounds; round++)

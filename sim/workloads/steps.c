@@ -64,9 +64,11 @@ static void open_driver(void)
 static void copy_batch(void)
 {
 	if (run.api == API_RUNTIME)
-		NEED(cudaMemcpyAsync(run.batch, run.pinned, run.copy, cudaMemcpyHostToDevice, run.stream));
+		NEED(cudaMemcpyAsync(run.batch, run.pinned, run.copy, cudaMemcpyHostToDevice,
+				     run.stream));
 	else
-		NEED(cuMemcpyHtoDAsync((CUdeviceptr)(uintptr_t)run.batch, run.pinned, run.copy, run.stream));
+		NEED(cuMemcpyHtoDAsync((CUdeviceptr)(uintptr_t)run.batch, run.pinned, run.copy,
+				       run.stream));
 }
 
 static void wait_for_stream(void)
@@ -124,16 +126,20 @@ int main(int argc, char **argv)
 		{ "steps", OPTION_NUMBER, &run.steps, NULL, "how many [100]" },
 		{ "cpu", OPTION_SECONDS, &run.cpu, NULL, "time on the CPU in each step [0.001]" },
 		{ "idle", OPTION_SECONDS, &run.idle, NULL, "sleep in each step [0]" },
-		{ "copy", OPTION_NUMBER, &run.copy, NULL, "bytes that each step copies to the device [0]" },
-		{ "launches", OPTION_NUMBER, &run.launches, NULL, "in each step, of kernels step_0, step_1, ... [10]" },
-		{ "wait", OPTION_CHOICE, &run.wait, "none|stream|event|device", "at the end of steps [none]" },
+		{ "copy", OPTION_NUMBER, &run.copy, NULL,
+		  "bytes that each step copies to the device [0]" },
+		{ "launches", OPTION_NUMBER, &run.launches, NULL,
+		  "in each step, of kernels step_0, step_1, ... [10]" },
+		{ "wait", OPTION_CHOICE, &run.wait, "none|stream|event|device",
+		  "at the end of steps [none]" },
 		{ "wait-every", OPTION_NUMBER, &run.wait_every, NULL, "after so many steps [1]" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "whose functions [runtime]" },
 		{ 0 }
 	};
 	double start;
 
-	monitor_options__parse(argc, argv, "A training loop of equal steps, for CUDA_SIM_CLOCK.", options);
+	monitor_options__parse(argc, argv, "A training loop of equal steps, for CUDA_SIM_CLOCK.",
+			       options);
 	if (!run.wait_every)
 		give_up("--wait-every is at least 1");
 	run.gpu = gpu__open((enum api)run.api);

@@ -96,20 +96,22 @@ static void runtime_round(struct worker *worker)
 
 	NEED(CALL(worker, "device", cudaSetDevice, (0), 0));
 	NEED(CALL(worker, "ptr size", cudaMalloc, (&memory, size), VALUE(memory), size));
-	NEED(CALL(worker, "dst src size kind", cudaMemcpy, (memory, host, size, cudaMemcpyHostToDevice),
-		  VALUE(memory), VALUE(host), size, cudaMemcpyHostToDevice));
+	NEED(CALL(worker, "dst src size kind", cudaMemcpy,
+		  (memory, host, size, cudaMemcpyHostToDevice), VALUE(memory), VALUE(host), size,
+		  cudaMemcpyHostToDevice));
 	NEED(CALL(worker, "ptr value size", cudaMemset, (memory, 7, size), VALUE(memory), 7, size));
-	NEED(CALL(worker, "func grid block shmem stream", cudaLaunchKernel, (kernel, grid, block, NULL, x, stream),
-		  VALUE(kernel), x, 32, x, VALUE(stream)));
-	NEED(CALL(worker, "event stream", cudaEventRecord, (worker->event, stream), VALUE(worker->event),
-		  VALUE(stream)));
+	NEED(CALL(worker, "func grid block shmem stream", cudaLaunchKernel,
+		  (kernel, grid, block, NULL, x, stream), VALUE(kernel), x, 32, x, VALUE(stream)));
+	NEED(CALL(worker, "event stream", cudaEventRecord, (worker->event, stream),
+		  VALUE(worker->event), VALUE(stream)));
 	NEED(CALL(worker, "dst src size kind stream", cudaMemcpyAsync,
-		  (host, memory, size, cudaMemcpyDeviceToHost, stream), VALUE(host), VALUE(memory), size,
-		  cudaMemcpyDeviceToHost, VALUE(stream)));
+		  (host, memory, size, cudaMemcpyDeviceToHost, stream), VALUE(host), VALUE(memory),
+		  size, cudaMemcpyDeviceToHost, VALUE(stream)));
 	NEED(CALL(worker, "event", cudaEventSynchronize, (worker->event), VALUE(worker->event)));
 	NEED(CALL(worker, "stream", cudaStreamSynchronize, (stream), VALUE(stream)));
 	if (run.fail && worker->round % run.fail == 0 &&
-	    CALL(worker, "size", cudaMalloc, (&memory, TOO_MUCH), TOO_MUCH) != cudaErrorMemoryAllocation)
+	    CALL(worker, "size", cudaMalloc, (&memory, TOO_MUCH), TOO_MUCH) !=
+		    cudaErrorMemoryAllocation)
 		give_up("an allocation that is too large did not fail as it should");
 	NEED(CALL(worker, "ptr", cudaFree, (memory), VALUE(memory)));
 }
@@ -124,18 +126,21 @@ static void driver_round(struct worker *worker)
 
 	NEED(CALL(worker, "ctx", cuCtxSetCurrent, (run.gpu.context), VALUE(run.gpu.context)));
 	NEED(CALL(worker, "ptr size", cuMemAlloc_v2, (&memory, size), memory, size));
-	NEED(CALL(worker, "dst src size", cuMemcpyHtoD_v2, (memory, host, size), memory, VALUE(host), size));
+	NEED(CALL(worker, "dst src size", cuMemcpyHtoD_v2, (memory, host, size), memory,
+		  VALUE(host), size));
 	NEED(CALL(worker, "ptr value size", cuMemsetD8_v2, (memory, 7, size), memory, 7, size));
 	NEED(CALL(worker, "func grid block shmem stream", cuLaunchKernel,
-		  (kernel, x, 2, 3, 32, 1, 2, x, stream, NULL, NULL), VALUE(kernel), x, 32, x, VALUE(stream)));
-	NEED(CALL(worker, "event stream", cuEventRecord, (worker->event, stream), VALUE(worker->event),
+		  (kernel, x, 2, 3, 32, 1, 2, x, stream, NULL, NULL), VALUE(kernel), x, 32, x,
 		  VALUE(stream)));
-	NEED(CALL(worker, "dst src size stream", cuMemcpyDtoHAsync_v2, (host, memory, size, stream), VALUE(host),
-		  memory, size, VALUE(stream)));
+	NEED(CALL(worker, "event stream", cuEventRecord, (worker->event, stream),
+		  VALUE(worker->event), VALUE(stream)));
+	NEED(CALL(worker, "dst src size stream", cuMemcpyDtoHAsync_v2, (host, memory, size, stream),
+		  VALUE(host), memory, size, VALUE(stream)));
 	NEED(CALL(worker, "event", cuEventSynchronize, (worker->event), VALUE(worker->event)));
 	NEED(CALL(worker, "stream", cuStreamSynchronize, (stream), VALUE(stream)));
 	if (run.fail && worker->round % run.fail == 0 &&
-	    CALL(worker, "size", cuMemAlloc_v2, (&memory, TOO_MUCH), TOO_MUCH) != CUDA_ERROR_OUT_OF_MEMORY)
+	    CALL(worker, "size", cuMemAlloc_v2, (&memory, TOO_MUCH), TOO_MUCH) !=
+		    CUDA_ERROR_OUT_OF_MEMORY)
 		give_up("an allocation that is too large did not fail as it should");
 	NEED(CALL(worker, "ptr", cuMemFree_v2, (memory), memory));
 }
@@ -150,14 +155,19 @@ static void prepare(struct worker *worker)
 	worker->records = must_allocate(records * sizeof(struct record));
 	worker->host = must_allocate(run.size);
 	if (run.api == API_RUNTIME) {
-		NEED(CALL(worker, "stream flags", cudaStreamCreateWithFlags, (&worker->stream, cudaStreamNonBlocking),
-			  VALUE(worker->stream), cudaStreamNonBlocking));
-		NEED(CALL(worker, "event", cudaEventCreate, (&worker->event), VALUE(worker->event)));
+		NEED(CALL(worker, "stream flags", cudaStreamCreateWithFlags,
+			  (&worker->stream, cudaStreamNonBlocking), VALUE(worker->stream),
+			  cudaStreamNonBlocking));
+		NEED(CALL(worker, "event", cudaEventCreate, (&worker->event),
+			  VALUE(worker->event)));
 	} else {
-		NEED(CALL(worker, "ctx", cuCtxSetCurrent, (run.gpu.context), VALUE(run.gpu.context)));
-		NEED(CALL(worker, "stream flags", cuStreamCreate, (&worker->stream, CU_STREAM_NON_BLOCKING),
-			  VALUE(worker->stream), CU_STREAM_NON_BLOCKING));
-		NEED(CALL(worker, "event flags", cuEventCreate, (&worker->event, 0), VALUE(worker->event), 0));
+		NEED(CALL(worker, "ctx", cuCtxSetCurrent, (run.gpu.context),
+			  VALUE(run.gpu.context)));
+		NEED(CALL(worker, "stream flags", cuStreamCreate,
+			  (&worker->stream, CU_STREAM_NON_BLOCKING), VALUE(worker->stream),
+			  CU_STREAM_NON_BLOCKING));
+		NEED(CALL(worker, "event flags", cuEventCreate, (&worker->event, 0),
+			  VALUE(worker->event), 0));
 	}
 }
 
@@ -174,7 +184,8 @@ static void work(uint64_t index, void *context)
 	prepare(worker);
 	worker->start = now();
 	for (worker->round = 0; worker->round < run.rounds && !is_enough(); worker->round++) {
-		double left = run.rate > 0 ? worker->start + (double)worker->round / run.rate - now() : 0;
+		double left =
+			run.rate > 0 ? worker->start + (double)worker->round / run.rate - now() : 0;
 
 		if (left > 0)
 			sleep_seconds(left);
@@ -217,15 +228,18 @@ int main(int argc, char **argv)
 {
 	const struct workload_option options[] = {
 		{ "threads", OPTION_NUMBER, &run.threads, NULL, "threads that call [1]" },
-		{ "rounds", OPTION_NUMBER, &run.rounds, NULL, "rounds of ten calls a thread [100]" },
+		{ "rounds", OPTION_NUMBER, &run.rounds, NULL,
+		  "rounds of ten calls a thread [100]" },
 		{ "rate", OPTION_SECONDS, &run.rate, NULL, "rounds a second a thread" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "[runtime]" },
-		{ "fail", OPTION_NUMBER, &run.fail, NULL, "in every so-manieth round one more call, that fails" },
+		{ "fail", OPTION_NUMBER, &run.fail, NULL,
+		  "in every so-manieth round one more call, that fails" },
 		{ "size", OPTION_NUMBER, &run.size, NULL, "bytes of the largest allocation [4K]" },
 		{ "name-prefix", OPTION_TEXT, &run.prefix, NULL, "of the kernels [traced]" },
 		{ "name-length", OPTION_NUMBER, &run.name_length, NULL, "of the kernels' names" },
 		{ "log", OPTION_TEXT, &run.log, NULL, "note each call in this file" },
-		{ "until", OPTION_TEXT, &run.until, NULL, "no more rounds once this file is there" },
+		{ "until", OPTION_TEXT, &run.until, NULL,
+		  "no more rounds once this file is there" },
 		{ "hold", OPTION_SECONDS, &run.hold, NULL, "stay for so long at the end [0]" },
 		{ 0 },
 	};

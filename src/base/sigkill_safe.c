@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work that SIGKILL does not interrupt, see sigkill_safe.h.
+// Work that SIGKILL does not interrupt; see sigkill_safe.h.
 #include "base/sigkill_safe.h"
 
 #include <errno.h>

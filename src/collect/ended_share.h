@@ -15,12 +15,12 @@
 
 /*
  * Limit with profiles, which a single report shows at the end: room for this many full profiles in
- * addition, each with ACCOUNT_ENDED_KEPT threads and as many functions, 195 MiB in all.
+ * addition, each with PROFILE_ENDED_KEPT threads and as many functions, 195 MiB in all.
  */
-#define ENDED_ACCOUNTS 64
-#define ENDED_ACCOUNTS_BYTES_MAX \
+#define ENDED_PROFILES 64
+#define ENDED_PROFILES_BYTES_MAX \
 	(ENDED_BYTES_MAX + \
-	 ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * (sizeof(struct thread_profile) + sizeof(struct profile_function)))
+	 ENDED_PROFILES * PROFILE_ENDED_KEPT * (sizeof(struct thread_profile) + sizeof(struct profile_function)))
 
 /*
  * Chooses the ended processes that leave, so that those without a slot take at most `bytes_max`,

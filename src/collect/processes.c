@@ -169,7 +169,7 @@ static void crowd_out(size_t index, void *arg)
 void collector__drop_old_processes(struct collector *collector)
 {
 	struct model *model = &collector->model;
-	size_t kept = 0, ended = 0, bytes_max = collector->options.profile ? ENDED_ACCOUNTS_BYTES_MAX : ENDED_BYTES_MAX;
+	size_t kept = 0, ended = 0, bytes_max = collector->options.profile ? ENDED_PROFILES_BYTES_MAX : ENDED_BYTES_MAX;
 
 	/* Without memory they stay for now. */
 	ended_share__each_beyond(model, bytes_max, crowd_out, collector);

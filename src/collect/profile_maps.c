@@ -123,7 +123,7 @@ static void keep_ended(struct profile *profile, uint64_t began_ns)
 {
 	struct thread_profile thread = profile->threads[profile->thread_count - 1];
 
-	if (profile->ended_count >= ACCOUNT_ENDED_KEPT) {
+	if (profile->ended_count >= PROFILE_ENDED_KEPT) {
 		profile->thread_count--;
 		sum_up(profile, &thread, began_ns);
 		return;
@@ -190,7 +190,7 @@ int profile_maps__take_duration(struct reading *reading, struct process *process
 	const uint32_t *number = value;
 	struct profile_function function = {.row = ((const struct duration_key *)key)->row};
 
-	if (!process->profile || *number >= ACCOUNT_DURATIONS)
+	if (!process->profile || *number >= PROFILE_DURATIONS)
 		return ELEMENT_SKIP;
 	function.time = *duration_at(reading->collector->profile_maps, *number);
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
@@ -206,7 +206,7 @@ static void release_duration(const void *key, void *arg)
 
 	if (bpf_map__lookup_elem(skeleton->maps.duration_numbers, key, sizeof(struct duration_key), &number, sizeof(number),
 				 0) ||
-	    number >= ACCOUNT_DURATIONS)
+	    number >= PROFILE_DURATIONS)
 		return;
 	memset(duration_at(maps, number), 0, sizeof(struct duration_record));
 	bpf_map__update_elem(skeleton->maps.free_durations, NULL, 0, &number, sizeof(number), 0);

@@ -12,7 +12,7 @@ struct profile_maps;
 int profile_maps__new(const struct gpuprobe_bpf *skeleton, struct profile_maps **out, struct error *err);
 void profile_maps__free(struct profile_maps *maps);
 
-/* The steps of readings WITH_ACCOUNT. They return 0 or a negative errno. */
+/* The steps of readings WITH_PROFILE. They return 0 or a negative errno. */
 
 /* Resets struct process's `profile` for each process that still has its slot. */
 int profile_maps__begin(struct reading *reading);

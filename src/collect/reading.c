@@ -11,7 +11,7 @@ static unsigned int conditions(const struct reading *reading)
 {
 	const struct collector *collector = reading->collector;
 
-	return (reading->reap ? ON_REAP : 0) | (collector->profile_maps ? WITH_ACCOUNT : 0) |
+	return (reading->reap ? ON_REAP : 0) | (collector->profile_maps ? WITH_PROFILE : 0) |
 	       (collector->stacks ? WITH_STACKS : 0);
 }
 

@@ -33,7 +33,7 @@ enum element {
 /* When a step applies. */
 enum {
 	ON_REAP = 1 << 0,
-	WITH_ACCOUNT = 1 << 1,
+	WITH_PROFILE = 1 << 1,
 	WITH_STACKS = 1 << 2,
 };
 

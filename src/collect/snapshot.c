@@ -410,29 +410,29 @@ static const struct reading_step steps[] = {
 	{.run = steps__read},
 
 	/* Before the maps of the profile, whose lists it empties. */
-	{.run = profile_maps__begin, .only = WITH_ACCOUNT},
-	{IN_MAP(sizes, size_key, slot), .take = profile_lists__take_size, .only = WITH_ACCOUNT},
-	{IN_MAP(copy_sizes, copy_size_key, slot), .take = profile_lists__take_copies, .only = WITH_ACCOUNT},
-	{IN_MAP(repeats, repeat_key, slot), .take = profile_lists__take_repeat, .only = WITH_ACCOUNT},
+	{.run = profile_maps__begin, .only = WITH_PROFILE},
+	{IN_MAP(sizes, size_key, slot), .take = profile_lists__take_size, .only = WITH_PROFILE},
+	{IN_MAP(copy_sizes, copy_size_key, slot), .take = profile_lists__take_copies, .only = WITH_PROFILE},
+	{IN_MAP(repeats, repeat_key, slot), .take = profile_lists__take_repeat, .only = WITH_PROFILE},
 	/*
 	 * Before threads: one that ends moves its error here. It may be missed, not counted twice.
 	 */
-	{IN_MAP(ignored, ignored_key, slot), .take = profile_lists__take_ignored, .only = WITH_ACCOUNT},
-	{IN_MAP(mapped_copies, mapped_copy_key, slot), .take = profile_lists__take_mapped, .only = WITH_ACCOUNT},
+	{IN_MAP(ignored, ignored_key, slot), .take = profile_lists__take_ignored, .only = WITH_PROFILE},
+	{IN_MAP(mapped_copies, mapped_copy_key, slot), .take = profile_lists__take_mapped, .only = WITH_PROFILE},
 	/* After `ignored`, before the threads: those that end in this reading add their own. */
-	{.run = profile_maps__add_pending, .only = WITH_ACCOUNT},
-	{.run = profile_maps__read_threads, .only = WITH_ACCOUNT},
-	{IN_MAP(duration_numbers, duration_key, slot), .take = profile_maps__take_duration, .only = WITH_ACCOUNT},
+	{.run = profile_maps__add_pending, .only = WITH_PROFILE},
+	{.run = profile_maps__read_threads, .only = WITH_PROFILE},
+	{IN_MAP(duration_numbers, duration_key, slot), .take = profile_maps__take_duration, .only = WITH_PROFILE},
 	/* After tallies, threads and functions, in which calls are counted (open_calls.h). */
 	{.run = open_calls__read},
 	/* After the time in calls in progress, which is part of the profile. */
-	{.run = profile_maps__finish, .only = WITH_ACCOUNT},
+	{.run = profile_maps__finish, .only = WITH_PROFILE},
 
 	/* After all counters: BPF sends a stack before it counts by its id. */
 	{.run = site_maps__name_stacks, .only = WITH_STACKS},
 	/* Last: naming a stack may drop another, and none is named before the model is used. */
 	{.run = site_maps__list, .only = WITH_STACKS},
-	{.run = profile_maps__list_stacks, .only = WITH_ACCOUNT | WITH_STACKS},
+	{.run = profile_maps__list_stacks, .only = WITH_PROFILE | WITH_STACKS},
 
 	/* After everything that can fail: a failed reading deletes nothing of ended processes. */
 	{.run = delete_ended, .only = ON_REAP},

@@ -35,7 +35,7 @@ static int place_of(const struct process *process, int device)
 /* The queue of the process's device that is this GPU; NULL: the process gave it no work. */
 static const struct load_queue *queue_on(const struct process *process, const struct load *window, int place)
 {
-	for (int device = 0; device < ACCOUNT_DEVICES; device++)
+	for (int device = 0; device < PROFILE_DEVICES; device++)
 		if (window->queues[device].used && place_of(process, device) == place)
 			return &window->queues[device];
 	return NULL;

@@ -62,7 +62,7 @@ struct finding_input {
 struct finding_list;
 
 /* What a rule requires. */
-#define NEEDS_ACCOUNT 0x1 /* process->profile: with stat and diagnose */
+#define NEEDS_PROFILE 0x1 /* process->profile: with stat and diagnose */
 #define NEEDS_ASKS 0x2	  /* error queries are probed */
 #define NEEDS_GETTERS 0x4
 

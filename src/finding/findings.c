@@ -199,7 +199,7 @@ static int detect_kind(const struct findings *findings, const struct model *mode
 	for (size_t i = 0; kind->detect && i < model->process_count; i++) {
 		const struct process *process = &model->processes[i];
 
-		if (((kind->needs & NEEDS_ACCOUNT) && !process->profile) || is_taken(findings, kind, process))
+		if (((kind->needs & NEEDS_PROFILE) && !process->profile) || is_taken(findings, kind, process))
 			continue;
 		if (!knows_every(kind, process)) {
 			pass_over(kind, list);

@@ -29,7 +29,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "alloc-churn",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.title = "the same memory is allocated and freed again and again",
 		.advice = "Allocate the buffer once, before the loop, at the largest size that is needed, and use it in "
@@ -91,7 +91,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "launch-bound",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
@@ -112,7 +112,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "sync-after-every-launch",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the program waits after each launch",
@@ -132,7 +132,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "sync-stall",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the program spends its time in many short waits",
@@ -153,7 +153,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "implicit-sync",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "calls that block in the middle of launches",
@@ -173,7 +173,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "small-copies",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_COPY,
 		.title = "many small copies",
@@ -211,7 +211,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "redundant-copies",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_CALL,
 		.title = "the same range is copied again for nothing",
@@ -230,7 +230,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "unchecked-errors",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT | NEEDS_ASKS,
+		.needs = NEEDS_PROFILE | NEEDS_ASKS,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "a call returned an error, launches followed, and no call asked for the error",
 		.advice = "A call returned an error, and its thread went on to launch work. It made no call that asks for the "
@@ -357,7 +357,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "idle-gaps",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_CALL,
 		.title = "the GPU has nothing to do",
@@ -377,7 +377,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "host-bound",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.whole = true,
 		.every = EVERY_COPY | EVERY_WAIT,
@@ -400,7 +400,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "cold-start",
 		.severity = SEVERITY_INFO,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.title = "the program takes long to start",
 		.advice = "Where loads of modules or first launches take long, code is compiled for the GPU at each start "
 			  "(PTX): build for its architecture (-gencode, TORCH_CUDA_ARCH_LIST), keep the compiled code (a "
@@ -420,7 +420,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "mapped-file-copies",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.title = "slow copies straight from mapped files",
 		.advice = "A copy from a mapped file waits for each of its pages. Have the file read ahead "
 			  "(posix_fadvise with POSIX_FADV_WILLNEED, madvise with MADV_POPULATE_READ, vmtouch), or read it in large "
@@ -437,7 +437,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "default-stream",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.steady = true,
 		.every = EVERY_CALL,
 		.title = "the legacy default stream makes work wait that could run side by side",
@@ -456,7 +456,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "driver-contention",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.every = EVERY_CALL,
 		.title = "threads hold one another up inside the driver",
 		.advice = "The driver has locks. A launch waits while another thread loads a module, allocates, frees or waits "
@@ -474,7 +474,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "chatty-getters",
 		.severity = SEVERITY_INFO,
-		.needs = NEEDS_ACCOUNT | NEEDS_GETTERS,
+		.needs = NEEDS_PROFILE | NEEDS_GETTERS,
 		.steady = true,
 		.title = "the program asks the same questions all the time",
 		.advice = "The program asks the same things over and over: the current device, attributes, whether "
@@ -513,7 +513,7 @@ const struct finding_kind finding_kinds[] = {
 	{
 		.id = "missing-sync",
 		.severity = SEVERITY_WARNING,
-		.needs = NEEDS_ACCOUNT,
+		.needs = NEEDS_PROFILE,
 		.every = EVERY_CALL,
 		.title = "results may be used before they are there",
 		.advice = "Work that was still under way lost what it was for, or was relied on without a wait. "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The link between host and GPU, see link.h.
+// The link between host and GPU, see pcie.h.
 #include "finding/pcie.h"
 
 double pcie__bandwidth(const struct model *model, const struct process *process)

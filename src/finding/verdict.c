@@ -43,7 +43,7 @@ static bool counts(const struct load *window, int device)
 {
 	if (!window->queues[device].used)
 		return false;
-	for (int i = 0; device == ACCOUNT_DEVICES - 1 && i < device; i++)
+	for (int i = 0; device == PROFILE_DEVICES - 1 && i < device; i++)
 		if (window->queues[i].used)
 			return false;
 	return true;
@@ -53,7 +53,7 @@ static void find_unfed(const struct load *window, struct verdict *verdict)
 {
 	verdict->device = -1;
 	verdict->unfed = SHARE_UNKNOWN;
-	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (int i = 0; i < PROFILE_DEVICES; i++) {
 		double idle = share_of(window->queues[i].idle_ns, window->ns);
 
 		if (!counts(window, i) || (verdict->device >= 0 && idle >= verdict->unfed))

@@ -55,7 +55,7 @@ struct verdict {
 	uint64_t from_ns, window_ns;
 	uint64_t launches; /* in that time */
 	/*
-	 * the GPU with the least idle time; ACCOUNT_DEVICES - 1: number unknown; -1: none has had
+	 * the GPU with the least idle time; PROFILE_DEVICES - 1: number unknown; -1: none has had
 	 * work
 	 */
 	int device;

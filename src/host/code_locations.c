@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time by places in the code; see places.h.
+// Time by places in the code; see code_locations.h.
 #include "host/code_locations.h"
 
 #include <errno.h>

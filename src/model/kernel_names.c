@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernel names by handle, see names.h.
+// Kernel names by handle, see kernel_names.h.
 #include "model/kernel_names.h"
 
 #include <errno.h>

@@ -110,7 +110,7 @@ static void take_queues(const struct profile *profile, uint64_t now_ns, struct l
 	bool goes_on = nobody_submits(profile);
 
 	load->proves = !profile->totals.unproven;
-	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (int i = 0; i < PROFILE_DEVICES; i++) {
 		const struct device_queue *queue = &profile->totals.queues[i];
 		struct load_queue *taken = &load->queues[i];
 
@@ -214,7 +214,7 @@ void load__since(const struct load *load, const struct load *before, struct load
 {
 	*difference = *load;
 	difference->ns = more(load->ns, before->ns);
-	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (int i = 0; i < PROFILE_DEVICES; i++) {
 		difference->queues[i].idle_ns = more(load->queues[i].idle_ns, before->queues[i].idle_ns);
 		difference->queues[i].idle_times = more(load->queues[i].idle_times, before->queues[i].idle_times);
 	}

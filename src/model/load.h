@@ -21,7 +21,7 @@ struct load_queue {
 
 struct load {
 	uint64_t ns; /* the moment, CLOCK_BOOTTIME: at most the process's end */
-	struct load_queue queues[ACCOUNT_DEVICES];
+	struct load_queue queues[PROFILE_DEVICES];
 	bool proves; /* the process's queues are tracked: idle_ns is valid */
 	uint64_t launches, copies;
 	struct time_totals time[TIME_CLASSES]; /* of all threads, including estimates */

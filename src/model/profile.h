@@ -14,7 +14,7 @@
 #include "model/start.h"
 
 /* Most ended threads kept in the list; the rest are added to sums. */
-#define ACCOUNT_ENDED_KEPT 256
+#define PROFILE_ENDED_KEPT 256
 
 struct process;
 struct stack;

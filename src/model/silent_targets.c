@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which target processes have not called CUDA, see silent_targets.h.
+// Which of the requested processes have not called CUDA, see silent_targets.h.
 #include "model/silent_targets.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The user who called gpuprobe; see caller.h.
+// The user who called gpuprobe; see invoker.h.
 #include "privilege/invoker.h"
 
 #include <errno.h>

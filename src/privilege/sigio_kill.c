@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sends signals to processes of any user, see sigio_kill.h.
+// Signals to processes of any user; see sigio_kill.h.
 #include "privilege/sigio_kill.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reasons why gpuprobe cannot watch something, see attach_failure.h.
+// Why gpuprobe cannot watch something; see attach_failure.h.
 #include "probe/attach_failure.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "target/elf_file.h"
 #include "target/identity.h"
-#include "target/probe_site.h"
+#include "target/probe_point.h"
 #include "target/proc_maps.h"
 
 struct hooks;

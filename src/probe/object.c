@@ -38,7 +38,7 @@ uint32_t object__launch_sample(const struct object_options *options)
 static uint32_t shape_sample(const struct object_options *options, uint32_t launch_sample)
 {
 	if (options->profile)
-		return ACCOUNT_SHAPE_SAMPLE;
+		return PROFILE_SHAPE_SAMPLE;
 	return launch_sample ? launch_sample : LAUNCH_SAMPLE;
 }
 
@@ -73,8 +73,8 @@ static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object
 	bpf_map__set_max_entries(skeleton->maps.thread_accounts, THREAD_COUNTER_SLOTS);
 	bpf_map__set_max_entries(skeleton->maps.process_accounts, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.copy_targets, options->max_inflight);
-	bpf_map__set_max_entries(skeleton->maps.durations, ACCOUNT_DURATIONS);
-	bpf_map__set_max_entries(skeleton->maps.duration_numbers, ACCOUNT_DURATIONS);
+	bpf_map__set_max_entries(skeleton->maps.durations, PROFILE_DURATIONS);
+	bpf_map__set_max_entries(skeleton->maps.duration_numbers, PROFILE_DURATIONS);
 	bpf_map__set_max_entries(skeleton->maps.sizes, lazy ? 65536 : 16384);
 	bpf_map__set_max_entries(skeleton->maps.copy_sizes, lazy ? 16384 : 1024);
 	bpf_map__set_max_entries(skeleton->maps.ignored, lazy ? 16384 : 1024);
@@ -109,7 +109,7 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
 	if (!ret && options->steps)
 		ret = fill_queue(skeleton->maps.free_steps, options->steps, "threads' steps", err);
-	return ret || !options->profile ? ret : fill_queue(skeleton->maps.free_durations, ACCOUNT_DURATIONS, "durations", err);
+	return ret || !options->profile ? ret : fill_queue(skeleton->maps.free_durations, PROFILE_DURATIONS, "durations", err);
 }
 
 static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)

@@ -47,7 +47,7 @@ struct object_options {
  * reads the shape of more launches.
  */
 #define LAUNCH_SAMPLE 256
-#define ACCOUNT_SHAPE_SAMPLE 64
+#define PROFILE_SHAPE_SAMPLE 64
 
 /*
  * Loads the object and attaches the tracepoints for process life; attaches no uprobe yet. The

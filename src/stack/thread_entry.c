@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The frames in which threads begin, see thread_entry.h.
+// Where threads begin; see thread_entry.h.
 #include "stack/thread_entry.h"
 
 #include <stddef.h>

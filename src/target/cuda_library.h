@@ -14,7 +14,7 @@
 
 #include "api/api.h"
 #include "target/elf_file.h"
-#include "target/probe_site.h"
+#include "target/probe_point.h"
 
 /* A set of layers has bit LAYER_BIT(layer) for each layer. */
 #define LAYER_BIT(layer) (1u << (layer))

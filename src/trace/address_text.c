@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts addresses to texts; see places.h.
+// Converts addresses to texts; see address_text.h.
 #include "trace/address_text.h"
 
 #include <stdio.h>

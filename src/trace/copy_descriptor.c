@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The structures of copies; see box.h.
+// The structures of copies; see copy_descriptor.h.
 #include "trace/copy_descriptor.h"
 
 #include <string.h>

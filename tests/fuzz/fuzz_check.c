@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `gpuprobe check` reads of a process and says of it: mappings, texts of /proc/PID, the program's link and a
- * file of any contents for its libraries; or, where the first byte is odd, texts of the machine, which in a container
- * may be anybody's. What is said is text and JSON that a terminal does not act on.
+ * What `gpuprobe check` reads of a process and prints about it: mappings, texts of /proc/PID, the
+ * program's link, and a file of any contents for its libraries. If the first byte is odd, the input
+ * is texts of the machine instead, which inside a container anybody may have written. The output
+ * must be text and JSON that a terminal does not act on.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,9 +21,9 @@
 #include "harness.h"
 #include "output/check/check.h"
 
-#define TEXTS 6 /* maps, status, stat, the map of users, cgroup, where the program is */
+#define TEXTS 6 /* maps, status, stat, the user map, cgroup, the program's link */
 
-/* In JSON one line. */
+/* JSON is one line. */
 static void must_be_text(const char *text, bool json)
 {
 	const char *newline = strchr(text, '\n');
@@ -61,7 +62,7 @@ static void print_all(struct check_list *list)
 
 static void stand_in(char *const texts[TEXTS], const struct input *file, bool opens)
 {
-	/* A path is taken for the first that it begins with: status is no stat. */
+	/* The first prefix that matches wins: status must come before stat. */
 	harness__set_file("/proc/1/status", texts[1], strlen(texts[1]));
 	harness__add_file("/proc/1/stat", texts[2], strlen(texts[2]));
 	harness__add_file("/proc/1/uid_map", texts[3], strlen(texts[3]));

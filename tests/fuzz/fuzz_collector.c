@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Notices of the monitor's ring, of any contents, and the names of kernels that they tell, up to the lists of a
- * report. The collector's file is part of this one: what takes in a record is static there.
+ * Notices of the monitor's ring with any contents, and the kernel names in them, up to the lists of
+ * a report. This file includes the collector's source: the function that takes in a record is
+ * static there.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command lines of all commands: the first byte chooses which, the rest are arguments that end with a NUL each.
+// The command lines of all commands: the first byte chooses the command, the rest is its arguments,
+// each ended by a NUL.
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static int parse_flame(int argc, char **argv, struct error *err)
 	return ret;
 }
 
-/* It comes to nothing once the command line is taken, for there are no such processes. */
+/* Fails once the command line is accepted: the processes do not exist. */
 int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 {
@@ -82,7 +83,7 @@ int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 	return error__set(err, -ESRCH, "no such process");
 }
 
-/* These have no parser apart: what they print goes to nowhere, and there is no file. */
+/* These commands have no separate parser: their output is discarded, and there is no file. */
 static int run(int (*command)(int argc, char **argv, int *status, struct error *err), int argc, char **argv,
 	       struct error *err)
 {
@@ -118,7 +119,7 @@ static int parse_bpftrace_script(int argc, char **argv, struct error *err)
 	return run(bpftrace_script_command__run, argc, argv, err);
 }
 
-/* What is read of an argument once the options are taken. */
+/* The argument values that are parsed after the options. */
 static int parse_values(int argc, char **argv, struct error *err)
 {
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];

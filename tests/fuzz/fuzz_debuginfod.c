@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What debuginfod's client gives for a debug file, and what is kept of earlier ones: a file of any contents for an
- * object of any contents, at once, never, or under a path that cannot be opened. The client's library is played. The
- * input: how it answers, where the file is found besides, the object's length, the object, the file.
+ * What debuginfod's client returns for a debug file, and what is kept of earlier answers: a file of
+ * any contents for an object of any contents, at once, never, or under a path that cannot be
+ * opened. The test plays the client's library. The input: how the client answers, where else the
+ * file is found, the object's length, the object, the file.
  */
 #include <errno.h>
 #include <limits.h>
@@ -94,7 +95,7 @@ static void look_up(struct symbol_file *file)
 	}
 }
 
-/* The same again is another file of the same build id, which nobody is asked about twice. */
+/* The second time it is another file with the same build id, which must not be requested twice. */
 static void read_objects(struct debuginfod *debuginfod, const void *object, size_t length)
 {
 	struct symbol_cache *cache = symbol_cache__new(2 * OBJECTS);
@@ -110,7 +111,7 @@ static void read_objects(struct debuginfod *debuginfod, const void *object, size
 	symbol_cache__free(cache);
 }
 
-/* Identifiers that no object has told. */
+/* Build ids that no object has. */
 static void ask(struct debuginfod *debuginfod, const uint8_t *id, size_t size)
 {
 	const char *path;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One event of the tracer, of any contents, decoded by its function's plan and written in a form of output. It lies in
- * memory that ends where it ends. The input: options, the function's row, the event behind its head.
+ * One event of the tracer, of any contents, decoded by its function's plan and written in one
+ * output format. The event's memory ends where the event ends. The input: options, the function's
+ * row, the event after its head.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	head.result = (int32_t)input__number(&input, 4);
 	head.upper = (uint32_t)input__number(&input, 1);
 	length = input__bytes(&input, EVENT_MAX, &bytes);
-	/* What the stream lets by: all words are there. */
+	/* The stream only passes events that have all their words. */
 	if (length < head.words * sizeof(uint64_t))
 		return 0;
 	event = malloc(sizeof(head) + length);

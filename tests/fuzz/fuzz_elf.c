@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An ELF file of any contents: its headers, tables and symbols, what it holds of CUDA, which libraries it needs, its
-// separate debug file, a script with its functions. The first byte chooses what it is read as; the rest is the file.
+// An ELF file of any contents: its headers, tables and symbols, the CUDA functions it contains, the
+// libraries it needs, its separate debug file, a script with its functions. The first byte chooses
+// how it is read; the rest is the file.
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static void read_all(struct elf_file *elf, const uint8_t *data, size_t size)
 	read_addresses(elf, data, size);
 }
 
-/* As if it were what a process runs, and its libc. */
+/* Reads it as a process's program and as its libc. */
 static void read_interpreter(const struct input *input)
 {
 	static const uint8_t memory[16384];
@@ -112,7 +113,7 @@ static void read_interpreter(const struct input *input)
 	harness__set_maps(NULL);
 }
 
-/* The kernel that a function of it stands for. */
+/* The kernel that one of its functions stands for. */
 static void read_host_stubs(const struct input *input)
 {
 	struct host_stubs *stubs = host_stubs__new(2);
@@ -131,7 +132,7 @@ static void read_host_stubs(const struct input *input)
 	harness__set_maps(NULL);
 }
 
-/* Root runs the script: no name in it is anything but a name. */
+/* Root runs the script: every name in it must be nothing but a name. */
 static void must_be_script(const char *script)
 {
 	static const char before[] = "probe:\"/dev/null\":";
@@ -147,7 +148,7 @@ static void must_be_script(const char *script)
 
 static void print_script(const struct input *input)
 {
-	/* A path that there is. */
+	/* A path that exists. */
 	char *argv[] = {"bpftrace-script", "--libcuda-path", "/dev/null", "--libcudart-path", "/dev/null", "-e", "all", NULL};
 	FILE *out = stdout, *messages = stderr, *memory;
 	struct error err = {""};

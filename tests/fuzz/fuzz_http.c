@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a stranger sends to the metrics page: a connection's bytes in pieces through a socket, and the head's parser by
-// itself. The first two bytes tell how long a piece is.
+// What a stranger sends to the metrics page: a connection's bytes in pieces through a socket, and
+// the header parser by itself. The first two bytes give the length of a piece.
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>

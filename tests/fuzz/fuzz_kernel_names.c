@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Symbols and kernel names of any contents: demangled, shortened, cut, told from host stubs, read through a handle.
+// Symbols and kernel names of any contents: demangled, shortened, cut, recognised as host stubs,
+// read through a handle.
 #include <stdlib.h>
 #include <string.h>
 

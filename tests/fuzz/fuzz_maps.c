@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /proc/PID/maps of any contents, and what is made of it: objects, ranges of code, the interpreter's place.
+// /proc/PID/maps of any contents, and what is derived from it: objects, code ranges, the
+// interpreter's address.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ static int keep_addresses(const struct mapping *mapping, void *arg)
 	return 0;
 }
 
-/* Two readings: what was mapped in the first may be gone in the second. */
+/* Two readings: a mapping of the first may be gone in the second. */
 static void read_map(const char *first, const char *second)
 {
 	struct process_map *map = process_map__new(getpid());

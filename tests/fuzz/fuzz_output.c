@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of any contents in each form of output: text and JSON reports, the metrics page, flame graphs. Whatever they
- * are, a terminal is not to act on them, a line stays a line, JSON and XML stay well formed.
+ * Names of any contents in each output format: text and JSON reports, the metrics page, flame
+ * graphs. Whatever the names are, a terminal must not act on them, a line stays one line, and JSON
+ * and XML stay well formed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 #define NAMES 6
 
-/* What was printed, and how many lines and quotes there are in it beside those of a harmless name. */
+/* What was printed, and how many more lines and quotes it has than with a harmless name. */
 struct page {
 	char *text;
 	size_t length;
@@ -100,7 +101,10 @@ static size_t count(const struct page *page, char wanted)
 	return found;
 }
 
-/* All of it UTF-8, and where it may come to a terminal no byte that one acts on. */
+/*
+ * The whole page must be UTF-8. If it may reach a terminal, it must have no byte that a terminal
+ * acts on.
+ */
 static void must_be_text(const struct page *page, bool printable)
 {
 	for (const char *at = page->text; *at;) {
@@ -114,7 +118,7 @@ static void must_be_text(const struct page *page, bool printable)
 
 static void print_metrics(FILE *out, const struct model *model);
 
-/* Printed with these names it has as many of a character as with harmless ones. */
+/* Printed with these names, the page has as many of a character as with harmless names. */
 static void must_have_as_many(printer print_form, char *const names[NAMES], char *const harmless[NAMES],
 			      const char *characters)
 {
@@ -183,7 +187,7 @@ static void print_speedscope(FILE *out, const struct model *model)
 	flame_graph__free(graph);
 }
 
-/* A line more or less would be a name that is more than a name. */
+/* An extra or missing line would mean that a name had become more than a name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char harmless_name[] = "abcdefghij", kernel_name[] = "abcdefghij";
@@ -194,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < NAMES; i++) {
 		names[i] = input__string(&input);
 		harmless[i] = i == 4 ? kernel_name : harmless_name;
-		/* What is not there is not there: an empty name may be left out. */
+		/* Absent names are skipped: an empty name may be left out. */
 		if (!names[i][0]) {
 			free(names[i]);
 			names[i] = strdup("x");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The texts of /proc/PID but for maps, of any contents: stat, status, environ, cgroup, and perf-PID.map. The first
-// byte chooses.
+// The texts of /proc/PID except maps, of any contents: stat, status, environ, cgroup, and
+// perf-PID.map. The first byte chooses.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static void read_process(const struct input *input)
 static void read_environment(struct input *input)
 {
 	static const uint8_t uuid[16] = {0x10, [15] = 2};
-	/* The last is an instance of the one before. */
+	/* The last GPU is an instance of the one before. */
 	static const struct gpu gpus[4] = {
 		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A", .bus_id = "00000000:0A:00.0", .mig = GPU_NONE},
 		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A", .bus_id = "00000000:09:00.0", .minor = 1, .index = 1, .mig = GPU_NONE},
@@ -66,7 +66,9 @@ static void read_environment(struct input *input)
 	cuda_environment__read(NULL, 1, &environment);
 }
 
-/* `status` and the map are the same bytes: a status before the map's lines is none of them. */
+/*
+ * `status` and the map are the same bytes: the status before the map's lines must not count as one.
+ */
 static void read_perf_map(const struct input *input)
 {
 	struct perf_map *map;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Python's objects in a process's memory of any contents: code objects, texts, types, the table of offsets, and the
- * walk of bpf/stack/python.bpf.h itself, which is compiled for userspace. The input: the version, what is done, the memory,
- * whose first byte has the address BASE.
+ * Python objects in a process's memory, of any contents: code objects, texts, types, the offset
+ * table, and the walk of bpf/stack/python.bpf.h itself, compiled for userspace. The input: the
+ * version, the operation, the memory, which starts at the address BASE.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void find(struct python_codes *codes, const struct python_offsets *offset
 	MUST(code->lines != PYTHON_LINES_LOCATIONS || python_code__line(code, frame) >= 0);
 }
 
-/* The frame has the checksum that BPF would tell of the object that is there. */
+/* The frame has the checksum that BPF would report for the object at that address. */
 static void read_object(const struct python_offsets *offsets, uint32_t instruction)
 {
 	struct python_codes *codes = python_codes__new(1 << 12, NULL);

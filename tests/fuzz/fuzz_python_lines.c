@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables of lines of Python's code objects, in each form: bytes of any contents.
+// Line tables of Python code objects, in each format: bytes of any contents.
 #include <string.h>
 
 #include "harness.h"
@@ -8,7 +8,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
-	enum python_lines form = (enum python_lines)(input__number(&input, 1) % 4); /* the last is none */
+	/* The last of the four values is none of the formats. */
+	enum python_lines form = (enum python_lines)(input__number(&input, 1) % 4);
 	int first = (int)input__number(&input, 4);
 	uint32_t offset = (uint32_t)input__number(&input, 4);
 	struct python_code code = {.first_line = first, .lines = (uint8_t)form, .table_size = input.left};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a container says of itself: its mounts, its users, and links in its root directory that lead anywhere. The
- * first byte chooses. The links are real ones, in a folder that is taken for the root of process 1: whatever they
- * say, what is found lies in it.
+ * What a container reports about itself: its mounts, its users, and links in its root directory
+ * that lead anywhere. The first byte chooses. The links are real ones, in a folder that plays the
+ * root of process 1: whatever they say, every file found must be inside it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@
 
 #define LINKS 6
 
-/* What has been made once, and is removed at the end. */
+/* Created once and removed at the end. */
 static char top[PATH_MAX];
-static int folders[3]; /* the root, a and a/b in it */
+static int folders[3]; /* the root, a and a/b inside it */
 
 static void make_file(const char *name)
 {
@@ -110,7 +110,7 @@ static void find(const char *path)
 	process_root__free(root);
 }
 
-/* A byte tells in which folder the link is; what it says follows, up to a NUL. */
+/* A byte says which folder the link is in; the link's text follows, up to a NUL. */
 static void walk(struct input *input)
 {
 	int in[LINKS] = {0};
@@ -143,7 +143,7 @@ static void read_mounts(const struct input *input)
 	harness__set_file("/proc/", input->at, input->left);
 	mounts__init(&mounts, 1);
 	ret = mounts__check(&mounts, fd, &status);
-	/* Nobody has mounted what memfd_create makes, unless the text claims its number. */
+	/* Memory from memfd_create is on no mount, unless the text claims its device number. */
 	MUST(!ret || ret == -EREMOTE);
 	MUST(mounts.loaded && mounts.count <= 2 * input->left);
 	mounts__clear(&mounts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file with debug information of any contents: which source line an address is. libdw reads it.
+// A file with debug information of any contents, which libdw reads: the source line of an address.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(cache);
 	MUST(!symbol_cache__open(cache, harness__file(data, size), 0, NULL, &file));
 	for (uint64_t i = 0; i < OFFSETS; i++) {
-		/* Where linkers put the code of so small a file. */
+		/* Where linkers put the code of such a small file. */
 		uint64_t place = (i % 2 ? 0x1000 : 0x5b0) + i * 4, offset;
 		char *text = NULL;
 		uint32_t line;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records of stacks as BPF programs send them, of any contents: taken in, followed, unwound by the vdso, named, kept.
- * The input: how stacks are taken, then records, each with how many bytes are copied.
+ * Stack records as BPF programs send them, of any contents: taken in, followed, unwound by the
+ * vdso, named, stored. The input: how stacks are taken, then records, each with the number of bytes
+ * copied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void look_at(struct stacks *stacks, uint64_t id)
 	}
 }
 
-/* The interpreter is where the program of the mappings is. */
+/* The interpreter is at the program's address in the mappings. */
 static void merge(const struct stack_record *record)
 {
 	static const struct merge_ranges ranges = {0x400000, 0x401000, 0x400100, 0x400200};
@@ -58,7 +59,10 @@ static void merge(const struct stack_record *record)
 	MUST(python_merge((const void *)record->native, natives, entry, pythons, &ranges, merged) <= natives + pythons);
 }
 
-/* Most of it the input's; what tells the process true, or nothing would be known of it. */
+/*
+ * Most of the record is the input's. The fields that identify the process are true, or the record
+ * would be ignored.
+ */
 static void take_record(struct stacks *stacks, struct input *input, const struct process_info *own)
 {
 	struct stack_record *record = calloc(1, sizeof(*record) + COPY_MAX + 8);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tracer's records, of any contents: taken in, put in order, decoded, and written in each form of output, whose
- * lines must be text whatever was in them. The input: options, then steps, each a byte that says what it is.
+ * The tracer's records, of any contents: taken in, put in order, decoded, and written in each
+ * output format. The lines must be text whatever the records contain. The input: options, then
+ * steps, each starting with a byte that says what it is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static int take_exactly(const void *record, size_t size, void *arg)
 	return ret;
 }
 
-/* Records are read from memory that ends where they end, too. */
+/* Records are also read from memory that ends exactly where they end. */
 static int read_exactly(struct trace_source *source, uint64_t end, ring_record_fn fn, void *arg)
 {
 	struct exactly exactly = {fn, arg};
@@ -68,7 +69,7 @@ static int read_exactly(struct trace_source *source, uint64_t end, ring_record_f
 	return fake__read(source, end, take_exactly, &exactly);
 }
 
-/* A record of any type, or one that says it is an event of a function that there is. */
+/* A record of any type, or one that claims to be an event of an existing function. */
 static void put_record(struct test *test, struct input *input, bool event)
 {
 	union {
@@ -162,7 +163,7 @@ static void open_output(struct test *test, uint64_t choice)
 	MUST(test->fd >= 0 && !trace_output__new(test->fd, &options, &test->output, &err));
 }
 
-/* Made once: it is the same for all inputs. */
+/* Built once: the same for all inputs. */
 static struct trace_functions *functions_of(bool kernel_args)
 {
 	static struct trace_functions *functions[2];

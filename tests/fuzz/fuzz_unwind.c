@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of stacks unwound by a file of any contents that is mapped: its frame information is looked at first, then
- * libdwfl goes by it. The input: where the thread is, how many words the stack has, the words, the file. A word of
- * the stack is two bytes: where in the mapping, or where on the stack.
+ * Stack copies unwound with a mapped file of any contents: its frame information is checked first,
+ * then libdwfl uses it. The input: where the thread is, the number of words on the stack, the
+ * words, the file. A stack word is two bytes: an offset in the mapping, or on the stack.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What threads wait for, with any system call, arguments, files of /proc and memory. The input: the call's number, its
- * arguments, the length of the text that each file and link has, that text, the memory. The memory's first byte has the
- * address BASE.
+ * What threads wait for, with any system call, arguments, /proc files and memory. The input: the
+ * system call number, its arguments, the length of the text of every file and link, that text, the
+ * memory, which starts at the address BASE.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "harness.h"
 
 #define BASE 0x10000ull
-#define STATE 0x20000ull /* of the first of two threads, the second has the next page */
+#define STATE 0x20000ull /* of the first of two threads; the second uses the next page */
 
 static void take_look(struct input *input, struct thread_look *look)
 {

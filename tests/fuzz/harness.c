@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What fuzz targets have in common, see harness.h.
+// Code that the fuzz targets share, see harness.h.
 #include "harness.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define FILES_MAX 8
 
 struct stand_in {
-	const char *path; /* the beginning of all that it stands in for */
+	const char *path; /* prefix of the paths that it replaces */
 	const void *data;
 	size_t size;
 	int folder; /* or -1 */
@@ -227,7 +227,10 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	const struct stand_in *file = stand_in_of(path);
 	int fd;
 
-	/* libFuzzer writes what it has found by the same function, from within. */
+	/*
+	 * libFuzzer calls the same function, from inside this program, to write the inputs it has
+	 * found.
+	 */
 	if (!file || *mode != 'r')
 		return __real_fopen(path, mode);
 	fd = open_input(file);

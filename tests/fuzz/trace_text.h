@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the lines of a trace must be, whatever was in the records. */
+/* Checks that the lines of a trace are text whatever the records contain. */
 #ifndef FUZZ_TRACE_TEXT_H
 #define FUZZ_TRACE_TEXT_H
 
@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "output/trace/output.h"
 
-/* All that `fd` has is text: no control characters, and UTF-8. */
+/* The whole output in `fd` must be text: UTF-8 without control characters. */
 static inline void must_be_output(int fd, enum trace_format format)
 {
 	off_t size = lseek(fd, 0, SEEK_END);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ELF files made by elf_builder.h, opened. To be included after cmocka.h. */
+/* Opens ELF files made by elf_builder.h. Include after cmocka.h. */
 #ifndef TESTS_BUILT_ELF_H
 #define TESTS_BUILT_ELF_H
 

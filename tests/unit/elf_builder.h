@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes small ELF files for the tests, in memory. Code lies at file offset
- * 0x1000 and address 0x411000, so that a mistaken offset shows; each function
- * has 64 bytes there. Tables that an option leaves out are really not there.
+ * Builds small ELF files in memory for the tests. Code starts at file offset 0x1000 and address
+ * 0x411000, so that a mistaken offset shows; each function has 64 bytes there. A table that an
+ * option leaves out is really absent.
  */
 #ifndef TESTS_ELF_BUILDER_H
 #define TESTS_ELF_BUILDER_H
@@ -34,8 +34,8 @@ struct test_symbol {
 	const char *name;
 	uint64_t value;
 	uint64_t size;
-	unsigned char info; /* ELF64_ST_INFO; 0 is taken for a global function */
-	uint16_t section;   /* SHN_UNDEF where undefined; 1 otherwise */
+	unsigned char info; /* ELF64_ST_INFO; 0 means a global function */
+	uint16_t section;   /* SHN_UNDEF if undefined; 1 otherwise */
 };
 
 struct test_elf {
@@ -45,13 +45,14 @@ struct test_elf {
 	const char *interpreter;
 	bool no_sections;
 	enum test_hash hash;
-	uint8_t first_byte; /* of every function; push %rbp where 0 */
+	uint8_t first_byte; /* of every function; push %rbp if 0 */
 };
 
 struct test_image {
 	uint8_t *bytes;
 	size_t size, capacity;
-	uint64_t full_symbols, full_strings, dynamic_strings, sections; /* offsets, for damage */
+	/* Offsets, for tests that damage the file. */
+	uint64_t full_symbols, full_strings, dynamic_strings, sections;
 };
 
 static inline uint64_t image_put(struct test_image *image, const void *data, size_t size)
@@ -114,7 +115,7 @@ static inline void put_table(struct test_image *image, const struct test_symbol 
 	free(names);
 }
 
-/* One bucket and one chain with all symbols suffice: only their count is read. */
+/* One bucket and one chain with all symbols are enough: only their count is read. */
 static inline uint64_t put_hash(struct test_image *image, enum test_hash kind, size_t count)
 {
 	uint32_t *words = calloc(count + 16, 4);

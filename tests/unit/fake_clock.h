@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clocks that a test moves on, in the place of libc's: for the code under test and for the libraries that it calls. A
- * test waits for nothing then, and a machine that holds it up for seconds changes nothing.
+ * Clocks that a test advances, in place of libc's: for the code under test and for the libraries
+ * that it calls. The test never waits, and a machine that delays it by seconds changes nothing.
  */
 #ifndef TESTS_FAKE_CLOCK_H
 #define TESTS_FAKE_CLOCK_H
@@ -13,14 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What has passed since the machine was started, by the test's will. Another thread may look at it. */
+/* Time since the machine's start, set by the test. Another thread may read it. */
 static _Atomic uint64_t fake_now_ns = 1000000ull * 1000000000ull;
-/* Also by CLOCK_MONOTONIC, by which the kernel and libc wait: where nothing under test does. */
+/*
+ * Fakes CLOCK_MONOTONIC as well, which the kernel and libc wait by: only if nothing under test
+ * waits.
+ */
 static bool fake_monotonic;
-/* Where it is not 0, what the thread has run. */
+/* If not 0, the CPU time of the thread. */
 static uint64_t fake_thread_ns;
 
-/* 0: the kernel is to be asked. */
+/* 0: ask the kernel. */
 static inline uint64_t fake_ns(clockid_t which)
 {
 	switch (which) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of the test's own program, whose frame information a test changes. To be included after cmocka.h. */
+/*
+ * Copies of the test's own program, whose frame information a test changes. Include after cmocka.h.
+ */
 #ifndef TESTS_FORGED_PROGRAM_H
 #define TESTS_FORGED_PROGRAM_H
 
@@ -17,7 +19,7 @@
 
 #include "symbol/frame_info.h"
 
-/* A file whose frame information is not what it was, mapped as code. */
+/* A file with changed frame information, mapped as code. */
 struct forged {
 	char path[32];
 	uint8_t *bytes, *mapped;

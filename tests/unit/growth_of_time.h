@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the time of some work grows with its size: with sixteen times as much it may take 128 times as long, since
- * caches end, and whoever shares the processor may make them end early (four times as much has taken 14 times as long);
- * the square would take 256. Measured is what the thread has run, the best of some tries: others can only make a try
- * longer. So the first large one that is quick enough says all, and a busy machine has more tries to show one.
+ * How the time of some work grows with its size. With sixteen times as much it may take 128 times
+ * as long, since caches run out, and other load on the processor may make them run out early (four
+ * times as much has taken 14 times as long). A quadratic algorithm would take 256 times as long.
+ * The measure is the thread's CPU time, the best of several tries: other load can only make a try
+ * slower. So the first large try that is fast enough decides, and a busy machine gets more tries to
+ * show one.
  */
 #ifndef TESTS_GROWTH_OF_TIME_H
 #define TESTS_GROWTH_OF_TIME_H
@@ -18,10 +20,13 @@
 #define TRIES_OF_LARGE 20
 #define GROWTH 16
 #define GROWTH_MAX 128
-/* Where the smaller one is that quick, a busy machine's caches say more than the code. */
+/*
+ * If the smaller run is faster than this, the result reflects a busy machine's caches more than the
+ * code.
+ */
 #define TOO_QUICK (MS / 4)
 
-/* Sanitizers take their time and their memory. */
+/* Sanitizers need extra time and memory. */
 #ifdef GPUPROBE_SANITIZED
 #define SLOWER 10
 #else
@@ -38,7 +43,7 @@ static inline uint64_t spent(void)
 	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
 }
 
-/* What hangs is ended: by what it has run, since a busy machine may hold up the others. */
+/* Ends a hanging test by its CPU time: on a busy machine others may delay a test that is fine. */
 static inline void end_after_running_s(time_t seconds)
 {
 	const struct itimerval once = {.it_value.tv_sec = seconds};
@@ -54,7 +59,7 @@ static inline uint64_t time_of_once(work_fn work, size_t size)
 	return spent() - begin;
 }
 
-/* The best of so many tries, or the first that is below `enough`. */
+/* The best of up to `tries` times, or the first that is below `enough`. */
 static inline uint64_t best_time_of(work_fn work, size_t size, int tries, uint64_t enough)
 {
 	uint64_t best = UINT64_MAX;
@@ -72,7 +77,7 @@ static inline uint64_t time_of_small(work_fn work, size_t size)
 	return best_time_of(work, size, TRIES, 0);
 }
 
-/* Of GROWTH times as much as what took `small`. */
+/* For GROWTH times the work that took `small`. */
 static inline uint64_t assert_no_square(uint64_t small, work_fn work, size_t size)
 {
 	uint64_t bound = GROWTH_MAX * (small > TOO_QUICK ? small : TOO_QUICK);
@@ -83,12 +88,15 @@ static inline uint64_t assert_no_square(uint64_t small, work_fn work, size_t siz
 	return large;
 }
 
-/* From `size` to GROWTH times as much. */
+/* Compares `size` with GROWTH times as much. */
 static inline void assert_linear(const char *what, work_fn work, size_t size)
 {
 	uint64_t small, large;
 
-	/* Memory that was given back to the kernel comes again by page faults, whose price is the machine's. */
+	/*
+	 * Memory returned to the kernel comes back with page faults, whose cost depends on the
+	 * machine.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	small = time_of_small(work, size);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A function that has a frame of its own on the stack, whatever the compiler could do without: for tests of stacks. */
+/*
+ * A function that always has its own stack frame, even if the compiler could do without: for tests
+ * of stacks.
+ */
 #ifndef OWN_FRAME_H
 #define OWN_FRAME_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The walk of bpf/stack/python.bpf.h, compiled for userspace: memory is that of the
- * process `walked_pid`, the calling thread the one whose fsbase is `walked_fsbase`.
+ * The walk of bpf/stack/python.bpf.h, compiled for userspace: memory is that of the process
+ * `walked_pid`, and the calling thread has the fsbase `walked_fsbase`.
  */
 #ifndef TESTS_PYTHON_WALK_H
 #define TESTS_PYTHON_WALK_H

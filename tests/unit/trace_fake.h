@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plays the tracer's BPF programs for tests of the stream: a ring that wraps,
- * the table of calls in progress, losses, and a clock that goes as it is told.
+ * Plays the tracer's BPF programs for tests of the stream: a ring that wraps, the table of calls in
+ * progress, losses, and a clock that the test advances.
  */
 #ifndef TESTS_TRACE_FAKE_H
 #define TESTS_TRACE_FAKE_H
@@ -16,7 +16,7 @@
 #include "trace/private.h"
 
 #define FAKE_RING (1u << 20)
-#define FAKE_WORDS 18 /* with those of a kernel and a stack */
+#define FAKE_WORDS 18 /* including those of a kernel and a stack */
 #define FAKE_BEGIN 1000000000ull
 
 struct fake_call {
@@ -32,19 +32,19 @@ struct fake_ring {
 };
 
 struct fake {
-	struct trace_source source; /* first */
+	struct trace_source source; /* must come first */
 	struct trace_config config;
 	struct fake_ring events, stacks;
-	uint64_t stack; /* the id of the calls that begin; 0 where they have none */
+	uint64_t stack; /* the id for calls that begin; 0 if they have none */
 	uint64_t clock;
 	uint64_t began[TRACE_THREADS];
 	uint32_t thread_count;
 	struct trace_lost lost[TRACE_LOSSES];
 	struct fake_call calls[64][TRACE_DEPTH]; /* in progress, by thread */
 	uint32_t depth[64];
-	unsigned int lists; /* how often calls in progress were asked for */
+	unsigned int lists; /* number of requests for the calls in progress */
 	bool hides_calls;   /* from that list */
-	bool ends_threads;  /* that have calls in progress, right after they were asked for */
+	bool ends_threads;  /* that have calls in progress, right after the request */
 };
 
 static inline struct fake *fake_of(struct trace_source *source)
@@ -82,7 +82,7 @@ static inline int fake__read(struct trace_source *source, uint64_t end, ring_rec
 	return ring__read(&fake_of(source)->events.ring, end, fn, arg);
 }
 
-/* Begins a record, which is being written until fake__commit. NULL where there is no room. */
+/* Begins a record, which counts as being written until fake__commit. NULL if there is no room. */
 static inline char *fake_ring__reserve(struct fake_ring *ring, const void *record, size_t size)
 {
 	uint64_t bytes = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
@@ -144,7 +144,7 @@ static inline void fake__free(struct trace_source *source)
 	free(fake);
 }
 
-/* Memory that is there twice in a row, as the kernel maps it. */
+/* Memory mapped twice in a row, as the kernel maps it. */
 static inline void fake_ring__make(struct fake_ring *ring)
 {
 	int fd = memfd_create("ring", MFD_CLOEXEC);
@@ -268,7 +268,7 @@ static inline struct fake_call *fake__enter(struct fake *fake, const struct trac
 	return call;
 }
 
-/* The innermost call of the thread returns now: its event as it goes into the ring. */
+/* The thread's innermost call returns now: its event as it goes into the ring. */
 static inline struct fake_call fake__end(struct fake *fake, uint32_t thread, int32_t result)
 {
 	struct fake_call call = fake->calls[thread][--fake->depth[thread]];

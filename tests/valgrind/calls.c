@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What valgrind 3.19 does not know of Linux. Of bpf(2) it is which memory the kernel has written for commands on many
-// elements of a map at once: syscall(2) stands before the C library's, which libbpf calls. pidfd_open(2) it refuses:
-// another program is asked.
+// What valgrind 3.19 does not know of Linux. For bpf(2) commands on many elements of a map at once
+// it does not know which memory the kernel has written: syscall(2) here replaces the C library's,
+// which libbpf calls. It refuses pidfd_open(2): another program opens the descriptor instead.
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 #include <unistd.h>
 #include <valgrind/memcheck.h>
 
-#define IN_BATCH_BYTES 4 /* of arrays and hash tables, which are all that gpuprobe reads so */
+/* For arrays and hash tables, the only maps that gpuprobe reads in batches. */
+#define IN_BATCH_BYTES 4
 
 long syscall(long number, ...);
 
@@ -46,7 +47,7 @@ static size_t value_bytes(const struct bpf_map_info *info)
 	}
 }
 
-/* With these errors, too, the elements that are counted have been written. */
+/* The counted elements have been written with these errors, too. */
 static void note_batch(const union bpf_attr *attr, long ret)
 {
 	struct bpf_map_info info;
@@ -96,7 +97,7 @@ static void __attribute__((noreturn)) run_asker(pid_t pid, int to)
 	_exit(ENOENT);
 }
 
-/* The descriptor that comes with a byte, or -1. */
+/* The descriptor that arrives with a byte, or -1. */
 static int receive(int from)
 {
 	char byte, room[CMSG_SPACE(sizeof(int))] = {0};

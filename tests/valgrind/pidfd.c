@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Usage: pidfd PID
-// Sends a descriptor of the process over the socket that is its stdin. Its status is the error's number, or 0.
+// Sends a descriptor of the process over the socket that is its stdin. Exits with the error's
+// number, or 0.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: asks the kernel for the verifier's log of each BPF program that is loaded, and keeps it as
- * DIRECTORY/PROGRAM.log, DIRECTORY being VERIFIER_LOGS. gpuprobe loads the same code with the same configuration as always.
- * VERIFIER_LEVEL is the log's level [2: every instruction that is gone through].
+ * Preloaded into gpuprobe: requests the kernel's verifier log of each BPF program that is loaded,
+ * and saves it as DIRECTORY/PROGRAM.log, where VERIFIER_LOGS is DIRECTORY. gpuprobe loads the same
+ * code with the same configuration as always. VERIFIER_LEVEL is the log level [2: every instruction
+ * that the verifier visits].
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOG_SIZE ((1ul << 30) - 1) /* the kernel's own limit; pages that are not written cost nothing */
+/* The kernel's own limit; pages that are not written cost nothing. */
+#define LOG_SIZE ((1ul << 30) - 1)
 #define WORDS 6
 
 typedef long (*system_call)(long number, ...);

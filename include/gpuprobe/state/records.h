@@ -101,7 +101,7 @@ struct record_unfinished {
 struct record_idle {
 	struct record header;
 	__u64 begin_ns, end_ns;
-	__u32 device; /* the device's number in the process; ACCOUNT_DEVICES - 1: unknown */
+	__u32 device; /* the device's number in the process; PROFILE_DEVICES - 1: unknown */
 	__u32 pad;
 };
 

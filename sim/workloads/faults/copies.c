@@ -132,7 +132,8 @@ static void mapped_file_copies(struct run *run)
 const struct fault copy_faults[] = {
 	{ "small-copies", small_copies, "256 copies of 4 KiB each step; fixed: one of all", false,
 	  .environment = "CUDA_SIM_LATENCY=cuMemcpyHtoDAsync_v2=60us" },
-	{ "pageable-copies", pageable_copies, "4 MiB of malloc'ed memory each step; fixed: of pinned", false,
+	{ "pageable-copies", pageable_copies,
+	  "4 MiB of malloc'ed memory each step; fixed: of pinned", false,
 	  .environment = "CUDA_SIM_LATENCY=cuMemcpyHtoDAsync_v2=100us+0.1ns/B" },
 	{ "redundant-copies", redundant_copies,
 	  "inputs copied three times, results twice; fixed: once", false,

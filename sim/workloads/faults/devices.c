@@ -66,7 +66,8 @@ struct job {
 
 static struct job *make_job(void)
 {
-	struct job *job = mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct job *job =
+		mmap(NULL, sizeof(*job), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_barrierattr_t shared;
 
 	if (job == MAP_FAILED || pthread_barrierattr_init(&shared) ||
@@ -121,8 +122,8 @@ const struct fault device_faults[] = {
 	{ "chatty-getters", chatty_getters, "cudaGetDevice 500 times a step; fixed: once", false,
 	  .environment = "CUDA_SIM_LATENCY=cudaGetDevice=20us",
 	  .options = "--getters --threshold chatty-getters=5000/s" },
-	{ "device-imbalance", device_imbalance, "two devices with 60 % and 40 % of the launches; fixed: half each",
-	  true,
+	{ "device-imbalance", device_imbalance,
+	  "two devices with 60 % and 40 % of the launches; fixed: half each", true,
 	  .environment = "CUDA_SIM_ASYNC=4ms CUDA_SIM_DEVICES=2" },
 	{ 0 },
 };

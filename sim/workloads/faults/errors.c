@@ -93,12 +93,16 @@ static void error_storm(struct run *run)
 }
 
 const struct fault error_faults[] = {
-	{ "cuda-unavailable", cuda_unavailable, "no call succeeds, for want of a device; the twin is not told to fail", true,
+	{ "cuda-unavailable", cuda_unavailable,
+	  "no call succeeds, for want of a device; the twin is not told to fail", true,
 	  .environment = "CUDA_SIM_FAIL=cuInit:*=100" },
-	{ "unchecked-errors", unchecked_errors, "copies that fail unnoticed; fixed: done again", false,
+	{ "unchecked-errors", unchecked_errors,
+	  "copies that fail unnoticed; fixed: done again", false,
 	  .environment = "CUDA_SIM_FAIL=cuMemcpyHtoDAsync_v2:%200=1" },
-	{ "sticky-error", sticky_error, "everything fails from some launch on; the twin is not told to", false,
+	{ "sticky-error", sticky_error,
+	  "everything fails from some launch on; the twin is not told to", false,
 	  .environment = "CUDA_SIM_FAIL=cuLaunchKernel:201+=700,cuMemFree_v2:*=700" },
-	{ "error-storm", error_storm, "a buffer freed again each step; fixed: once", false, NULL, NULL, NULL },
+	{ "error-storm", error_storm,
+	  "a buffer freed again each step; fixed: once", false, NULL, NULL, NULL },
 	{ 0 },
 };

@@ -78,12 +78,15 @@ static void cold_start(struct run *run)
 }
 
 const struct fault launch_faults[] = {
-	{ "launch-bound", launch_bound, "12 kernels back to back, for ever; fixed: a graph of them", false,
+	{ "launch-bound", launch_bound,
+	  "12 kernels back to back, for ever; fixed: a graph of them", false,
 	  .environment = "CUDA_SIM_LATENCY=cuLaunchKernel=18us,cuGraphLaunch=18us",
 	  .options = "--threshold launch-bound.rate=1000/s" },
-	{ "graph-recapture", graph_recapture, "a graph captured and instantiated each step; fixed: once", false,
-	  .environment = "CUDA_SIM_LATENCY=cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,"
-			 "cuGraphExecDestroy=30us" },
+	{ "graph-recapture", graph_recapture,
+	  "a graph captured and instantiated each step; fixed: once", false,
+	  .environment =
+		  "CUDA_SIM_LATENCY=cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,"
+		  "cuGraphExecDestroy=30us" },
 	{ "cold-start", cold_start, "loads five modules at the start; fixed: one", false,
 	  .environment = "CUDA_SIM_LATENCY=cuLibraryLoadData=200ms",
 	  .options = "--threshold cold-start=500ms" },

@@ -68,7 +68,9 @@ static void driver_contention(struct run *run)
 }
 
 const struct fault lock_faults[] = {
-	{ "driver-contention", driver_contention, "a thread loads modules while another launches; fixed: before", false,
-	  .environment = "CUDA_SIM_LOCK=cuLibraryLoadData CUDA_SIM_LATENCY=cuLibraryLoadData=100ms" },
+	{ "driver-contention", driver_contention,
+	  "a thread loads modules while another launches; fixed: before", false,
+	  .environment =
+		  "CUDA_SIM_LOCK=cuLibraryLoadData CUDA_SIM_LATENCY=cuLibraryLoadData=100ms" },
 	{ 0 },
 };

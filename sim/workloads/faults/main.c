@@ -47,7 +47,8 @@ bool run__goes_on(const struct run *run)
 void run__launch(struct run *run, uint64_t launches)
 {
 	for (uint64_t i = 0; i < launches; i++)
-		NEED(launch_once(API_RUNTIME, run->kernels.handles[i % FAULT_KERNELS], run->stream));
+		NEED(launch_once(API_RUNTIME, run->kernels.handles[i % FAULT_KERNELS],
+				 run->stream));
 }
 
 void run__wait(struct run *run)
@@ -109,8 +110,8 @@ static bool has_latency_of_work(const struct fault *fault)
  */
 static void show(const struct fault *fault)
 {
-	printf("%-25s %s\n    %s%s%sgpuprobe diagnose %s%s-- faults %s%s%s\n", fault->id, fault->about,
-	       has_latency_of_work(fault) ? "" : "CUDA_SIM_ASYNC=2ms ",
+	printf("%-25s %s\n    %s%s%sgpuprobe diagnose %s%s-- faults %s%s%s\n", fault->id,
+	       fault->about, has_latency_of_work(fault) ? "" : "CUDA_SIM_ASYNC=2ms ",
 	       fault->environment ? fault->environment : "", fault->environment ? " " : "",
 	       fault->options ? fault->options : "", fault->options ? " " : "", fault->id,
 	       fault->arguments ? " " : "", fault->arguments ? fault->arguments : "");
@@ -143,10 +144,12 @@ int main(int argc, char **argv)
 	const struct workload_option options[] = {
 		{ "fixed", OPTION_FLAG, &run.fixed, NULL, "the repaired twin" },
 		{ "seconds", OPTION_SECONDS, &run.seconds, NULL, "how long to run [2]" },
-		{ "truth", OPTION_TEXT, &truth, NULL, "write what the workload has measured there, as JSON" },
+		{ "truth", OPTION_TEXT, &truth, NULL,
+		  "write what the workload has measured there, as JSON" },
 		{ "processes", OPTION_NUMBER, &run.processes, NULL,
 		  "device-imbalance: a process for each of two devices, instead of one for both" },
-		{ "part", OPTION_TEXT, &run.part, NULL, "missing-sync: only free, event, stream or exit" },
+		{ "part", OPTION_TEXT, &run.part, NULL,
+		  "missing-sync: only free, event, stream or exit" },
 		{ 0 },
 	};
 	const struct fault *fault = argc > 1 ? find(argv[1]) : NULL;
@@ -158,8 +161,9 @@ int main(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	monitor_options__parse(argc, argv, "`faults ID`: a program with the fault that gpuprobe calls ID.",
-		       options);
+	monitor_options__parse(argc, argv,
+			       "`faults ID`: a program with the fault that gpuprobe calls ID.",
+			       options);
 	if (!fault)
 		give_up("which fault? See --help");
 	if (!fault->opens)

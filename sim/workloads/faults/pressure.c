@@ -69,7 +69,8 @@ static void oom(struct run *run)
 }
 
 const struct fault pressure_faults[] = {
-	{ "oom-near", oom_near, "grows to nearly all of 3900 MiB; fixed: takes it at the start and holds still", false,
+	{ "oom-near", oom_near,
+	  "grows to nearly all of 3900 MiB; fixed: takes it at the start and holds still", false,
 	  .environment = "CUDA_SIM_MEMORY=3900M LD_LIBRARY_PATH=build/sim",
 	  .options = "--window 3s --interval 0.2 --threshold host-bound.window=60s",
 	  .arguments = "--seconds 5" },

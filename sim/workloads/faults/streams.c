@@ -112,7 +112,8 @@ static void missing_sync(struct run *run)
 
 const struct fault stream_faults[] = {
 	{ "default-stream", default_stream,
-	  "two threads on the legacy default stream; fixed: each on its own", true, NULL, NULL, NULL },
+	  "two threads on the legacy default stream; fixed: each on its own", true,
+	  NULL, NULL, NULL },
 	{ "missing-sync", missing_sync,
 	  "targets freed, streams destroyed and the process ended without a wait, and waits for "
 	  "events that were not recorded; fixed: waits", false, NULL, NULL, NULL },

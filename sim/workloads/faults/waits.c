@@ -142,18 +142,24 @@ static void stuck(struct run *run)
 }
 
 const struct fault wait_faults[] = {
-	{ "sync-after-every-launch", sync_after_every_launch, "waits after each launch; fixed: once a step", false,
+	{ "sync-after-every-launch", sync_after_every_launch,
+	  "waits after each launch; fixed: once a step", false,
 	  .environment = "CUDA_SIM_ASYNC=200us" },
 	{ "sync-stall", sync_stall, "waits after every three launches; fixed: once a step", false,
 	  .environment = "CUDA_SIM_ASYNC=200us" },
 	{ "implicit-sync", implicit_sync,
-	  "clears, copies and frees between launches, all of which block; fixed: in stream order", false,
-	  .environment = "CUDA_SIM_LATENCY=cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us" },
-	{ "idle-gaps", idle_gaps, "150 ms of host work after each wait; fixed: beside the GPU's", false,
+	  "clears, copies and frees between launches, all of which block; fixed: in stream order",
+	  false,
+	  .environment =
+		  "CUDA_SIM_LATENCY=cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us" },
+	{ "idle-gaps", idle_gaps,
+	  "150 ms of host work after each wait; fixed: beside the GPU's", false,
 	  .environment = "CUDA_SIM_ASYNC=100ms" },
-	{ "host-bound", host_bound, "40 ms of host work before each step of 60 ms; fixed: beside the GPU's", false,
+	{ "host-bound", host_bound,
+	  "40 ms of host work before each step of 60 ms; fixed: beside the GPU's", false,
 	  .environment = "CUDA_SIM_ASYNC=60ms", .options = "--threshold host-bound.window=1s" },
-	{ "stuck", stuck, "a thread waits for work that does not end; fixed: for work that does", false,
+	{ "stuck", stuck,
+	  "a thread waits for work that does not end; fixed: for work that does", false,
 	  .environment = "CUDA_SIM_ASYNC=300s", .options = "--threshold stuck=1s" },
 	{ 0 },
 };

@@ -24,13 +24,15 @@ static int by_driver(struct actor *actor, void *kernel, unsigned int block, CUst
 
 	switch (actor__below(actor, 6)) {
 	case 0:
-		return (int)cuLaunchKernel_ptsz(kernel, 1, 2, 3, block, 1, 1, 0, stream, NULL, NULL);
+		return (int)cuLaunchKernel_ptsz(kernel, 1, 2, 3, block, 1, 1, 0, stream, NULL,
+						NULL);
 	case 1:
 		return (int)cuLaunchKernelEx(&config, kernel, NULL, NULL);
 	case 2:
 		return (int)cuLaunchKernelEx_ptsz(&config, kernel, NULL, NULL);
 	case 3:
-		return (int)cuLaunchCooperativeKernel(kernel, 4, 1, 1, block, 1, 1, 0, stream, NULL);
+		return (int)cuLaunchCooperativeKernel(kernel, 4, 1, 1, block, 1, 1, 0, stream,
+						      NULL);
 	case 4:
 		return (int)cuLaunchCooperativeKernel_ptsz(kernel, 4, 1, 1, block, 1, 1, 0, stream,
 							   NULL);
@@ -141,7 +143,8 @@ static void load(struct actor *actor, struct module_slot *slot)
 		void **out = &slot->kernels[slot->count];
 
 		if (slot->module)
-			result = (int)cuModuleGetFunction((CUfunction *)out, slot->module, names[i]);
+			result =
+				(int)cuModuleGetFunction((CUfunction *)out, slot->module, names[i]);
 		else if (actor__at_runtime(actor))
 			result = (int)cudaLibraryGetKernel((cudaKernel_t *)out,
 							   (cudaLibrary_t)slot->library, names[i]);

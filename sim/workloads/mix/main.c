@@ -291,6 +291,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < mix.nr_threads; i++)
 		deaths += mix.actors[i].deaths;
 	printf("%llu actions, %llu ends in the middle of a call, %u children\n",
-	       (unsigned long long)actions_of(&mix), (unsigned long long)deaths, family.nr_children);
+	       (unsigned long long)actions_of(&mix), (unsigned long long)deaths,
+	       family.nr_children);
 	return 0;
 }

@@ -140,7 +140,8 @@ static int allocate_mipmaps(struct actor *actor, void **out, size_t size)
 	struct cudaChannelFormatDesc channels = { 32, 0, 0, 0, cudaChannelFormatKindFloat };
 	uint32_t levels = 1 + actor__below(actor, 4);
 	CUDA_ARRAY3D_DESCRIPTOR shape = {
-		.Width = 16 + size % 100, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2,
+		.Width = 16 + size % 100, .Height = 16, .Format = CU_AD_FORMAT_FLOAT,
+		.NumChannels = 2,
 	};
 
 	if (actor__at_runtime(actor))

@@ -46,7 +46,7 @@ struct monitor {
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.needs = monitor->options->verdict ? NEEDS_ACCOUNT : 0,
+		.needs = monitor->options->verdict ? NEEDS_PROFILE : 0,
 		.latest = true,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
@@ -197,7 +197,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 			.duration = options->duration,
 			.sections = options->sections,
 			.api = options->api,
-			.needs = options->verdict ? NEEDS_ACCOUNT : 0,
+			.needs = options->verdict ? NEEDS_PROFILE : 0,
 			.check_launches = options->check_launches,
 			.no_returns = options->no_returns,
 			.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,

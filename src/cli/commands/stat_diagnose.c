@@ -80,9 +80,9 @@ static int print(FILE *out, void *arg)
 		.number = run->number++,
 	};
 
-	if (run->options->form == ACCOUNT_JSON)
+	if (run->options->form == PROFILE_JSON)
 		stat_json__print(out, &report);
-	else if (run->options->form == ACCOUNT_CSV)
+	else if (run->options->form == PROFILE_CSV)
 		stat_csv__print(out, &report);
 	else if (run->options->diagnose)
 		diagnose_text__print(out, &report);
@@ -185,7 +185,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	struct profile_run run = {
 		.options = options,
 		.log = &log,
-		.needs = NEEDS_ACCOUNT | (options->diagnose ? NEEDS_ASKS : 0) | (options->getters ? NEEDS_GETTERS : 0),
+		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS : 0) | (options->getters ? NEEDS_GETTERS : 0),
 	};
 	char silence[ASKED_TEXT_SIZE];
 	int ret = make_findings(&run, err);
@@ -199,7 +199,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	if (!ret)
 		ret = idle_times__finish(run.idle_times, err);
 	/* Tables of calls cannot show processes without calls. */
-	if (!ret && options->form == ACCOUNT_CSV &&
+	if (!ret && options->form == PROFILE_CSV &&
 	    silent_targets__write(&live_model__model(run.live->live)->asked, silence))
 		log__warn(&log, "%s", silence);
 	stack_choice__warn_broken(&options->stacks, run.broken, &log);

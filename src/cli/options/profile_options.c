@@ -58,7 +58,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 
 static const struct option_row report_rows[] = {
 	{"interval", 0, "S", "the same every S seconds, too, of all so far [0: no]", option__seconds, FIELD(interval), .min = 0.01},
-	{"json", 0, NULL, "one JSON object a report instead of text", take_form, FIELD(form), .min = ACCOUNT_JSON},
+	{"json", 0, NULL, "one JSON object a report instead of text", take_form, FIELD(form), .min = PROFILE_JSON},
 	{"output", 'O', "FILE", "write to FILE, not among what COMMAND prints", option__file, FIELD(file)},
 	{0},
 };
@@ -106,7 +106,7 @@ static const struct option_row end_rows[] = {
 
 static const struct option_row stat_rows[] = {
 	{.rows = report_rows},
-	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form), .min = ACCOUNT_CSV},
+	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form), .min = PROFILE_CSV},
 	TOP_ROW("rows of a table, and processes; 0: all [10]"),
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(output.full_names)},
 	{.rows = watched_rows},

@@ -3,8 +3,8 @@
  * The command lines of `gpuprobe stat` and `gpuprobe diagnose`, which watch the same calls and
  * differ in what they show.
  */
-#ifndef CLI_ACCOUNT_OPTIONS_H
-#define CLI_ACCOUNT_OPTIONS_H
+#ifndef CLI_PROFILE_OPTIONS_H
+#define CLI_PROFILE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@
 #include "output/report/text.h"
 
 enum profile_form {
-	ACCOUNT_TEXT = 0,
-	ACCOUNT_JSON,
-	ACCOUNT_CSV, /* only for stat */
+	PROFILE_TEXT = 0,
+	PROFILE_JSON,
+	PROFILE_CSV, /* only for stat */
 };
 
 #define NO_FAIL (-1)

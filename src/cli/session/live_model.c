@@ -198,7 +198,7 @@ static int load_object(struct live_model *live, struct session_probes *probes, u
 	const struct targets *targets = options->targets;
 	struct object_options object = {
 		.check_launches = options->check_launches,
-		.profile = options->needs & NEEDS_ACCOUNT,
+		.profile = options->needs & NEEDS_PROFILE,
 		.idle_records = options->idle_time,
 		.steps = options->steps,
 		.only_watched = targets->command || targets->pid_count,
@@ -334,7 +334,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.max_processes = options->limits.max_processes,
 		.top = options->top,
 		.exact_from_start = options->targets->command,
-		.profile = options->needs & NEEDS_ACCOUNT,
+		.profile = options->needs & NEEDS_PROFILE,
 		.steps = options->steps,
 		.no_returns = options->no_returns,
 		.stack_mode = options->stacks.mode,

@@ -46,12 +46,12 @@ struct live_model_options {
 	unsigned int sections;	       /* enum section: probed and read */
 	enum api_mode api;
 	/*
-	 * NEEDS_* to meet, see finding/finding.h; for NEEDS_ACCOUNT every launch's result is
+	 * NEEDS_* to meet, see finding/finding.h; for NEEDS_PROFILE every launch's result is
 	 * checked
 	 */
 	unsigned int needs;
 	/*
-	 * With NEEDS_ACCOUNT: called for each period in which a device was idle; NULL: idle times
+	 * With NEEDS_PROFILE: called for each period in which a device was idle; NULL: idle times
 	 * are only summed up
 	 */
 	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
@@ -68,7 +68,7 @@ struct live_model_options {
 	struct live_filter live_filter;
 	/*
 	 * samples a second of threads that submit work, see host/watch.h; 0: threads are not
-	 * followed. Needs NEEDS_ACCOUNT
+	 * followed. Needs NEEDS_PROFILE
 	 */
 	unsigned int host_rate;
 	/* by how much probes may slow a thread down, 0.05: 5 %; 0: all probes stay attached */

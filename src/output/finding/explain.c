@@ -33,7 +33,7 @@ static void print_needs(FILE *out, const struct finding_kind *kind)
 		fputs("Looked for by: gpuprobe stat and gpuprobe diagnose with --getters\n", out);
 	else if (kind->needs & NEEDS_ASKS)
 		fputs("Looked for by: gpuprobe diagnose\n", out);
-	else if (kind->needs & NEEDS_ACCOUNT)
+	else if (kind->needs & NEEDS_PROFILE)
 		fputs("Looked for by: gpuprobe stat and gpuprobe diagnose\n", out);
 	else
 		fputs("Looked for by: gpuprobe stat, gpuprobe diagnose and the monitor\n", out);

@@ -51,7 +51,7 @@ static void write_queues(struct json *j, const struct process_profile *totals)
 {
 	json__key(j, "queues");
 	json__array_begin(j);
-	for (int i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (int i = 0; i < PROFILE_DEVICES; i++) {
 		const struct device_queue *queue = &totals->queues[i];
 
 		if (!queue->launched_epoch)

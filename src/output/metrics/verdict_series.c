@@ -21,7 +21,7 @@ static void write_idle(struct metrics_page *page, const struct process *p)
 	if (!judge(page, p, &verdict) || verdict.idle == SHARE_UNKNOWN || verdict.device < 0)
 		return;
 	metrics_page__sample_on(page, p,
-				verdict.device == ACCOUNT_DEVICES - 1 ? DEVICE_UNKNOWN : (uint8_t)verdict.device);
+				verdict.device == PROFILE_DEVICES - 1 ? DEVICE_UNKNOWN : (uint8_t)verdict.device);
 	exposition__ratio(&page->writer, verdict.idle);
 }
 

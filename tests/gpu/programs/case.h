@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the programs of the case studies share: each has one loop, written in
- * two ways, with a fault (before) and without (after).
+ * Code that the case studies share. Each has one loop, written in two ways: with a fault (before)
+ * and without (after).
  *
  *     PROGRAM before|after|both STEPS ROUNDS
  *
- * prints {"before": [seconds of each round], "after": [...]}; `both` alternates.
- * nvcc builds them as CUDA C++ (nvcc -x cu), any C compiler as C for the
- * simulated CUDA, whose kernels compute nothing.
+ * prints {"before": [seconds of each round], "after": [...]}; `both` alternates. nvcc builds them
+ * as CUDA C++ (nvcc -x cu), any C compiler as C for the simulated CUDA, whose kernels compute
+ * nothing.
  */
 #ifndef CASE_H
 #define CASE_H
@@ -86,7 +86,10 @@ static inline void case_launch(void *values, size_t bytes, cudaStream_t stream)
 	CHECK(cudaLaunchKernel(case_kernel(), grid, block, arguments, 0, stream));
 }
 
-/* `run` does `steps` steps the one way or the other; what it must have once is made before its clock starts. */
+/*
+ * `run` does `steps` steps, faulty or fixed. It prepares what is needed once before its clock
+ * starts.
+ */
 static inline double case_round(double (*run)(bool fixed, unsigned int steps), bool fixed, unsigned int steps)
 {
 	double seconds = run(fixed, steps);

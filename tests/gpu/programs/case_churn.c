@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A case study: a buffer of 1 GiB that is allocated and freed in each step, or once. See case.h.
+// A case study: a 1 GiB buffer that is allocated and freed in every step, or only once. See case.h.
 #include "case.h"
 
 #define BUFFER ((size_t)1 << 30)
-#define LAUNCHES 4 /* of a step: the GPU has milliseconds of work */
+#define LAUNCHES 4 /* per step: milliseconds of work for the GPU */
 
 static void work(void *buffer)
 {

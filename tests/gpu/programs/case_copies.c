@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A case study: batches copied to the device from memory as malloc gives it, or from pinned memory. See case.h.
+// A case study: batches copied to the device from malloc'd memory, or from pinned memory. See
+// case.h.
 #include "case.h"
 
 #define BATCH ((size_t)128 << 20)
-#define BATCHES 2 /* taken in turn, so that one may be filled while the other is copied */
+#define BATCHES 2 /* used in turn, so that one can be filled while the other is copied */
 
 struct batches {
 	void *host[BATCHES], *device;

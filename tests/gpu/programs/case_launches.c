@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A case study: steps of many small kernels, launched one by one, or as a graph that was captured once. See case.h.
+// A case study: steps of many small kernels, launched one by one, or as a graph captured once. See
+// case.h.
 #include "case.h"
 
 #define VALUES ((size_t)16384)
-#define LAUNCHES 100 /* of a step */
+#define LAUNCHES 100 /* per step */
 #define STEPS_PER_WAIT 100
 
 static void launch_all(void *values, cudaStream_t stream)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What savings are estimated with: the cost of a wait that has nothing to wait for, of a launch, of a graph's launch,
-// and of a kernel inside a graph. Prints one JSON object, nanoseconds each. See case.h.
+// Measures the constants by which savings are estimated: the cost of a wait with nothing to wait
+// for, of a launch, of a graph launch, and of a kernel inside a graph. Prints one JSON object, in
+// nanoseconds. See case.h.
 #include "case.h"
 
 #define VALUES ((size_t)16384)
 #define WAITS 100000
 #define ROUNDS 200
-#define LAUNCHES 500 /* of a round: fewer than a queue holds */
+#define LAUNCHES 500 /* per round: fewer than a queue holds */
 
 static double each_ns(double began, unsigned int count)
 {
@@ -30,7 +31,7 @@ static void launch_all(void *values, cudaStream_t stream)
 		case_launch(values, VALUES, stream);
 }
 
-/* Inside the calls; `whole_ns` is until the GPU has done it. */
+/* Time inside the calls; `whole_ns` is the time until the GPU has finished. */
 static double launch_ns(void *values, cudaStream_t stream, double *whole_ns)
 {
 	double inside = 0, began, all = case_seconds();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stuck WAY [FLAGS]: a program that is stuck behind a kernel which does not end, or waits for something else, in one of
- * several ways (main below). Just before, each thread that will be says
+ * stuck WAY [FLAGS]: a program that gets stuck behind a kernel which does not end, or waits for
+ * something else, in one of several ways (main below). Just before it gets stuck, each such thread
+ * prints
  *
  *   READY TID FUNCTION LINE
  *
- * with the function and the line of its own that it hangs in. A line on stdin lets the kernel end. Then the program looks
- * whether its data are as they were and says "right". FLAGS are cudaSetDeviceFlags'. Where a call returned although the
- * kernel still ran, it says RETURNED. For tests/gpu/dump.py.
+ * with the function and the line of the program that it hangs in. A line on stdin ends the kernel.
+ * Then the program checks that its data are unchanged and prints "right". FLAGS are
+ * cudaSetDeviceFlags'. If a call returned although the kernel still ran, it prints RETURNED. For
+ * tests/gpu/dump.py.
  */
 #include <cuda.h>
 
@@ -19,7 +21,7 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noipa))
-/* The call is in the line that it says. */
+/* The call must be on the line that is printed. */
 #define HANG(...) (say_ready(__func__, __LINE__), __VA_ARGS__)
 #define NEED(...) need(__VA_ARGS__, #__VA_ARGS__)
 
@@ -27,7 +29,7 @@ static const int COUNT = 4096, LAUNCHES = 8192, CHILD_STATUS = 7;
 
 static int host[COUNT];
 static int *device, *pinned;
-static volatile int *go; /* mapped: the kernel sees it */
+static volatile int *go; /* mapped memory, which the kernel sees */
 static cudaStream_t stream;
 static cudaEvent_t event;
 static pid_t child;
@@ -77,7 +79,7 @@ static NOINLINE void copy_back()
 	NEED(HANG(cudaMemcpy(pinned, device, sizeof(host), cudaMemcpyDeviceToHost)));
 }
 
-/* One of them finds the queue full. */
+/* One of the launches finds the queue full. */
 static NOINLINE void fill_queue()
 {
 	int *values = device;
@@ -109,7 +111,7 @@ static NOINLINE void load_module()
 	NEED(cudaLibraryUnload(library));
 }
 
-/* The callback wants the lock of the thread that waits for its stream. */
+/* The callback needs the lock held by the thread that waits for its stream. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static NOINLINE void CUDART_CB on_host(void *)
@@ -139,12 +141,12 @@ static void *listen_for_go(void *)
 
 	NEED(read(STDIN_FILENO, line, sizeof(line)) <= 0);
 	*go = 1;
-	pthread_mutex_trylock(&lock); /* the waiting thread may have it: */
+	pthread_mutex_trylock(&lock); /* the waiting thread may hold it */
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
 
-/* A child that answers when a line has come. It forks before CUDA is used. */
+/* A child that answers when a line has arrived. It is forked before CUDA is used. */
 static void start_child()
 {
 	char line[16];

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * When the GPU really worked, by CUPTI's activity records: the judge of what gpuprobe says. The CUDA driver loads this
- * library into a program where CUDA_INJECTION64_PATH names it:
+ * When the GPU really worked, by CUPTI's activity records: the truth that gpuprobe's findings are
+ * compared with. The CUDA driver loads this library into a program if CUDA_INJECTION64_PATH names
+ * it:
  *
  *     cc -O2 -shared -fPIC -o busy.so busy.c -I... -lcupti
  *     CUDA_INJECTION64_PATH=$PWD/busy.so BUSY_OUT=/tmp/busy python3 train.py
  *
- * It writes $BUSY_OUT.PID.kernels and $BUSY_OUT.PID.copies (sets, too): begin and end of each stretch as two 64-bit
- * integers, nanoseconds of CLOCK_MONOTONIC. Stretches of one buffer of CUPTI's are joined and in order; those of
- * different buffers may overlap. A begin of -1 says that the number behind it of records were lost. Nothing is kept
- * but a buffer at a time, and a file has FILE_BYTES at most; what would be more counts as lost.
+ * It writes $BUSY_OUT.PID.kernels and $BUSY_OUT.PID.copies (including sets): begin and end of each
+ * stretch as two 64-bit integers, in nanoseconds of CLOCK_MONOTONIC. Stretches from one CUPTI
+ * buffer are joined and in order; those of different buffers may overlap. A begin of -1 means that
+ * records were lost; the next number is their count. Only one buffer at a time is kept in memory. A
+ * file has at most FILE_BYTES; anything beyond counts as lost.
  */
 #include <cupti.h>
 #include <pthread.h>
@@ -32,7 +34,7 @@ struct kind {
 	const char *name;
 	FILE *file;
 	long long written;	   /* bytes */
-	struct stretch *stretches; /* of the buffer at hand */
+	struct stretch *stretches; /* of the current buffer */
 	size_t count;
 };
 
@@ -47,7 +49,7 @@ static int64_t monotonic_ns(void)
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* What CUPTI's clock is ahead of CLOCK_MONOTONIC: of a few tries the one that took least. */
+/* How far CUPTI's clock is ahead of CLOCK_MONOTONIC, from the fastest of a few tries. */
 static int64_t clock_offset(void)
 {
 	int64_t offset = 0, least = INT64_MAX;
@@ -97,7 +99,7 @@ static int by_begin(const void *a, const void *b)
 	return (first->begin_ns > second->begin_ns) - (first->begin_ns < second->begin_ns);
 }
 
-/* Joins what overlaps; how many stretches are left. */
+/* Joins overlapping stretches; returns how many are left. */
 static size_t join(struct stretch *stretches, size_t count)
 {
 	size_t kept = 0;
@@ -173,7 +175,7 @@ static int open_kind(struct kind *kind, const char *prefix)
 	return kind->file && kind->stretches ? 0 : -1;
 }
 
-/* The driver calls this in cuInit; what is said on failure tells why there is no truth. */
+/* The driver calls this in cuInit; a message on failure explains why there is no truth. */
 int InitializeInjection(void)
 {
 	const char *prefix = getenv("BUSY_OUT");

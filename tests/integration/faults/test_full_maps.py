@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -184,6 +185,9 @@ def test_order_of_reading(gpuprobe, library, tmp_path):
 # What gpuprobe lacks it may have at the next look: the file is tried again, and counted again. The first process is looked
 # at when the driver is mapped, for which the runtime has waited, and when both have been relocated: two files, twice; the
 # second when the runtime is mapped as well, since the driver is known by then.
+LACKING = (errno.ENOMEM, errno.EMFILE)
+
+
 @pytest.mark.parametrize("code,skipped", [(errno.ENOMEM, 4 + 5), (errno.EMFILE, 4 + 5), (errno.EINVAL, 2)])
 def test_libraries_without_probes(gpuprobe, library, code, skipped):
     """Each is told of and counted as lost; the program is not disturbed."""
@@ -192,5 +196,9 @@ def test_libraries_without_probes(gpuprobe, library, code, skipped):
                               env={"REFUSED_LINKS": code, "LD_PRELOAD": library})
     assert sorted(sum(truth.launches().values()) for truth in result.truths) == [5, 6]
     assert result.final["processes"] == []
-    assert exact.lost(result.final) == {"library_skipped": skipped}
+    lost = exact.lost(result.final)
+    assert list(lost) == ["library_skipped"]
+    # On a busy machine a process may live for another look: both of its files are counted again.
+    again = 2 if code in LACKING else sys.maxsize
+    assert lost["library_skipped"] >= skipped and (lost["library_skipped"] - skipped) % again == 0
     assert os.strerror(code) in result.stderr and str(private) in result.stderr

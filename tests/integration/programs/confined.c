@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process that is not the only one for long. It says "ready", waits for a line, and then does one of:
+ * A process that forks, or executes a program, while it uses CUDA. It prints "ready", waits for a
+ * line, and then does one of:
  *
- *   fork      three threads allocate and free, one waits for a second, and a child is forked amid that, which allocates
- *             1,000 times at once and sets memory 100 times when its parent tells it to, each time in vain: CUDA does
- *             not work in it
- *   exec      100 allocations, then a thread that is not the first executes the program anew, with "once"
+ *   fork      three threads allocate and free, one waits for a second. Meanwhile a child is forked,
+ *             which allocates 1,000 times at once and sets memory 100 times when its parent tells
+ *             it to. Every call of the child fails: CUDA does not work in it
+ *   exec      100 allocations, then a thread that is not the first executes the program anew, with
+ *             "once"
  *   once      100 allocations
  *   spawn     as fork without threads, but the child executes the program anew, with "once"
  *
- * At its end it says how many allocations it has made.
+ * At its end it prints how many allocations it has made.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,7 +54,10 @@ static void start(void)
 	need((int)cuModuleGetFunction(&kernel, module, "confined"), "cuModuleGetFunction");
 }
 
-/* With a launch each: its return is not followed, so that nothing but the probes tells it from a second one. */
+/*
+ * Each allocation has a launch, whose return is not followed: only the probes tell it from a second
+ * one.
+ */
 static void allocate(unsigned int times)
 {
 	for (unsigned int i = 0; i < times; i++) {

@@ -2,8 +2,8 @@
 /*
  * usage: early_late < FIFO
  *
- * early() allocates 512 bytes; when a byte has come on standard input, late()
- * allocates 4096, each twice. Nothing is freed.
+ * early() allocates 512 bytes twice. Once a byte has come on standard input, late() allocates 4096
+ * bytes twice. Nothing is freed.
  */
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls of the driver from known functions, always as often:
+ * Driver calls from known functions, the same number in every run:
  *
  *   keep:   100 allocations of 1000 bytes through grow
  *   spare:   50 of 2000 bytes through grow, of which 45 are freed
@@ -10,10 +10,12 @@
  *   slow:     5 waits for the context
  *   quick:   40 waits for a stream
  *
- * What fails is passed over. With an argument, it waits for a line of its stdin before its end. The nanoseconds of the
- * waits for the context, as it measures them around its calls, are told to the file of the variable WAITED.
+ * Failures are ignored. With an argument, the program waits for a line on stdin before it ends. It
+ * writes the duration of the waits for the context, in nanoseconds, as measured around its calls,
+ * to the file that the variable WAITED names.
  *
- * With the argument `turns` there are 40 steps of 64 launches of alpha instead: half by left, half by right.
+ * With the argument `turns` it makes 40 steps of 64 launches of alpha instead: half by left, half
+ * by right.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -27,7 +29,8 @@
 #define OWN __attribute__((noinline, noclone))
 
 static CUfunction alpha, beta;
-static volatile unsigned long done; /* what is done after a call keeps it from being a jump */
+/* Work after a call keeps the compiler from making it a tail call. */
+static volatile unsigned long done;
 
 static void need(int result)
 {

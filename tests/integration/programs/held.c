@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * An extension module for Python that allocates with the interpreter's lock
- * held, and calls Python back. It declares the few functions that it needs of
- * Python's stable ABI itself, so that it builds without headers, once for all versions.
+ * An extension module for Python that allocates while it holds the interpreter's lock, and calls
+ * Python back. It declares the few functions of Python's stable ABI that it needs, so that it
+ * builds without headers, once for all versions.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct method {
 	const char *doc;
 };
 
-/* PyModuleDef, with the head of an object before it. */
+/* PyModuleDef, with an object's head before it. */
 struct module {
 	intptr_t references;
 	void *type, *init;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Hooks cuMemAlloc_v2 as hooking libraries do: its first instructions go to a place of their own, and a jump stands in
- * their stead. With -DHOOKER this is the library that does it. The program loads the library that its
- * first argument names, has it write the jump that the second tells over as many bytes as the third, which hold whole
- * instructions, waits for a line, allocates nine times, and says "right" if each of these came to the hook and
- * succeeded.
+ * Hooks cuMemAlloc_v2 as hooking libraries do: its first instructions are moved elsewhere and
+ * replaced by a jump. With -DHOOKER this is the library that does so. The program loads the library
+ * named by its first argument and has it write the kind of jump named by the second over as many
+ * bytes as the third says, which are whole instructions. It then waits for a line, allocates nine
+ * times, and prints "right" if each call reached the hook and succeeded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,7 +37,7 @@ static size_t write_far(uint8_t *at, const void *to)
 	return 13;
 }
 
-/* jmp *(%rip), and the address behind it */
+/* jmp *(%rip), followed by the address */
 static size_t write_indirect(uint8_t *at, const void *to)
 {
 	memcpy(at, "\xff\x25\0\0\0\0", 6);
@@ -45,7 +45,7 @@ static size_t write_indirect(uint8_t *at, const void *to)
 	return 14;
 }
 
-/* jmp rel32 to a place near by, which jumps on */
+/* jmp rel32 to code near by, which jumps on */
 static size_t write_near(uint8_t *at, const void *to)
 {
 	uint8_t *near = mmap((void *)(((uintptr_t)at & ~(PAGE - 1)) + (64ul << 20)), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A loop of steps without Python: computes, launches, and waits for a lock that another thread holds while it computes.
- * Its last line tells the CPU time of the loop's thread, in all and in normalise(), and how long it waited for the lock:
- * seconds, all of it while it was in the loop.
+ * A loop of steps without Python: it computes, launches, and waits for a lock that another thread
+ * holds while computing. Its last line prints, in seconds and for the time in the loop only: the
+ * CPU time of the loop's thread, in total and in normalise(), and how long it waited for the lock.
  *
  *   host_steps SECONDS
  */

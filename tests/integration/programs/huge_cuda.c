@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A libcuda that does nothing and succeeds, whatever sizes it is asked for: what a program may claim. Addresses are
- * numbers that go up; nothing is behind them.
+ * A libcuda that does nothing and succeeds, whatever sizes are requested: a program may claim any.
+ * Addresses are ascending numbers without memory behind them.
  */
 #include <stddef.h>
 

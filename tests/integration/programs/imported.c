@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * imported FD N: N times the memory of PIECES pieces that another process has shared by FD is opened, mapped piece
- * by piece by two threads at once, and given back; the last time it stays.
+ * imported FD N: opens, N times, the memory of PIECES pieces that another process shared through
+ * FD. Two threads at once map it piece by piece and release it; the last time it stays mapped.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * CUDA calls from stacks that the program knows (known_stacks.h), each with a
- * number of its own: bytes of an allocation, the address of a free that fails.
+ * CUDA calls from stacks that the program knows (known_stacks.h). Each call has its own number: the
+ * bytes of an allocation, or the address of a free that fails.
  *
  *   known_stacks TRUTH [PLUGIN]
  *
- * Rust's names stand for functions of Rust: old ones with a hash, and v0.
+ * Functions with Rust names stand for Rust functions: legacy names with a hash, and v0 names.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -56,7 +56,7 @@ static KNOWN void wait_for_device(unsigned long number)
 
 static int no_kernel;
 
-/* No kernel: it fails. */
+/* No kernel, so it fails. */
 static KNOWN void launch(unsigned long number)
 {
 	ENTER("launch");
@@ -76,7 +76,7 @@ static KNOWN void recurse(int depth, void (*last)(unsigned long), unsigned long 
 		CALL(last(number));
 }
 
-/* The frame's size is known at run time alone. */
+/* The frame's size is only known at run time. */
 static KNOWN void with_alloca(unsigned long size, int depth)
 {
 	ENTER("with_alloca");
@@ -89,7 +89,7 @@ static KNOWN void with_alloca(unsigned long size, int depth)
 		CALL(allocate(1003));
 }
 
-/* Many registers to save, and a stack that is realigned. */
+/* Many registers to save, and a realigned stack. */
 static KNOWN long aligned(long a, long b, long c, long d, long e, long f, long g)
 {
 	ENTER("aligned");
@@ -116,7 +116,7 @@ static KNOWN void on_fault(int number, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
-/* Interrupted at an instruction of its own. */
+/* The signal interrupts the program's own instruction. */
 static KNOWN void fault(void)
 {
 	ENTER("fault");
@@ -179,8 +179,8 @@ static bool is_seen(const char *trace, const char *question)
 }
 
 /*
- * Until what was mapped has been looked at: the file TRACE_FILE has a line of each call, or who reads gpuprobe's
- * reports has removed the file QUESTION, which is made here.
+ * Waits until the mappings have been read: the file TRACE_FILE has a line of each call, or the
+ * reader of gpuprobe's reports has removed the file QUESTION, which is created here.
  */
 static void wait_until_seen(void)
 {
@@ -226,7 +226,7 @@ KNOWN void rust_new(void)
 	CALL(rust_old());
 }
 
-/* Its code is elsewhere each time, with another library in its place. */
+/* Its code is at another address each time, and another library takes the old one. */
 static KNOWN void run_plugin(const char *path, unsigned long number)
 {
 	ENTER("run_plugin");
@@ -250,7 +250,7 @@ int main(int count, char **arguments)
 	ENTER("main");
 	sigaction(SIGILL, &fault_action, NULL);
 	signal(SIGUSR1, on_signal);
-	CALL(run_child()); /* first: a child of one that has called CUDA cannot */
+	CALL(run_child()); /* first: the child of a process that has called CUDA cannot use it */
 	CALL(allocate(1000));
 	CALL(recurse(120, allocate, 1001));
 	CALL(recurse(300, allocate, 1002));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that know their own stacks: each function says ENTER("name") first and
- * makes its calls by CALL(...), all of it in one line; CUDA_CALL(event, number, ...)
- * writes the stack that the call has to the file of the truth, a line of JSON:
+ * For programs that know their own stacks: each function first says ENTER("name") and makes its
+ * calls with CALL(...), each on one line. CUDA_CALL(event, number, ...) writes the stack that the
+ * call has to the truth file, as a line of JSON:
  *
- *   {"event": "cudaMalloc", "number": 1000, "bytes": 432, "frames": [["inner", "file.c", 12], …, ["main", …]]}
+ *   {"event": "cudaMalloc", "number": 1000, "bytes": 432, "frames": [["inner", "file.c", 12], …,
+ *   ["main", …]]}
  *
- * innermost first; "bytes" of stack from there to the outermost function that knows. A
- * frame ["", "", 0] stands for what a signal was handled by.
+ * innermost first. "bytes" is the amount of stack from there to the outermost function that uses
+ * ENTER. A frame ["", "", 0] stands for the frames of signal delivery.
  */
 #ifndef KNOWN_STACKS_H
 #define KNOWN_STACKS_H
@@ -30,7 +31,7 @@ static inline void known_frame_leave(struct known_frame *frame)
 	*frame->top = (struct known_frame *)frame->caller;
 }
 
-/* In the program; a library is given it. */
+/* Defined in the program; a library gets a pointer to it. */
 typedef void known_write_fn(const char *event, unsigned long number, const struct known_frame *frame);
 
 #define ENTER_AT(function, where) \
@@ -48,7 +49,7 @@ static const char *known_path;
 
 #define ENTER(function) ENTER_AT(function, &known_top)
 #define CUDA_CALL(event, number, ...) CUDA_CALL_BY(known_write, event, number, __VA_ARGS__)
-/* What comes next is called by a signal. */
+/* The next function is called by a signal. */
 #define SIGNALLED() \
 	ENTER_AT("", &known_top); \
 	known.file = ""
@@ -61,7 +62,7 @@ static void known_open(const char *path)
 		abort();
 }
 
-/* Whole lines, also where several threads and processes write. */
+/* Writes whole lines, even if several threads and processes write. */
 static void known_write(const char *event, unsigned long number, const struct known_frame *frame)
 {
 	static const char *const separator[] = {"", ", "};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A library that comes, calls CUDA and goes; see known_stacks.c. */
+/* A library that is loaded, calls CUDA and is unloaded; see known_stacks.c. */
 #define KNOWN_PLUGIN
 #include "known_stacks.h"
 

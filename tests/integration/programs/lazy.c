@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A libcuda whose launches load modules by its own exported functions, as the driver's lazy loading would show (with -DDRIVER),
- * and a program that launches the handles 1 to N with it. Each first launch takes 15 ms; every other handle's loads a module.
+ * With -DDRIVER, a libcuda whose launches load modules by calling its own exported functions, as
+ * the driver's lazy loading would appear. Otherwise a program that launches the handles 1 to N with
+ * it. Each first launch takes 15 ms; that of every other handle loads a module.
  */
 #define KERNELS 16
 
@@ -23,7 +24,7 @@ int cuInit(unsigned flags)
 	return (int)flags;
 }
 
-/* What is taken for a driver has it. */
+/* A library is recognised as a driver by this function. */
 int cuMemAlloc_v2(void **memory, unsigned long size)
 {
 	(void)memory;

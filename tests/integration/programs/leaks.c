@@ -2,11 +2,10 @@
 /*
  * usage: leaks FREED KEPT [PAUSE_US [READY]]
  *
- * Three call sites of known sizes: churn() allocates 4096 bytes and frees them
- * FREED times, grow_cache() allocates 10000 bytes KEPT times and frees
- * none, by turns, with a pause in between; keep_one_of_ten() frees nine of ten
- * allocations of 512 bytes. A byte is read from standard input before the end
- * if READY is given, which is made a file before the first call.
+ * Three call sites of known sizes. churn() allocates 4096 bytes and frees them FREED times.
+ * grow_cache() allocates 10000 bytes KEPT times and frees none. They take turns, with a pause in
+ * between. keep_one_of_ten() frees nine of ten allocations of 512 bytes. If READY is given, that
+ * file is created before the first call, and a byte is read from standard input before the end.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Waits for the legacy default stream that never return, N times, by the driver API; then the first
- * thread launches onto that stream while nobody waits for it:
+ * N waits for the legacy default stream that never return, by the driver API. Then the first thread
+ * launches onto that stream while nobody waits for it:
  *
- *   leave N   threads that end in the middle of one
- *   jump N    jumps out of one
- *   deep N    jumps out of one, further up in the stack than the launches after it
- *   stay N    as jump, and then it makes no call any more, but stays
+ *   leave N   threads that end in the middle of a wait
+ *   jump N    jumps out of a wait
+ *   deep N    jumps out of a wait, from further up the stack than the later launches
+ *   stay N    as jump, but the thread then stays alive without making calls
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static CUcontext context;
 static CUfunction kernel;
 static jmp_buf away;
 
-/* Has the thread's next call run `run` (sim/README.md). */
+/* Runs `run` during the thread's next call (sim/README.md). */
 void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
 static void need(int result)
@@ -82,7 +82,7 @@ static void jump(void)
 		cuStreamSynchronize(NULL);
 }
 
-/* What comes next is below the call that was left. */
+/* The next launch is further down the stack than the abandoned call. */
 static __attribute__((noinline)) void launch_deep(unsigned int depth)
 {
 	volatile char room[256];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * made_up WHAT COUNT [wait]: a program that makes up COUNT things, so that gpuprobe has as many to keep, with the
+ * made_up WHAT COUNT [wait]: a program that makes up COUNT things for gpuprobe to keep, with the
  * libcuda of made_up_driver.c.
  *
- *   errors   COUNT codes of errors, one failed free of each
- *   kernels  COUNT handles of kernels without names, a launch of each
- *   memory   COUNT allocations of 4,096 bytes, of which none is freed
+ *   errors   COUNT error codes, with one failed free each
+ *   kernels  COUNT kernel handles without names, with one launch each
+ *   memory   COUNT allocations of 4,096 bytes, none of which is freed
  *   usual    what a program does: COUNT launches of 20 kernels with names, memory, copies and waits
- *   again    starts `usual` again and again until it is killed, one after the other
+ *   again    starts `usual` again and again, one after the other, until it is killed
  *
- * With `wait` it says READY then, and ends after a line on stdin.
+ * With `wait` it prints READY afterwards, and ends after a line on stdin.
  */
 #include <stdio.h>
 #include <stdlib.h>

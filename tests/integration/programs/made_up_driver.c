@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A libcuda that does nothing: its results, pointers and handles are what the program has set (made_up.c).
+// A libcuda that does nothing: the program sets its results, pointers and handles (made_up.c).
 #include <stddef.h>
 
 int made_up_result;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// map_libraries DIRECTORY FIRST COUNT: maps DIRECTORY/N/libcuda.so.1 as code, says READY, and ends after a line on stdin.
+// map_libraries DIRECTORY FIRST COUNT: maps DIRECTORY/N/libcuda.so.1 as code, prints READY, and
+// ends after a line on stdin.
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stands in for libnccl.so.2: ncclAllReduce launches a kernel and then waits for it in cudaStreamSynchronize. With
- * NCCL_SPIN it waits by itself instead, reading a word of memory, until SIGUSR1; it notes so in CUDA_SIM_HANG_LOG before.
- * ncclCommDestroy destroys a stream of its own with work on it.
+ * Stands in for libnccl.so.2: ncclAllReduce launches a kernel and then waits for it in
+ * cudaStreamSynchronize. With NCCL_SPIN it spins on a word of memory instead, until SIGUSR1, after
+ * noting so in CUDA_SIM_HANG_LOG. ncclCommDestroy destroys a stream of its own with work on it.
  */
 #define _GNU_SOURCE
 #include "cuda_api.h"
@@ -44,7 +44,7 @@ int ncclCommInitRank(void **comm, int ranks, int rank)
 	return 0;
 }
 
-/* As the simulator does. */
+/* Writes the same line as the simulator. */
 static void say_hanging(void)
 {
 	FILE *log = fopen(getenv("CUDA_SIM_HANG_LOG"), "a");

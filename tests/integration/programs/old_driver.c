@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A libcuda of the functions that the simulated one leaves out: those of the
- * first CUDA versions, with 32-bit addresses and sizes, and the copies of
- * arrays. They do nothing but succeed; test_argument_places.py calls them with arguments
- * that it knows.
+ * A libcuda of the functions that the simulated one leaves out: those of the first CUDA versions,
+ * with 32-bit addresses and sizes, and the array copies. They do nothing but succeed;
+ * test_argument_places.py calls them with arguments that it knows.
  */
 #include <stddef.h>
 
@@ -14,7 +13,7 @@
 		return 0; \
 	}
 
-/* What a libcuda is known by. */
+/* A libcuda is recognised by this function. */
 NOTHING(cuInit)
 NOTHING(cuMemAlloc_v2)
 
@@ -59,7 +58,7 @@ NOTHING(cuMemsetD2D32)
 
 static unsigned int next = 0x10000;
 
-/* What lies behind a 32-bit result must not be taken for its upper half. */
+/* The memory after a 32-bit result must not be taken for its upper half. */
 int cuMemAlloc(unsigned int *out, unsigned int size);
 int cuMemAlloc(unsigned int *out, unsigned int size)
 {
@@ -77,7 +76,7 @@ int cuMemAllocPitch(unsigned int *out, unsigned int *pitch, unsigned int width, 
 	return 0;
 }
 
-/* Host memory always had pointers. */
+/* Host memory has always had pointers. */
 int cuMemAllocHost(void **out, unsigned int size);
 int cuMemAllocHost(void **out, unsigned int size)
 {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that opens its driver by dlopen, and needs nothing else: it can be linked statically, and with musl.
+ * A program that opens its driver with dlopen and needs nothing else: it can be linked statically,
+ * and with musl.
  *
  *   opened DRIVER HOW [waits]
  *
  * HOW: plain          the main thread calls
- *      ended-first    the main thread ends, and another one opens the driver then
- *      ended-after    the main thread opens the driver and calls, then it ends, and another one opens it anew and calls
+ *      ended-first    the main thread ends, then another one opens the driver
+ *      ended-after    the main thread opens the driver, calls and ends; then another thread opens
+ *                     it anew and calls
  *
- * It allocates 10 times, frees 9 of them, and launches 27 times. With "waits" it says READY, OPENED and DONE, and waits
- * for a line each time: before it opens the driver, before it calls, and after that. The addresses are made up: the
- * driver may be one that does nothing.
+ * It allocates 10 times, frees 9 of them, and launches 27 times. With "waits" it prints READY,
+ * OPENED and DONE, and waits for a line each time: before it opens the driver, before it calls, and
+ * after that. The addresses are made up: the driver may do nothing.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -71,7 +73,7 @@ static void call(void)
 	dlclose(driver);
 }
 
-/* /proc has no program of the process any more once its main thread has ended. */
+/* Once the main thread has ended, /proc no longer shows the process's program. */
 static void await_end_of_main(void)
 {
 	char link[64], target[1];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A libcuda that can be unloaded: the simulated one stays where it is. Its memory is but addresses. */
+/*
+ * A libcuda that can be unloaded; the simulated one stays loaded. Its memory is nothing but
+ * addresses.
+ */
 #include <stddef.h>
 
 static unsigned long long next = 0x7f0000000000;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A CUDA runtime of the few functions by which test_runtime_versions.py tells which form
- * of a function gpuprobe reads: all do nothing but succeed. With OLD it has what
- * went with CUDA 13; with PROGRAM it is a program that carries it inside and
- * makes the calls of the test by itself, and ends when the file is there that
- * it is given.
+ * A CUDA runtime of the few functions by which test_runtime_versions.py finds out which form of a
+ * function gpuprobe reads; all do nothing but succeed. With OLD it has the functions that CUDA 13
+ * removed. With PROGRAM it is a program that contains the runtime, makes the test's calls itself,
+ * and ends once the file named by its argument exists.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
 		return 0; \
 	}
 
-/* What a libcudart is known by. */
+/* A libcudart is recognised by this function. */
 NOTHING(cudaMalloc)
 NOTHING(cudaLaunchKernel)
 
@@ -41,7 +40,7 @@ NOTHING(cudaThreadSynchronize)
 #ifdef PROGRAM
 int main(int argc, char **argv)
 {
-	/* On the stack: constants would be in a page that nobody has touched yet. */
+	/* On the stack: constants would be on a page that has not been touched yet. */
 	size_t sizes[] = {100, 20, 3};
 
 	for (int i = 0; i < 4; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program with functions of the runtime inside, which do nothing and need no loader: static-pie ones have none.
+// A program that contains functions of the runtime, which do nothing, and needs no loader:
+// static-pie programs have none.
 #include <stdio.h>
 
 #define FUNCTION(name) \

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: memory that is not there. Allocations are told apart by their call stacks, of which
- * only the offsets in pages count, so that they are the same in each run.
+ * Preloaded into gpuprobe: makes allocations fail. They are identified by their call stacks, of
+ * which only the offsets within pages count, so that they are the same in each run.
  *
- *   SCARCE_LIST=FILE    a line for each stack that allocates, when it does so first, and the number of allocations
+ *   SCARCE_LIST=FILE    a line for each stack at its first allocation, and the number of
+ *                       allocations
  *   SCARCE_STACK=HEX    the first allocation by this stack fails
  *   SCARCE_NUMBER=N     the Nth allocation fails
- *   SCARCE_FROM=1       and all that come after it
- *   SCARCE_HIT=FILE     gets the stack of each allocation that failed, the first hundred, for addr2line
+ *   SCARCE_FROM=1       and all later ones
+ *   SCARCE_HIT=FILE     gets the stacks of the first hundred failed allocations, for addr2line
  *
  * The programs that gpuprobe starts do not inherit any of it.
  */
@@ -27,11 +28,11 @@
 #include <unistd.h>
 
 #define DEPTH 40
-#define STACKS 65536 /* a power of two, and more than there are */
+#define STACKS 65536 /* a power of two, and more than there are stacks */
 #define PAGE_OFFSET 4095u
 #define TOLD_MAX 100
 
-/* glibc's own, by the names under which it keeps them for those that put others in their place. */
+/* glibc's own functions, under the names that stay available to replacements. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -48,7 +49,7 @@ static atomic_bool failing;
 static _Atomic uint64_t seen[STACKS];
 static __thread bool inside;
 
-/* Whether it is new. */
+/* Returns whether the stack is new. */
 static bool remember(uint64_t stack)
 {
 	for (size_t i = stack % STACKS;; i = (i + 1) % STACKS) {
@@ -69,7 +70,7 @@ static uint64_t this_stack(void)
 	uint64_t hash = 14695981039346656037ull;
 	int depth = backtrace(frames, DEPTH);
 
-	/* Without those of this file, which tell which function was called besides. */
+	/* Skips this file's frames: they say which function allocated. */
 	for (int i = 1; i < depth; i++)
 		hash = (hash ^ ((uintptr_t)frames[i] & PAGE_OFFSET)) * 1099511628211ull;
 	return hash ? hash : 1;
@@ -96,7 +97,7 @@ static void write_line(const char *format, unsigned long long value)
 	char line[32];
 	int length = snprintf(line, sizeof(line), format, value);
 
-	/* A process that gpuprobe has forked may have closed it. */
+	/* A process forked by gpuprobe may have closed it. */
 	if (write(list, line, (size_t)length) < 0 && getpid() == self)
 		abort();
 }
@@ -123,7 +124,7 @@ static bool is_refused(void)
 	return true;
 }
 
-/* Whether an allocation is to fail. */
+/* Whether the allocation must fail. */
 static bool refused(void)
 {
 	bool result;
@@ -192,7 +193,7 @@ static void __attribute__((constructor)) begin(void)
 
 	from_then_on = take("SCARCE_FROM") != NULL;
 	unsetenv("LD_PRELOAD");
-	backtrace(&frame, 1); /* it loads a library at first */
+	backtrace(&frame, 1); /* the first call loads a library */
 	if (path)
 		list = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (stack)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Processes that share their memory (CLONE_VM without CLONE_THREAD). One allocates 10 times 100 bytes, one frees 5 of
- * them and launches 7 times, and the first launches 3 times.
+ * Processes that share their memory (CLONE_VM without CLONE_THREAD). One allocates 10 times 100
+ * bytes, one frees 5 of them and launches 7 times, and the first launches 3 times.
  *
  *   shared_memory DRIVER HOW [waits]
  *
  * HOW: child     a child frees
- *      nested    a child of the child does
+ *      nested    a child of the child frees
  *      first     the child allocates, before its parent has called anything; the parent frees
- *      sibling   as child, but its parent is the parent of the one that it shares with (CLONE_PARENT)
+ *      sibling   as child, but its parent is the parent of the one that it shares with
+ *                (CLONE_PARENT)
  *      spawned   as child, and a child by vfork launches once more
  *      outlives  as child, but the parent ends before that, without its launches
  *
- * The addresses are made up: the driver may be one that does nothing. With "waits" it says READY and waits for a line
- * when the driver is open, says ready of a child and waits for a line before that calls, and says DONE and waits at the end.
+ * The addresses are made up: the driver may do nothing. With "waits" it prints READY and waits for
+ * a line once the driver is open, prints ready for a child and waits for a line before the child
+ * calls, and prints DONE and waits at the end.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +44,7 @@ static bool is(const char *name)
 	return !strcmp(how, name);
 }
 
-/* By system calls alone: a child without a thread's own memory says it, too. */
+/* Uses only system calls: a child without thread-local storage of its own prints it, too. */
 static void say(const char *word)
 {
 	char byte = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: one of its BPF maps is made smaller than it asks for, it is told which maps it reads, and
- * libraries get no probes.
+ * Preloaded into gpuprobe: makes one of its BPF maps smaller than requested, lists the maps that it
+ * reads, and keeps probes out of libraries.
  *
- *   SMALL_LIST=FILE   a line for each map: its type, its name, how many entries it was to have
- *   SMALL_MAP=NAME    the one that is made smaller
- *   SMALL_ENTRIES=N   to so many entries
- *   READ_LIST=FILE    a line with its name for each map whenever gpuprobe begins to read all of it
+ *   SMALL_LIST=FILE   a line for each map: its type, its name, the number of entries requested
+ *   SMALL_MAP=NAME    the map that is made smaller
+ *   SMALL_ENTRIES=N   to this number of entries
+ *   READ_LIST=FILE    a line with the map's name whenever gpuprobe begins to read a whole map
  *   REFUSED_LINKS=N   links of many probes fail with this errno
  *
  * The programs that gpuprobe starts do not inherit any of it.
@@ -23,12 +23,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As the kernel has them, of which <linux/bpf.h> may be older: BPF_LINK_CREATE for uprobe_multi. Places in words of 4 bytes. */
+/*
+ * Values of the kernel, since <linux/bpf.h> may be older: BPF_LINK_CREATE for uprobe_multi. Indices
+ * count words of 4 bytes.
+ */
 #define LINK_TYPE 2
 #define UPROBE_MULTI 48
 #define UPROBE_SESSION 57
-#define MULTI_LINK_COUNT 12 /* the number of sites */
-#define MANY 20		    /* more than where gpuprobe tries something on itself */
+#define MULTI_LINK_COUNT 12 /* the number of probes */
+#define MANY 20		    /* more than in gpuprobe's trials on itself */
 
 static int list = -1, read_list = -1, refused;
 static char wanted[BPF_OBJ_NAME_LEN];
@@ -65,7 +68,7 @@ static void look_at(union bpf_attr *attr)
 		attr->max_entries = entries;
 }
 
-/* The beginning of a batch is where nothing has been read yet. */
+/* A batch without a start position begins a reading. */
 static void look_at_reading(const union bpf_attr *attr)
 {
 	struct bpf_map_info info = {0};
@@ -84,7 +87,7 @@ static void look_at_reading(const union bpf_attr *attr)
 		abort();
 }
 
-/* Other links have something else at that place, or nothing. */
+/* Other kinds of links have something else at that index, or nothing. */
 static bool is_of_many(const __u32 *words)
 {
 	if (words[LINK_TYPE] != UPROBE_MULTI && words[LINK_TYPE] != UPROBE_SESSION)
@@ -92,7 +95,7 @@ static bool is_of_many(const __u32 *words)
 	return words[MULTI_LINK_COUNT] >= MANY;
 }
 
-/* As libbpf and gpuprobe call bpf(2). */
+/* Both libbpf and gpuprobe call bpf(2) this way. */
 long syscall(long number, ...)
 {
 	long a[6];

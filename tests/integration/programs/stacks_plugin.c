@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The library that stacks.cc loads, calls and lets go. */
+/* The library that stacks.cc loads, calls and unloads. */
 void call_back(void (*function)(void));
 
 static volatile int calls;

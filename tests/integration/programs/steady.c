@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Load with a result that can be checked: threads that copy to the device, launch, copy back and compare, and
- * allocate and free. It goes on until its standard input closes, says then "right N", N launches, and ends with 0;
- * whatever goes wrong ends it with 1. A line on its standard input is answered by one, "alive".
+ * Load with a result that can be checked: threads that copy to the device, launch, copy back and
+ * compare, and allocate and free. It runs until its standard input closes, then prints "right N",
+ * for N launches, and exits with 0. Any mistake makes it exit with 1. It answers a line on its
+ * standard input with the line "alive".
  *
  *   steady THREADS [MICROSECONDS between rounds]
  */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stuck WAY [FLAGS]: a program that is stuck in one of several ways (main below). Just before, each thread that will be says
+ * stuck WAY [FLAGS]: a program that gets stuck in one of several ways (main below). Just before it
+ * gets stuck, each such thread prints
  *
  *   READY TID FUNCTION LINE
  *
- * with the function and the line of its own that it hangs in. Most ways need the simulator to hang the call
- * (CUDA_SIM_HANG, see lib/dump.py) and go on with SIGUSR1, the others go on with a line on stdin. Then the program looks
- * whether its data are as they were and says "right SUM". FLAGS are cudaSetDeviceFlags'.
+ * with the function and the line of the program that it hangs in. In most ways the simulator hangs
+ * the call (CUDA_SIM_HANG, see lib/dump.py) and SIGUSR1 resumes it; the other ways go on after a
+ * line on stdin. Then the program checks that its data are unchanged and prints "right SUM". FLAGS
+ * are cudaSetDeviceFlags'.
  */
 #define _GNU_SOURCE
 #include "cuda_api.h"
@@ -21,7 +23,7 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noipa))
-/* The call is in the line that it says. */
+/* The call must be on the line that is printed. */
 #define HANG(...) (say_ready(__func__, __LINE__), __VA_ARGS__)
 #define NEED(...) need(__VA_ARGS__, #__VA_ARGS__)
 
@@ -72,7 +74,7 @@ static NOINLINE void copy_back(void)
 	NEED(memcmp(copy, host, sizeof(host)));
 }
 
-/* The last one finds the queue full. */
+/* The last launch finds the queue full. */
 static NOINLINE void fill_queue(void)
 {
 	static const dim3 one = {1, 1, 1};
@@ -101,7 +103,10 @@ static NOINLINE void load_module(void)
 	NEED(cudaLibraryUnload(library));
 }
 
-/* Two threads, each with the lock that the other wants: one in a callback of CUDA's, the other between two calls. */
+/*
+ * Two threads, each holding the lock that the other wants: one in a CUDA callback, the other
+ * between two calls.
+ */
 static pthread_mutex_t of_callback = PTHREAD_MUTEX_INITIALIZER, of_other = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both_hold;
 static int crossings;
@@ -159,7 +164,7 @@ static NOINLINE void cross_locks(void)
 	NEED(pthread_join(threads[0], NULL) || pthread_join(threads[1], NULL) || crossings != 2);
 }
 
-/* A child that answers when a line has come. */
+/* A child that answers when a line has arrived. */
 static pid_t child;
 static int answers[2];
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Threads that switch stacks inside CUDA calls, by the driver API. Calls that sleep (CUDA_SIM_LATENCY) give way there,
- * as under libraries that take blocking system calls over.
+ * Threads that switch stacks inside CUDA calls, by the driver API. Calls that sleep
+ * (CUDA_SIM_LATENCY) switch there, as with libraries that replace blocking system calls.
  *
- *   coroutines N GAP   N coroutines, stacks of 64 KiB, GAP KiB apart; each makes five allocations, waits and frees
+ *   coroutines N GAP   N coroutines, stacks of 64 KiB, GAP KiB apart; each makes five allocations,
+ *                      waits and frees
  *   downwards N GAP    the same, the first one's stack above the others'
- *   signal WHERE       ten waits, in each of which a handler on an alternate stack WHERE (above, below) allocates and frees
- *   away WHERE         ten waits by such a handler, which jumps out of them; then twenty allocations
- *   left               a coroutine is left inside a wait, and its stack given back; then twenty allocations
+ *   signal WHERE       ten waits, in each of which a handler on an alternate stack WHERE (above,
+ *                      below) allocates and frees
+ *   away WHERE         ten waits by such a handler, which jumps out of them; then twenty
+ *                      allocations
+ *   left               a coroutine is abandoned inside a wait, and its stack freed; then twenty
+ *                      allocations
  *   stays              twenty allocations, none on another stack
  *   cancel             a thread with a clean-up handler is cancelled in a wait
  */
@@ -46,7 +50,7 @@ static void check(CUresult result, const char *what)
 	_exit(1);
 }
 
-/* The next coroutine that is not done; -1: there is no other. */
+/* The next unfinished coroutine; -1: there is no other. */
 static int next_coroutine(void)
 {
 	for (int i = 1; i < count; i++)
@@ -66,7 +70,7 @@ static void give_way(void)
 	swapcontext(&coroutines[own], &coroutines[next]);
 }
 
-/* In place of libc's: the simulated driver sleeps by it. */
+/* Replaces libc's: the simulated driver sleeps with it. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
 {
 	if (current >= 0)
@@ -76,7 +80,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 	if (jumps && in_handler)
 		siglongjmp(away, 1);
 	if (cancels)
-		sleep(20); /* a system call by itself is no place to be cancelled at */
+		sleep(20); /* a raw system call is no cancellation point */
 	return syscall(SYS_clock_nanosleep, clock, flags, time, rest) ? errno : 0;
 }
 
@@ -188,7 +192,7 @@ static void leave(void)
 	check(cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
-/* The second goes on where the first gives way, for good. */
+/* The second coroutine continues where the first switches away for good. */
 static void run_left(void)
 {
 	char *area = stacks_of(1, 0);

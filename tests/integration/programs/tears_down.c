@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Ends its use of NCCL (nccl_stand_in.c), which destroys a stream with work on it. With an argument the program does the same with a
- * stream of its own.
+ * Shuts down NCCL (nccl_stand_in.c), which destroys a stream with work on it. With an argument the
+ * program does the same with a stream of its own.
  */
 #include "cuda_api.h"
 

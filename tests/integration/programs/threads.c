@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Processes whose threads come and go in unusual ways, by the driver API:
+ * Processes whose threads start and end in unusual ways, by the driver API:
  *
  *   leaderless N     the first thread ends; another makes N launches and keeps an allocation
- *   exec N PROGRAM   not the first thread replaces the process, after N launches
- *   many N           N threads, 32 at a time, each with one launch and one pair of allocation and free
+ *   exec N PROGRAM   a thread other than the first replaces the process, after N launches
+ *   many N           N threads, 32 at a time, each with one launch and one pair of allocation and
+ *                    free
  *   jump N           N allocations from which a signal handler jumps away, then N that succeed
  *   leave N          N threads, one after the other, that end in the middle of a launch
  *   inside N WHAT HOW [PROGRAM]
- *                    N launches, then a call of WHAT (launch, wait, alloc) in the middle of which the process
- *                    exits, execs PROGRAM or jumps away by longjmp; after a jump N more launches
- *   again N          N frees from which the program jumps away, when the memory is free and its address another's
- *   fork N           four threads launch while N children are forked, each of which tries once
+ *                    N launches, then a call of WHAT (launch, wait, alloc) in the middle of which
+ *                    the process exits, execs PROGRAM or jumps away by longjmp; after a jump N more
+ *                    launches
+ *   again N          N frees from which the program jumps away, when the memory is free and its
+ *                    address reused
+ *   fork N           four threads launch while N children are forked, each of which makes one
+ *                    attempt
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -36,9 +40,9 @@ static char **arguments;
 static sigjmp_buf away;
 static atomic_bool enough;
 
-/* The simulated libcuda's own; on exec nobody writes the books otherwise. */
+/* From the simulated libcuda: on exec nothing else writes the truth file. */
 void cuda_sim_write_truth(void);
-/* Has the thread's next call run `run` (sim/README.md). */
+/* Runs `run` during the thread's next call (sim/README.md). */
 void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
 static void need(int result)
@@ -126,7 +130,7 @@ static void send_alarm(void *unused)
 	raise(SIGALRM);
 }
 
-/* An allocation is left by a jump from the handler of a signal that comes in the middle of it. */
+/* A signal comes in the middle of an allocation, and its handler jumps out of it. */
 static void jump(void)
 {
 	CUdeviceptr address;
@@ -234,7 +238,7 @@ static void *launch_on(void *unused)
 	return NULL;
 }
 
-/* A driver works in no child of its process. */
+/* A driver does not work in a forked child. */
 static _Noreturn void try_once(void)
 {
 	CUdeviceptr address;
@@ -274,7 +278,7 @@ static _Noreturn void usage(void)
 
 int main(int argc, char **argv)
 {
-	static pthread_t self; /* the main stack is used for other things once its thread has ended */
+	static pthread_t self; /* the main stack is reused once its thread has ended */
 	pthread_t thread;
 
 	if (argc < 3)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A library to preload: the kernel release is what FAKE_RELEASE says.
+// A library to preload: the kernel release becomes the value of FAKE_RELEASE.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

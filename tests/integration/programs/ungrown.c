@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: from its first reading of a BPF map on, the first UNGROWN_TIMES reallocations to exactly
- * UNGROWN_BYTES fail. The programs that gpuprobe starts do not inherit any of it.
+ * Preloaded into gpuprobe: from its first reading of a BPF map on, the first UNGROWN_TIMES
+ * reallocations to exactly UNGROWN_BYTES fail. The programs that gpuprobe starts do not inherit any
+ * of it.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>

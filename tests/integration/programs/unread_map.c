@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Preloaded into gpuprobe: of its readings of BPF maps, one in UNREAD_EVERY breaks off for want of memory, for
- * UNREAD_SECONDS from the first reading on. The programs that gpuprobe starts do not inherit any of it.
+ * Preloaded into gpuprobe: one in UNREAD_EVERY of its BPF map readings breaks off for lack of
+ * memory, for UNREAD_SECONDS from the first reading on. The programs that gpuprobe starts do not
+ * inherit any of it.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 
 static unsigned long every, seconds, count;
-static double end; /* 0: nothing has been read */
+static double end; /* 0: no map has been read */
 
 __attribute__((constructor)) static void begin(void)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Texts of the tables in api/, and what is read from them.
- */
+/* Texts of the tables in api/, and helpers that parse them. */
 #ifndef TESTS_API_TEXT_H
 #define TESTS_API_TEXT_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The generated table of the CUDA API, compared with facts that were not
-// taken from it.
+// The generated table of the CUDA API, compared with facts from other sources.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 
 #define SP(n) (PLACE_STACK + (n) / 8 - 1) /* the slot of sp+n */
 
-/* The form of a function in libraries of a soname major. */
+/* The form of a function in libraries with this soname major. */
 static const struct api_function *get_of(const char *symbol, int major)
 {
 	int row = api__find(symbol, major);
@@ -73,7 +72,7 @@ static void test_sorted(void **state)
 
 		if (i)
 			assert_true(compare_forms(f - 1, f) < 0);
-		/* Every row is found, as the form of the last major that has it. */
+		/* Every row is found, as the form of its last major. */
 		assert_int_equal(api__find(f->symbol, f->soname ? f->soname : 99), i);
 		runtime += f->desc.layer == LAYER_RUNTIME;
 		older += f->soname && i + 1 < api_function_count &&
@@ -98,7 +97,9 @@ static void test_find_nothing(void **state)
 	assert_int_equal(api__find("zzz", 13), -1);
 }
 
-/* What cudart 12 (and 11) pass elsewhere than 13, by the headers of CUDA 12.9 and 11.8. */
+/*
+ * Arguments that cudart 12 (and 11) pass elsewhere than 13, by the headers of CUDA 12.9 and 11.8.
+ */
 static void test_forms(void **state)
 {
 	static const struct {
@@ -157,17 +158,17 @@ static void test_forms(void **state)
 	assert_string_equal(get_of("cudaGraphKernelNodeCopyAttributes", 12)->arguments[0].name,
 			    "hSrc");
 	assert_string_equal(get("cudaGraphKernelNodeCopyAttributes")->arguments[0].name, "hDst");
-	/* Not known: the newest form, though it be an old one. */
+	/* Unknown major: the newest form, even if that is an old one. */
 	assert_ptr_equal(get("cudaMemcpyBatchAsync"), get_of("cudaMemcpyBatchAsync", 13));
 	assert_int_equal(get("cudaThreadSynchronize")->desc.operation, OP_WAIT);
-	/* Gone with 12 and with 13. */
+	/* Removed with 12 and with 13. */
 	get_of("cudaBindTexture", 11);
 	assert_int_equal(api__find("cudaBindTexture", 12), -1);
 	get_of("cudaThreadSynchronize", 11);
 	get_of("cudaThreadSynchronize", 12);
 	assert_int_equal(api__find("cudaThreadSynchronize", 13), -1);
 	assert_int_equal(api__find("cudaMemPrefetchAsync_v2_ptsz", 13), -1);
-	/* Libraries of a major below all that the table knows are as the oldest of it. */
+	/* Libraries older than the table's oldest major use its oldest form. */
 	assert_ptr_equal(get_of("cudaGraphInstantiate", 10), get_of("cudaGraphInstantiate", 11));
 }
 
@@ -201,7 +202,7 @@ static void test_launches(void **state)
 	assert_int_equal(place("cuLaunchGridAsync", ROLE_STREAM), 3);
 	assert_int_equal(place("cuGraphLaunch", ROLE_GRAPHEXEC), 0);
 	assert_int_equal(place("cuGraphLaunch", ROLE_STREAM), 1);
-	/* It jumps into cudaLaunchKernel: one launch would count twice. */
+	/* It jumps into cudaLaunchKernel, so one launch would count twice. */
 	assert_int_equal(get("__cudaLaunchKernel")->desc.operation, OP_NONE);
 	assert_int_equal(get("__cudaLaunchKernel_ptsz")->desc.operation, OP_NONE);
 }
@@ -237,7 +238,7 @@ static void test_memory(void **state)
 	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
 	assert_string_equal(f->family, "memory");
 
-	/* Sizes that are no single number. */
+	/* Sizes that are more than one number. */
 	assert_int_equal(get("cudaMalloc3D")->desc.params, PARAMS_PITCHED);
 	assert_int_equal(get("cudaMalloc3D")->desc.place[ROLE_EXTENT], SP(8));
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
@@ -276,14 +277,15 @@ static void test_copies(void **state)
 	f = get("cudaMemset3DAsync_ptsz");
 	assert_int_equal(f->desc.operation, OP_SET);
 	assert_int_equal(f->desc.params, PARAMS_EXTENT);
-	assert_int_equal(f->desc.place[ROLE_EXTENT], SP(40)); /* behind a cudaPitchedPtr of 32 bytes */
+	/* After a cudaPitchedPtr of 32 bytes. */
+	assert_int_equal(f->desc.place[ROLE_EXTENT], SP(40));
 	assert_int_equal(f->desc.place[ROLE_STREAM], 1);
 	assert_int_equal(get("cuMemsetD32_v2")->desc.unit, 4);
 	assert_int_equal(get("cuMemsetD8_v2")->desc.unit, 1);
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
 }
 
-/* What people are shown: as <cuda.h> has it; another version has its number. */
+/* The name that people see: as in <cuda.h>; another version shows its number. */
 static void test_shown(void **state)
 {
 	static const char *const names[][2] = {
@@ -305,14 +307,14 @@ static void test_shown(void **state)
 		assert_string_equal(get(names[i][0])->shown, names[i][1]);
 	assert_string_equal(api__shown("cuMemFree_v2"), "cuMemFree");
 	assert_string_equal(api__shown("cuFromTomorrow_v2"), "cuFromTomorrow_v2");
-	/* No two functions of a layer are shown alike, but for forms of one. */
+	/* No two functions of a layer have the same shown name, except forms of one. */
 	for (size_t i = 0; i < api_function_count; i++)
 		for (size_t j = i + 1; j < api_function_count; j++)
 			if (!strcmp(api_functions[i].shown, api_functions[j].shown))
 				assert_string_equal(api_functions[i].base, api_functions[j].base);
 }
 
-/* Exactly these ask for errors; what only asks changes nothing, so that no other row is one. */
+/* Exactly these query errors. A query changes nothing, so no other row has both. */
 static void test_asks(void **state)
 {
 	static const char *const errors[] = {
@@ -394,7 +396,10 @@ static void test_other_operations(void **state)
 	assert_int_equal(place("cuDevicePrimaryCtxRetain", ROLE_CTX), 0);
 }
 
-/* Copies whose bytes are in a structure: which one, where it is, and who tells the direction. */
+/*
+ * Copies whose bytes are in a structure: which structure, where it is, and what gives the
+ * direction.
+ */
 static void test_copy_params(void **state)
 {
 	static const struct {
@@ -432,7 +437,7 @@ static void test_copy_params(void **state)
 	}
 }
 
-/* How a row tells the bytes, as bpf/copy/copy.bpf.h and bpf/copy/params.bpf.h read them. */
+/* How a row gives the bytes, as bpf/copy/copy.bpf.h and bpf/copy/params.bpf.h read them. */
 static bool has_amount(const struct api_function *f)
 {
 	switch (f->desc.params) {
@@ -466,7 +471,7 @@ static bool has_alloc_amount(const struct api_function *f)
 	}
 }
 
-/* Every row that a BPF program serves has what the program reads. */
+/* Every row that a BPF program serves has the fields that the program reads. */
 static void check_row(const struct api_function *f)
 {
 	bool amount = has_amount(f);
@@ -527,7 +532,7 @@ static void test_every_row(void **state)
 	}
 }
 
-/* A per-thread form is its plain form in all but the flag. */
+/* A per-thread form differs from its plain form only in the flag. */
 static void test_variants(void **state)
 {
 	const struct api_function *f, *plain;
@@ -559,7 +564,7 @@ static void test_error_names(void **state)
 	assert_string_equal(api__error_name(LAYER_DRIVER, 2), "CUDA_ERROR_OUT_OF_MEMORY");
 	assert_string_equal(api__error_name(LAYER_RUNTIME, 600), "cudaErrorNotReady");
 	assert_string_equal(api__error_name(LAYER_DRIVER, 999), "CUDA_ERROR_UNKNOWN");
-	assert_null(api__error_name(LAYER_DRIVER, 9)); /* a runtime code only */
+	assert_null(api__error_name(LAYER_DRIVER, 9)); /* only a runtime code */
 	assert_null(api__error_name(LAYER_RUNTIME, -1));
 	assert_null(api__error_name(LAYER_RUNTIME, 123456));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where api/functions.tsv says that arguments are, in registers and on the stack, and of what size.
+// The locations that api/functions.tsv gives arguments, in registers and on the stack, and their
+// sizes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

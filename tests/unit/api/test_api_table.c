@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parser of api/functions.tsv: the words of a row, and that it refuses every kind of row that does not fit
-// together.
+// The parser of api/functions.tsv: the words of a row, and that it refuses every kind of
+// inconsistent row.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -257,7 +257,7 @@ static void test_missing_roles(void **state)
 		expect_bad_row(cases[i].row, cases[i].what);
 }
 
-/* The rows of test_missing_roles, complete: their arguments are not at fault. */
+/* The rows of test_missing_roles, complete: their arguments are valid. */
 static void test_all_roles(void **state)
 {
 	static const char *const rows[] = {
@@ -292,7 +292,7 @@ static void test_all_roles(void **state)
 	}
 }
 
-/* What the tracer goes by: what comes back, and how pointers are passed. */
+/* The flags that the tracer uses: which values come back, and how pointers are passed. */
 static void test_showing_flags(void **state)
 {
 	struct table *table = read_good(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The files in api/ as wholes: the order and forms of functions, error codes, values of enumerations, and what is
-// written from them.
+// The files in api/ as wholes: the order and forms of functions, error codes, enumeration values,
+// and the files generated from them.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "api_text.h"
 #include "../../../api/table.h"
 
-/* The rows come sorted as strcmp sorts, not as they stand or as a locale has it. */
+/* The rows are sorted as strcmp sorts, not in file order or by locale. */
 static void test_sorted(void **state)
 {
 	struct table *table = read_good(HEADER
@@ -32,7 +32,7 @@ static void test_sorted(void **state)
 	table__free(table);
 }
 
-/* Forms of one function: by soname, the newest last, wherever they stand. */
+/* Forms of one function: by soname, the newest last, in whatever order they are written. */
 static void test_forms(void **state)
 {
 	/* clang-format off */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Clocks that jump: what is measured does not follow the time of day, and what is told of it does.
+// Clocks that jump: measured times ignore changes of the time of day, reported times follow them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,10 @@
 
 #define DAY_S 86400
 
-/* What the system's clocks say; the library's calls end here. One that stands while the machine sleeps would be wrong. */
+/*
+ * The values of the system's clocks, which replace the library's calls. A clock that stops while
+ * the machine sleeps would be wrong.
+ */
 static struct timespec wall, boot;
 
 int clock_gettime(clockid_t which, struct timespec *now)
@@ -45,7 +48,7 @@ static void test_time_of_day_jumps(void **state)
 	}
 }
 
-/* A machine that slept: BPF's time has gone on meanwhile, and so has this. */
+/* The machine slept: BPF's clock has gone on meanwhile, and this one must too. */
 static void test_sleep(void **state)
 {
 	uint64_t before = clock__boot_ns();
@@ -56,7 +59,7 @@ static void test_sleep(void **state)
 	assert_true(clock__boot_ns() - before == 8 * 3600 * NS_PER_S);
 }
 
-/* Decades, before anything overflows. */
+/* Decades of uptime without an overflow. */
 static void test_long_up(void **state)
 {
 	(void)state;

@@ -58,7 +58,7 @@ static void escapes(void **state)
 	}
 }
 
-/* Whatever comes in, what goes out has no control character and no broken UTF-8. */
+/* Whatever comes in, the output has no control character and no broken UTF-8. */
 static void nothing_harmful_passes(void **state)
 {
 	unsigned int seed = 3;

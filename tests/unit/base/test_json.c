@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The streaming JSON writer: commas, escapes, numbers, and text that is no UTF-8.
+// The streaming JSON writer: commas, escapes, numbers, and text that is not UTF-8.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,7 +130,7 @@ static void replaces_what_is_no_utf8(void **state)
 	written("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"");
 	written("\xf8\x88\x80\x80\x80", "\"" BAD BAD BAD BAD BAD "\"");
 	written("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf",
-		"\"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\""); /* the last good ones */
+		"\"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\""); /* the last valid ones */
 }
 
 static void writes_numbers(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text in memory, with memory and without.
+// Text in memory, with and without memory to allocate.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/text_stream.h"
 
-#ifndef GPUPROBE_SANITIZED /* which has allocation functions of its own */
+#ifndef GPUPROBE_SANITIZED /* it has its own allocation functions */
 /* Larger requests than this fail. */
 static size_t limit = SIZE_MAX;
 
@@ -83,7 +83,7 @@ static void test_grows(void **state)
 }
 
 #ifndef GPUPROBE_SANITIZED
-/* Whatever of it did not fit: no text rather than a part of it. */
+/* Whichever part did not fit: no text rather than a partial one. */
 static void test_without_memory(void **state)
 {
 	size_t length;
@@ -98,7 +98,7 @@ static void test_without_memory(void **state)
 	assert_null(text);
 }
 
-/* The last piece, which only fclose writes. */
+/* The last piece, which is only written by fclose. */
 static void test_without_memory_at_the_end(void **state)
 {
 	size_t length;

@@ -6,11 +6,11 @@
 
 #include "gpuprobe/state.h"
 
-/* Userspace sets these before the program is loaded; they are constants to the verifier alone. */
+/* Userspace sets these before the program is loaded; only the verifier treats them as constants. */
 extern const volatile struct config config __attribute__((section(".bss.config")));
 extern const volatile struct function_desc functions[MAX_FUNCTIONS] __attribute__((section(".bss.functions")));
 
-/* The warnings of the program are looked at where it is compiled for BPF. */
+/* Warnings about the program are reported where it is compiled for BPF. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
@@ -24,7 +24,10 @@ extern const volatile struct function_desc functions[MAX_FUNCTIONS] __attribute_
 #define PLACES 64 /* threads at a time */
 #define PROCESSES 4
 
-/* The memory of a constant, which can be written: without the compiler's knowledge, who would leave the writing out. */
+/*
+ * The writable memory of a constant. The compiler must not know that it is written, or it would
+ * drop the write.
+ */
 static void *memory_of(const volatile void *constant)
 {
 	uintptr_t address = (uintptr_t)constant;
@@ -58,8 +61,8 @@ static void size_maps(void)
 {
 	map__resize(KEYED_MAP(&thread_accounts), PLACES);
 	map__resize(KEYED_MAP(&process_accounts), PROCESSES);
-	map__resize(KEYED_MAP(&durations), ACCOUNT_DURATIONS);
-	map__resize(KEYED_MAP(&duration_numbers), ACCOUNT_DURATIONS);
+	map__resize(KEYED_MAP(&durations), PROFILE_DURATIONS);
+	map__resize(KEYED_MAP(&duration_numbers), PROFILE_DURATIONS);
 	map__resize(KEYED_MAP(&sizes), 1 << 14);
 	map__resize(KEYED_MAP(&copy_sizes), 1 << 10);
 	map__resize(KEYED_MAP(&ignored), 1 << 10);
@@ -73,7 +76,7 @@ static void fill_queues(void)
 		bpf_map_push_elem(&free_slots, &i, 0);
 	for (__u32 i = 0; i < PLACES; i++)
 		bpf_map_push_elem(&free_places, &i, 0);
-	for (__u32 i = 0; i < ACCOUNT_DURATIONS; i++)
+	for (__u32 i = 0; i < PROFILE_DURATIONS; i++)
 		bpf_map_push_elem(&free_durations, &i, 0);
 }
 

@@ -45,7 +45,7 @@ static void *allocate(size_t count, size_t bytes)
 	return memory;
 }
 
-/* --- the form --- */
+/* --- the file format --- */
 
 static uint64_t read_number(struct reader *reader)
 {
@@ -150,7 +150,7 @@ static void fill_arguments(struct reader *reader, struct recorded_run *run, stru
 	}
 }
 
-/* What is told of each call, in lists of their own. */
+/* The lists that describe the calls, one list for each property. */
 struct call_lists {
 	struct numbers functions, threads, since, durations, results;
 };
@@ -247,7 +247,7 @@ void recorded_run__free(struct recorded_run *run)
 
 /* --- replaying --- */
 
-/* A thread's call that is in progress or comes next. */
+/* A thread's call in progress, or its next one. */
 struct player {
 	int tid;
 	size_t next;

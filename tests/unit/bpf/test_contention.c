@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which calls gpuprobe's BPF program takes to be held up by another thread's. Times are microseconds from the process's start.
+// Which calls gpuprobe's BPF program considers held up by another thread's. Times are microseconds
+// from the process's start.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static void nothing_is_held(void)
 		assert_held(i, 0, 0, 0);
 }
 
-/* The second thread's launch comes while the first is in that call, and ends when that does. */
+/* The second thread launches while the first is in that call; both end at about the same time. */
 static void hold_up(struct scene *scene, const char *holder, const char *held)
 {
 	enter(scene->first, 1000, holder);
@@ -95,7 +96,7 @@ static void copies_wait_too_but_not_those_that_wait_anyway(void **state)
 	assert_held(0, 1, 4000, 0);
 }
 
-/* It looks at its own return before the holder does. */
+/* The return of the held-up call is seen before the holder's. */
 static void whoever_returns_first(void **state)
 {
 	struct scene *scene = *state;
@@ -124,7 +125,7 @@ static void short_calls_are_left_alone(void **state)
 	nothing_is_held();
 }
 
-/* A queue that is full makes launches last, whatever another thread waits for. */
+/* A full queue makes launches take long, whatever another thread waits for. */
 static void what_ends_at_another_time_was_not_held(void **state)
 {
 	struct scene *scene = *state;
@@ -137,7 +138,7 @@ static void what_ends_at_another_time_was_not_held(void **state)
 	leave(scene->first, 11000);
 	assert_held(0, 0, 0, 4);
 	assert_int_equal(pair(0)->beside.ns, 4 * 1900 * US);
-	/* Most of it was before. */
+	/* Most of the launch was before the load. */
 	enter(scene->second, 20000, "cuLaunchKernel");
 	enter(scene->first, 26000, "cuCtxSynchronize");
 	leave(scene->first, 30000);
@@ -145,7 +146,10 @@ static void what_ends_at_another_time_was_not_held(void **state)
 	assert_held(0, 0, 0, 4);
 }
 
-/* Two threads have waited for the lock that a third held: both count for that one, in whatever order they return. */
+/*
+ * Two threads waited for the lock that a third held: both count for the third, in whatever order
+ * they return.
+ */
 static void who_began_first_holds_the_lock(void **state)
 {
 	struct scene *scene = *state;
@@ -161,7 +165,7 @@ static void who_began_first_holds_the_lock(void **state)
 	assert_held(0, 0, 0, 0);
 	assert_held(1, 1, 6010, 0);
 	assert_int_equal(pair(1)->holder_row, api__find("cuModuleLoadData", API_NEWEST));
-	/* What began later takes it away from nobody. */
+	/* A call that began later does not take them over. */
 	enter(scene->first, 21000, "cuModuleLoadData");
 	enter(scene->third, 22000, "cuMemAlloc_v2");
 	enter(scene->second, 23000, "cuLaunchKernel");
@@ -172,7 +176,7 @@ static void who_began_first_holds_the_lock(void **state)
 	assert_held(1, 2, 12010, 0);
 }
 
-/* It was beside one call and then ended with another. */
+/* The launch overlapped one call and then ended with another. */
 static void held_counts_once(void **state)
 {
 	struct scene *scene = *state;
@@ -192,13 +196,13 @@ static void a_thread_does_not_hold_itself(void **state)
 {
 	struct scene *scene = *state;
 
-	/* A load inside of a launch. */
+	/* A load inside a launch. */
 	enter(scene->first, 1000, "cuLaunchKernel");
 	enter(scene->first, 1010, "cuLibraryLoadData");
 	leave(scene->first, 8000);
 	leave(scene->first, 8010);
 	nothing_is_held();
-	/* It holds up another. */
+	/* The launch holds up another. */
 	enter(scene->first, 21000, "cuLaunchKernel");
 	enter(scene->first, 21010, "cuLibraryLoadData");
 	enter(scene->second, 22000, "cuLaunchKernel");
@@ -208,7 +212,7 @@ static void a_thread_does_not_hold_itself(void **state)
 	assert_held(0, 1, 6000, 0);
 }
 
-/* A copy inside of a load: the load is what the thread waits for. */
+/* A copy inside a load: the thread waits for the load. */
 static void only_outermost_calls_are_held_up(void **state)
 {
 	struct scene *scene = *state;

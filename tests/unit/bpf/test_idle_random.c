@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads that make random calls, at times that fall into each other in any way: what gpuprobe's BPF program proves to be idle
-// time, beside when a device that keeps CUDA's order of streams was busy.
+// Threads that make random calls, at times that overlap in any way. The idle time that gpuprobe's
+// BPF program proves is compared with the busy time of a device that keeps CUDA's stream order.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,14 +13,14 @@
 
 #define START_NS 10000000000ull
 #define THREADS 3
-#define CALLS 120 /* of a thread */
+#define CALLS 120 /* per thread */
 #define SEEDS 100
 #define NOT_READY 600
 #define STREAM_HANDLE 0xa000
 #define EVENT_HANDLE 0xe000
 #define OWN_HANDLE 2 /* CU_STREAM_PER_THREAD */
 
-/* A thread between two of its steps: the call enters, does what it does, and returns. */
+/* A thread between two of its steps: the call enters, takes effect, and returns. */
 enum step {
 	STEP_ENTER = 0,
 	STEP_ACT,
@@ -30,7 +30,7 @@ enum step {
 enum act {
 	ACT_LAUNCH = 0,
 	ACT_SET,
-	ACT_COPY, /* that the host waits for */
+	ACT_COPY, /* the host waits for it */
 	ACT_RECORD,
 	ACT_FOLLOW,
 	ACT_WAIT,
@@ -49,14 +49,14 @@ struct program_thread {
 	enum act act;
 	size_t stream, event;
 	size_t left;	/* calls */
-	size_t to_wait; /* streams that it waits for one after another, before it rests */
+	size_t to_wait; /* streams that it waits for, one after another, before it pauses */
 	uint64_t next_ns;
 	int32_t result;
 };
 
 struct stream_choice {
 	enum stream_kind kind;
-	size_t owner; /* the thread whose default stream it is, plus 1; 0: none's */
+	size_t owner; /* number of the thread whose default stream it is, plus 1; 0: none */
 };
 
 struct random_program {
@@ -67,7 +67,7 @@ struct random_program {
 	const struct stream_choice *streams;
 	bool gone[DEVICE_STREAMS]; /* destroyed, or about to be */
 	size_t users[DEVICE_STREAMS];
-	bool recorded[DEVICE_EVENTS]; /* at this moment */
+	bool recorded[DEVICE_EVENTS]; /* being recorded now */
 };
 
 static uint64_t draw(struct random_program *program, uint64_t below)
@@ -79,7 +79,7 @@ static uint64_t draw(struct random_program *program, uint64_t below)
 	return (program->random * 0x2545f4914f6cdd1dull >> 32) % below;
 }
 
-/* None, now and then; some microseconds; seldom a long time. */
+/* Sometimes none, usually some microseconds, rarely a long time. */
 static uint64_t draw_ns(struct random_program *program)
 {
 	uint64_t kind = draw(program, 200);
@@ -148,7 +148,10 @@ static size_t default_stream(const struct random_program *program)
 	return stream;
 }
 
-/* What the call does at `now_ns`, between its entry and its return. Returns when it is done with that. */
+/*
+ * Performs the call's effect at `now_ns`, between its entry and its return. Returns when that is
+ * done.
+ */
 static uint64_t act(struct random_program *program, struct program_thread *thread, uint64_t now_ns)
 {
 	struct true_device *device = &program->device;
@@ -189,7 +192,7 @@ static uint64_t act(struct random_program *program, struct program_thread *threa
 	return now_ns;
 }
 
-/* --- what a thread does next --- */
+/* --- choosing a thread's next call --- */
 
 static bool is_of_stream(enum act act)
 {
@@ -197,8 +200,8 @@ static bool is_of_stream(enum act act)
 }
 
 /*
- * What no sound program does: to use a stream that is destroyed, to record an event while another thread does, after which none
- * can tell what it stands for.
+ * Excludes calls that no correct program makes: using a destroyed stream, or recording an event
+ * while another thread records it, after which nobody can tell what it stands for.
  */
 static bool may_be(const struct random_program *program, const struct program_thread *thread)
 {
@@ -292,7 +295,7 @@ static void step(struct random_program *program, struct program_thread *thread)
 	thread->next_ns += draw_ns(program);
 }
 
-/* --- the whole --- */
+/* --- the whole run --- */
 
 static struct program_thread *next_thread(struct random_program *program)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Idle times of recorded runs, by gpuprobe's BPF program, beside the times in which the GPU was truly busy.
+// Idle times that gpuprobe's BPF program finds in recorded runs, compared with when the GPU was
+// really busy.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,10 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Of the time from `begin` to `end`: called idle, and of that truly busy; and truly busy in all. */
+/*
+ * Time from `begin` to `end` that was called idle, the part of it in which the GPU was busy, and
+ * all busy time.
+ */
 struct found {
 	uint64_t ns, idle_ns, false_ns, busy_ns;
 };
@@ -64,7 +68,7 @@ static void expect_nothing_lost(void)
 			assert_int_equal(program__lost(loss), 0);
 }
 
-/* The sums are those of the times that were told one by one. */
+/* The sums match the idle times that were reported one by one. */
 static void expect_sums(struct watched *watched)
 {
 	struct process_profile *profile = watched__profile();
@@ -75,7 +79,7 @@ static void expect_sums(struct watched *watched)
 	idle = watched__idle(watched, &count);
 	for (size_t i = 0; i < count; i++)
 		reported_ns += idle[i].end_ns - idle[i].begin_ns;
-	for (size_t i = 0; i < ACCOUNT_DEVICES; i++) {
+	for (size_t i = 0; i < PROFILE_DEVICES; i++) {
 		ns += profile->queues[i].idle_ns;
 		times += profile->queues[i].idle_times;
 	}
@@ -83,7 +87,9 @@ static void expect_sums(struct watched *watched)
 	assert_int_equal(times, count);
 }
 
-/* Replays the run. Returns what was found in its second half, from the GPU's first work to its last. */
+/*
+ * Replays the run. Returns the findings in its second half, from the GPU's first work to its last.
+ */
 static struct found replay(const char *name)
 {
 	struct recorded_run *run = recorded_run__read(name);
@@ -105,7 +111,7 @@ static struct found replay(const char *name)
 	return half;
 }
 
-/* It waits once a step. */
+/* The program waits once a step. */
 static void test_eager_sync_loop(void **state)
 {
 	struct found half = replay("eager_sync_loop");
@@ -114,7 +120,7 @@ static void test_eager_sync_loop(void **state)
 	assert_true(half.idle_ns >= half.ns / 100 * 70);
 }
 
-/* Programs that hardly wait prove next to nothing: what is idle there is told by other means. */
+/* Programs that rarely wait prove almost no idle time; it is found by other means there. */
 static void test_launch_bound_training(void **state)
 {
 	struct found half = replay("launch_bound_training");

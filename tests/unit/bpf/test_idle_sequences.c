@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What gpuprobe's BPF program takes for idle: calls in orders that a real program reaches by chance, if at all. Times are
-// microseconds from the process's start.
+// What gpuprobe's BPF program considers idle: call orders that a real program would reach only by
+// chance, if at all. Times are microseconds from the process's start.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define A 0xa000
 #define B 0xb000
 #define E 0xe000
-#define MANY 0x10000 /* and on */
+#define MANY 0x10000 /* and more */
 #define NOT_READY 600
 #define OUT_OF_RESOURCES 701
 
@@ -106,7 +106,7 @@ static void follow_event(struct watched_thread *thread, unsigned int us, uint64_
 	make(thread, us, call_of("cuStreamWaitEvent", ROLE_EVENT, E, ROLE_STREAM, stream));
 }
 
-/* --- what is expected --- */
+/* --- expectations --- */
 
 static void expect_idle(struct scene *scene, size_t expected)
 {
@@ -128,7 +128,7 @@ static void expect_latest(struct scene *scene, unsigned int begin_us, unsigned i
 	assert_int_equal(idle[count - 1].device, 0);
 }
 
-/* Nothing was proved by then; a wait for everything proves it, and is made so. */
+/* Nothing was proved up to here. A wait for everything, made now, proves it. */
 static void expect_all_to_be_needed(struct scene *scene, unsigned int us)
 {
 	launch(scene->first, us, A);
@@ -230,7 +230,7 @@ static void test_work_behind_an_event(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* The stream waits for what the event stood for then. */
+/* The stream waits for the work that the event stood for at that time. */
 static void test_an_event_recorded_anew(void **state)
 {
 	struct scene *scene = *state;
@@ -272,7 +272,7 @@ static void test_legacy_after_a_stream_apart(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* Blocking streams are not behind each other. */
+/* Blocking streams are not ordered after each other. */
 static void test_a_blocking_stream_beside_another(void **state)
 {
 	struct scene *scene = *state;
@@ -328,9 +328,9 @@ static void test_a_thread_that_ends_with_work(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* --- streams that have no place, or are not there any more --- */
+/* --- streams that have no entry, or are gone --- */
 
-/* The one that has no place is waited for, */
+/* The wait is for the stream without an entry, */
 static void test_more_streams_than_the_list_has(void **state)
 {
 	struct scene *scene = *state;
@@ -346,7 +346,7 @@ static void test_more_streams_than_the_list_has(void **state)
 	expect_all_to_be_needed(scene, us);
 }
 
-/* or the first one is not. */
+/* or the first stream is not waited for. */
 static void test_a_stream_of_a_full_list(void **state)
 {
 	struct scene *scene = *state;
@@ -383,7 +383,10 @@ static void test_a_handle_that_comes_back(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* Nothing looked at the list between the end of one and the work of the other, and another thread has the same handle. */
+/*
+ * Nothing read the list between the end of the first stream and the work of the second, and another
+ * thread has the same handle.
+ */
 static void test_a_handle_that_comes_back_elsewhere(void **state)
 {
 	struct scene *scene = *state;
@@ -437,7 +440,7 @@ static void test_a_launch_around_the_end_of_a_wait(void **state)
 	expect_latest(scene, 215, 300);
 }
 
-/* It entered first, but may have put its work there after the wait had begun. */
+/* It entered first, but may have queued its work after the wait began. */
 static void test_a_launch_around_the_beginning_of_a_wait(void **state)
 {
 	struct scene *scene = *state;
@@ -466,7 +469,7 @@ static void test_a_launch_around_a_wait(void **state)
 	expect_idle(scene, 0);
 }
 
-/* The GPU may have had its work since its entry. */
+/* The GPU may have had its work since the call's entry. */
 static void test_the_first_of_two_launches_returns_last(void **state)
 {
 	struct scene *scene = *state;
@@ -482,7 +485,10 @@ static void test_the_first_of_two_launches_returns_last(void **state)
 	expect_latest(scene, 115, 150);
 }
 
-/* Two wait for the same; the work that came between their ends is the second's no matter. */
+/*
+ * Two threads wait for the same stream; the work queued between the two ends does not affect the
+ * second's result.
+ */
 static void test_waits_that_overlap(void **state)
 {
 	struct scene *scene = *state;
@@ -499,7 +505,7 @@ static void test_waits_that_overlap(void **state)
 	expect_latest(scene, 130, 140);
 }
 
-/* --- a wait that is looked at late: its thread was preempted as it returned --- */
+/* --- a wait that is handled late: its thread was preempted as it returned --- */
 
 static void another_wait_ends(void *arg)
 {
@@ -523,7 +529,7 @@ static void test_another_wait_ends_meanwhile(void **state)
 	expect_latest(scene, 400, 500);
 }
 
-/* The third's launch keeps the first's wait from proving anything. */
+/* Because of the third thread's launch the first thread's wait proves nothing. */
 static void work_comes_and_goes(void *arg)
 {
 	struct scene *scene = arg;
@@ -547,14 +553,14 @@ static void test_work_comes_and_goes_meanwhile(void **state)
 	expect_latest(scene, 400, 500);
 }
 
-/* --- events that another thread records at this moment --- */
+/* --- events that another thread is recording --- */
 
 static struct watched_call of_event(const char *function, enum role role, uint64_t stream)
 {
 	return call_of(function, ROLE_EVENT, E, role, stream);
 }
 
-/* The answer may be about the stream that the event is recorded in now. */
+/* The query may be about the stream that the event is being recorded in. */
 static void test_a_query_while_the_event_is_recorded(void **state)
 {
 	struct scene *scene = *state;
@@ -598,7 +604,7 @@ static void test_a_stream_follows_an_event_that_is_recorded(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* Which of the two the stream follows nobody knows. */
+/* Which of the two recordings the stream follows is unknown. */
 static void test_an_event_is_recorded_while_a_stream_follows_it(void **state)
 {
 	struct scene *scene = *state;
@@ -616,7 +622,7 @@ static void test_an_event_is_recorded_while_a_stream_follows_it(void **state)
 	expect_all_to_be_needed(scene, 200);
 }
 
-/* --- what another thread has at this moment --- */
+/* --- calls in progress on another thread --- */
 
 static void test_the_list_is_taken_at_a_launch(void **state)
 {
@@ -630,7 +636,7 @@ static void test_the_list_is_taken_at_a_launch(void **state)
 	launch(scene->first, 100, B);
 	queue->lock = 0;
 	expect_idle(scene, 1);
-	/* The thread has made no call since: nothing is proved before its work is in the list. */
+	/* The thread has made no call since: nothing is proved until its work is in the list. */
 	launch(scene->second, 110, A);
 	wait_for(scene->second, 120, A);
 	wait_for(scene->second, 130, B);
@@ -661,7 +667,7 @@ static void test_the_list_is_taken_at_a_wait(void **state)
 	expect_latest(scene, 215, 300);
 }
 
-/* Two streams in a row have no place in the list: the second is held to be anywhere. */
+/* Two streams in a row have no entry in the list: the second may be any stream. */
 static void test_the_list_is_taken_twice(void **state)
 {
 	struct scene *scene = *state;

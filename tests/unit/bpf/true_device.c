@@ -17,7 +17,10 @@ void true_device__clear(struct true_device *device)
 	*device = (struct true_device){};
 }
 
-/* What the stream's next work comes after: its own, and that of the legacy default stream or the streams that meet it. */
+/*
+ * What the stream's next work comes after: the stream's own work, and that of the legacy default
+ * stream or of the blocking streams.
+ */
 uint64_t true_device__done(const struct true_device *device, size_t stream)
 {
 	enum stream_kind kind = device->streams[stream].kind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A device that keeps CUDA's documented order of streams, and no other: when work on it runs, and so what a wait waits for.
- * Times are nanoseconds, and calls come in their order.
+ * A device that keeps exactly CUDA's documented stream order: when work on it runs, and so what a
+ * wait waits for. Times are nanoseconds. Calls come in the order of their times.
  */
 #ifndef TESTS_BPF_TRUE_DEVICE_H
 #define TESTS_BPF_TRUE_DEVICE_H
@@ -15,7 +15,7 @@
 
 enum stream_kind {
 	STREAM_APART = 0, /* created with CU_STREAM_NON_BLOCKING */
-	STREAM_MEETS,	  /* the legacy default stream, and that waits for it */
+	STREAM_MEETS, /* a blocking stream: it and the legacy default stream wait for each other */
 	STREAM_DEFAULT,	  /* the legacy default stream itself */
 };
 
@@ -26,11 +26,11 @@ struct device_work {
 struct true_device {
 	struct {
 		enum stream_kind kind;
-		uint64_t done_ns; /* all that was put on it so far */
+		uint64_t done_ns; /* end of the work queued on it so far */
 	} streams[DEVICE_STREAMS];
 	size_t stream_count;
-	uint64_t events[DEVICE_EVENTS]; /* when what the event stands for is done */
-	uint64_t all_ns;		/* as of a stream, of all that there have been */
+	uint64_t events[DEVICE_EVENTS]; /* end of the work that each event stands for */
+	uint64_t all_ns;		/* as done_ns, over all streams that ever existed */
 	struct device_work *work;
 	size_t work_count;
 };
@@ -40,13 +40,19 @@ void true_device__clear(struct true_device *device);
 /* Puts work on a stream at that moment. Returns its end. */
 uint64_t true_device__add(struct true_device *device, size_t stream, uint64_t now_ns, uint64_t lasts_ns);
 
-/* Until when a wait for the stream that begins now has to wait: not later than `now_ns` where there is nothing to wait for. */
+/*
+ * Until when a wait for the stream that begins now must wait: at most `now_ns` if there is nothing
+ * to wait for.
+ */
 uint64_t true_device__done(const struct true_device *device, size_t stream);
 
 void true_device__record(struct true_device *device, size_t event, size_t stream);
 void true_device__follow(struct true_device *device, size_t stream, size_t event);
 
-/* The stream is another one from now on, of the same kind and handle; what the one before has runs on. */
+/*
+ * From now on the index stands for another stream of the same kind and handle; the old one's work
+ * continues.
+ */
 void true_device__replace(struct true_device *device, size_t stream);
 
 #endif

@@ -11,9 +11,9 @@
 #define THREADS 16
 #define NESTED 4 /* calls in a thread */
 #define FRAME_WORDS 64
-#define CONFIG_WORD 32	 /* of a frame: a CUlaunchConfig */
+#define CONFIG_WORD 32	 /* within a frame: a CUlaunchConfig */
 #define CONFIG_STREAM 36 /* its hStream */
-#define OUT_WORD 48	 /* what a call writes */
+#define OUT_WORD 48	 /* where a call writes its results */
 #define TRAMPOLINE 0x7ffff000ull
 #define CODE 0x400000ull
 
@@ -47,7 +47,7 @@ static uint64_t *frame_of(struct watched_thread *thread)
 	return thread->frames[NESTED - thread->depth];
 }
 
-/* Gives the argument its place at the function's entry. */
+/* Puts the argument where the function expects it at entry. */
 static void place(struct pt_regs *registers, uint64_t *frame, uint8_t place, uint64_t value)
 {
 	unsigned long *const in_registers[] = {&registers->di, &registers->si, &registers->dx,
@@ -55,7 +55,7 @@ static void place(struct pt_regs *registers, uint64_t *frame, uint8_t place, uin
 	uint8_t at = place & PLACE_MASK;
 
 	assert(place != PLACE_NONE);
-	/* The upper half of what is shorter is garbage. */
+	/* The upper half of a shorter argument is garbage. */
 	if (place & PLACE_32)
 		value |= 0xabcd000000000000;
 	if (at < PLACE_STACK)
@@ -64,7 +64,7 @@ static void place(struct pt_regs *registers, uint64_t *frame, uint8_t place, uin
 		frame[1 + at - PLACE_STACK] = value;
 }
 
-/* Whether the function writes the argument, and is given where to. */
+/* Whether the function writes the argument through a pointer that it gets. */
 static bool is_written(const struct function_desc *function, enum role role)
 {
 	if (role == ROLE_CTX)
@@ -96,7 +96,7 @@ static void set_machine(struct watched_thread *thread, uint64_t ns)
 	machine.task = &thread->task;
 }
 
-/* The process's ring is read at once. */
+/* The process's ring is read immediately. */
 static void take_records(struct watched *watched)
 {
 	const struct record_idle *idle;
@@ -190,7 +190,7 @@ static struct watched_thread *add_thread(struct watched *watched, int tid, uint6
 	return thread;
 }
 
-/* A call of `function` with one argument of that role and, where it has one, device 0. */
+/* A call of `function` with one argument of this role and, if it takes one, device 0. */
 static void call_briefly(struct watched_thread *thread, uint64_t ns, const char *function, uint64_t context)
 {
 	const struct watched_call call = {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process whose threads call CUDA, as gpuprobe's BPF program sees it (program.h): each call by the name of its function,
- * with registers and stack as the function's row in the API table has them. Calls of several threads may overlap as a test
- * wants it. The idle times that the program proves are kept.
+ * A process whose threads call CUDA, as gpuprobe's BPF program sees it (program.h). Each call is
+ * made by its function's name, with registers and stack as the function's row in the API table
+ * describes. Calls of several threads may overlap in any way. The idle times that the program
+ * proves are kept.
  *
- * The process is seen from its start. It has one context on device 0, which its threads make current before their first call.
+ * The process is seen from its start. It has one context on device 0, which its threads make
+ * current before their first call.
  */
 #ifndef TESTS_BPF_WATCHED_H
 #define TESTS_BPF_WATCHED_H
@@ -23,7 +25,8 @@ struct watched_thread;
 
 struct call_argument {
 	enum role role;
-	uint64_t value; /* of ROLE_OUT, and of ROLE_CTX where the function writes one: what it writes */
+	/* For ROLE_OUT, and for ROLE_CTX if the function writes one: the value written. */
+	uint64_t value;
 };
 
 struct watched_call {
@@ -37,27 +40,38 @@ struct idle_time {
 	uint32_t device;
 };
 
-/* Begins at `now_ns`, with `context` as the primary context of device 0, 0: WATCHED_CONTEXT. One at a time. */
+/*
+ * Begins at `now_ns`, with `context` as the primary context of device 0 (0: WATCHED_CONTEXT). One
+ * at a time.
+ */
 struct watched *watched__new(uint64_t now_ns, uint64_t context);
 void watched__free(struct watched *watched);
 
-/* The process's thread of that id, the process's own. A new one makes the context current, just before `first_ns`. */
+/*
+ * The process's thread with this id; owned by the process. A new one makes the context current,
+ * just before `first_ns`.
+ */
 struct watched_thread *watched__thread(struct watched *watched, int tid, uint64_t first_ns);
 
-/* A call enters, or the thread's innermost one returns with that result. A ROLE_CONFIG has the stream of ROLE_STREAM. */
+/*
+ * A call enters, or the thread's innermost call returns with this result. A ROLE_CONFIG has the
+ * stream of ROLE_STREAM.
+ */
 void watched__enter(struct watched_thread *thread, uint64_t ns, const struct watched_call *call);
 void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result);
 
-/* The same, but what `meanwhile` does happens once the program has taken the time of the return. */
+/* The same, but `meanwhile` runs after the program has read the time of the return. */
 void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result, void (*meanwhile)(void *arg), void *arg);
 
-/* The thread exits; it is not to be used any more. */
+/* The thread exits; it must not be used afterwards. */
 void watched__thread_ends(struct watched_thread *thread, uint64_t ns);
 
-/* The idle times that were proved so far, `*count` of them in the order of their ends; the process's own. */
+/*
+ * The idle times proved so far, `*count` of them in the order of their ends; owned by the process.
+ */
 const struct idle_time *watched__idle(struct watched *watched, size_t *count);
 
-/* What the program keeps of the process. */
+/* The program's profile of the process. */
 struct process_profile *watched__profile(void);
 
 #endif

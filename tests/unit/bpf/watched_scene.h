@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process of three threads (watched.h), for tests that say when each of them calls: in microseconds from its start. */
+/*
+ * A process with three threads (watched.h), for tests that set the time of each call, in
+ * microseconds from its start.
+ */
 #ifndef TESTS_BPF_WATCHED_SCENE_H
 #define TESTS_BPF_WATCHED_SCENE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks at the lines that a judge of src/check/ has made. To be included after cmocka.h. */
+/* Inspects the lines that a judge of src/check/ has made. Include after cmocka.h. */
 #ifndef TESTS_CHECK_LINES_H
 #define TESTS_CHECK_LINES_H
 
@@ -11,7 +11,7 @@
 
 #include "check/list.h"
 
-/* The only line of the topic whose text has `text`. */
+/* The only line of the topic whose text contains `text`. */
 static inline const struct check_line *line_of(const struct check_list *list, const char *topic, const char *text)
 {
 	const struct check_line *found = NULL;
@@ -41,7 +41,10 @@ static inline bool has_topic(const struct check_list *list, const char *topic)
 	return false;
 }
 
-/* There is one line of the topic with `text`, in this state; `advice` is in what to do, NULL with CHECK_OK. */
+/*
+ * Exactly one line of the topic contains `text`; it has this state and its advice contains `advice`
+ * (NULL with CHECK_OK).
+ */
 static inline void expect_line(const struct check_list *list, const char *topic, enum check_state state,
 			       const char *text, const char *advice)
 {
@@ -77,7 +80,7 @@ static inline void expect_fact(const struct check_list *list, const char *topic,
 	assert_string_equal(all, values);
 }
 
-/* A folder that stands for the root, in *state; for cmocka's set-up and end. */
+/* A folder that plays the root, in *state; for cmocka's setup and teardown. */
 static inline int make_root(void **state)
 {
 	char *root = strdup("/tmp/gpuprobe-test-XXXXXX");
@@ -95,7 +98,7 @@ static inline int remove_root(void **state)
 	return system(command);
 }
 
-/* Writes ROOT/PATH, with the folders that lead there. */
+/* Writes ROOT/PATH and creates its folders. */
 static inline void put_file(const char *root, const char *path, const char *text)
 {
 	char full[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe check: what is said of the kernel and of what the machine lets gpuprobe do.
+// gpuprobe check: its lines about the kernel and about what the machine permits gpuprobe.
 #include <errno.h>
 #include <linux/capability.h>
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void judges_versions(void **state)
 
 	strcpy(facts.release, "5.15.0-1");
 	expect_kernel(&facts, "kernel", CHECK_OK, "Linux 5.15.0-1",
-		      NULL); /* with what a distribution has brought back */
+		      NULL); /* backported by a distribution */
 	facts.types.loops = false;
 	expect_kernel(&facts, "kernel", CHECK_MISSING, "Linux 5.15.0-1 is too old", "5.17");
 	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_loop here", "5.17");
@@ -114,7 +114,7 @@ static void judges_types(void **state)
 	memset(&facts.types, 0, sizeof(facts.types));
 	check_kernel__judge(&facts, &list);
 	expect_line(&list, "btf", CHECK_MISSING, "there is no /sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF");
-	assert_false(has_topic(&list, "helpers")); /* not told twice */
+	assert_false(has_topic(&list, "helpers")); /* not reported twice */
 	check_list__clear(&list);
 	facts.btf = -EACCES;
 	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot be read: Permission denied", "read that file");
@@ -182,7 +182,7 @@ static void reads_the_kernel(void **state)
 	assert_string_equal(facts.machine, "x86_64");
 }
 
-/* mm_lock_seq in a member without a name, as since Linux 6.13, or a number, as before. */
+/* mm_lock_seq in an unnamed member, as since Linux 6.13, or a plain number, as before. */
 static struct btf *make_types(bool newer)
 {
 	struct btf *btf = btf__new_empty();
@@ -263,7 +263,8 @@ static void judges_capabilities(void **state)
 	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_OK, "CAP_CHECKPOINT_RESTORE", NULL);
 	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_MISSING, "no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
 	facts.effective = BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH);
-	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_OK, "CAP_SYS_ADMIN", NULL); /* which stands for three others */
+	/* CAP_SYS_ADMIN includes three others. */
+	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_OK, "CAP_SYS_ADMIN", NULL);
 	facts = good_host();
 	facts.effective &= ~BIT(CAP_CHECKPOINT_RESTORE);
 	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_CHECKPOINT_RESTORE",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe check: what is said of BPF, links, programs, stacks and GPUs.
+// gpuprobe check: its lines about BPF, links, programs, stacks and GPUs.
 #include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -177,7 +177,10 @@ static void judges_what_is_loaded(void **state)
 	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "could not be tried: maps, copies", "check again");
 }
 
-/* On this kernel, whatever it is and whoever runs this: what is tried must fit together. */
+/*
+ * On this kernel, whatever it is and whoever runs the test: the results of the trials must be
+ * consistent.
+ */
 static void tries_for_real(void **state)
 {
 	struct kernel_types types;
@@ -195,7 +198,7 @@ static void tries_for_real(void **state)
 	link_facts__try("perf", false, &types, &facts);
 	assert_int_equal(facts.chosen, 0);
 	assert_true(facts.forced);
-	assert_false(facts.probing.made); /* nobody mounts tracefs */
+	assert_false(facts.probing.made); /* tracefs must not be mounted */
 	link_facts__try(NULL, false, &types, &facts);
 	assert_int_equal(facts.chosen, 0);
 	if (facts.kind == LINKS_TRACEFS)
@@ -207,7 +210,7 @@ static void tries_for_real(void **state)
 	assert_int_equal(facts.monitor.ret | facts.tracer.ret | facts.iterator.ret, 0);
 }
 
-/* Kernels with session links have the other sort as well: one link for entries, one for returns. */
+/* Kernels with session links also support the other kind: one link for entries, one for returns. */
 static void tries_links_of_each_side(void **state)
 {
 	struct kernel_types types;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe check: what is said of libraries and of running processes, and how it is printed.
+// gpuprobe check: its lines about libraries and running processes, and how they are printed.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void judge_one(const struct test_elf *elf, const char *path, pid_t pid, s
 	checked_libraries__clear(&libraries);
 }
 
-/* Every function of the driver that the table has, without forms for older libraries. */
+/* Every driver function in the table, without forms for older libraries. */
 static struct test_symbol *whole_driver(size_t room)
 {
 	struct test_symbol *symbols = calloc(api_function_count + room + 1, sizeof(*symbols));
@@ -73,7 +73,7 @@ static void judges_a_whole_library(void **state)
 	assert_null(strstr(line_of(&list, "library", "")->text, "it has no"));
 	check_list__clear(&list);
 
-	/* One more that the table does not have. */
+	/* One more, which the table does not have. */
 	symbols[count] = (struct test_symbol)SYMBOL("cuMemAllocQuick", 2000);
 	judge_one(&elf, "/usr/lib/libcuda.so.1", 12, &list);
 	expect_line(&list, "library", CHECK_DEGRADED, "not in the table are cuMemAllocQuick, whose calls",
@@ -97,7 +97,7 @@ static void judges_an_old_library(void **state)
 	expect_line(&list, "library", CHECK_OK, "; of those that gpuprobe probes it has no ", NULL);
 	expect_line(&list, "library", CHECK_OK, " more", NULL);
 	expect_fact(&list, "library", "", "functions_found", "3");
-	expect_fact(&list, "library", "", "functions_probed", "2"); /* cuInit is of no interest */
+	expect_fact(&list, "library", "", "functions_probed", "2"); /* cuInit is not probed */
 	check_list__clear(&list);
 }
 
@@ -158,7 +158,7 @@ static void does_not_know_of_what_it_could_not_read(void **state)
 	}
 }
 
-/* Cut short after it was looked at first. */
+/* The file is cut short after its first reading. */
 static void reports_of_a_damaged_library(void **state)
 {
 	const struct test_elf elf = {.dynamic = few};
@@ -253,7 +253,7 @@ static void judges_processes(void **state)
 	facts.library_count = 1;
 	facts.inside = true;
 	expect_process(&facts, false, CHECK_OK, "libcuda.so.1, the runtime inside the program", NULL);
-	libraries[0].deleted = true; /* and yet it was opened */
+	libraries[0].deleted = true; /* but it was opened */
 	expect_process(&facts, false, CHECK_OK, "libcuda.so.1 (deleted)", NULL);
 	strcpy(facts.container, "5f0c6a1b2d3e4f506172839405060708090a0b0c0d0e0f101112131415161718");
 	expect_process(&facts, false, CHECK_OK, "(train), container 5f0c6a1b2d3e can be", NULL);
@@ -323,13 +323,13 @@ static void judges_what_is_lacking(void **state)
 	facts.library_count = 1;
 	facts.memory = -EPERM;
 	expect_process(&facts, false, CHECK_DEGRADED, "its memory cannot be read", "CAP_SYS_PTRACE");
-	facts.memory = -EFAULT; /* gone meanwhile */
+	facts.memory = -EFAULT; /* the process has ended meanwhile */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 	facts.python = -ENOTSUP;
 	strcpy(facts.python_error.text, "CPython 3.7 is not known");
 	expect_process(&facts, false, CHECK_DEGRADED, "cannot be shown: CPython 3.7 is not known; libcuda.so.1",
 		       "3.8 to 3.14");
-	facts.python = -EAGAIN; /* it is being loaded */
+	facts.python = -EAGAIN; /* it is still being loaded */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 }
 
@@ -344,14 +344,14 @@ static void parses_status(void **state)
 	assert_int_equal(process_status__number("", "Uid"), -1);
 }
 
-/* This process: it uses no CUDA, and its libraries are libc and the like. */
+/* This process: it uses no CUDA, and its libraries are libc and similar. */
 static void reads_a_process(void **state)
 {
 	struct checked_libraries libraries = {0};
 	struct process_facts facts;
 
 	(void)state;
-	prctl(PR_SET_NAME, "test_check_proc"); /* valgrind has another */
+	prctl(PR_SET_NAME, "test_check_proc"); /* under valgrind it has another name */
 	assert_int_equal(process_facts__read(NULL, getpid(), true, &libraries, &facts), 0);
 	assert_string_equal(facts.comm, "test_check_proc");
 	assert_int_equal(facts.mappings | facts.memory, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command's line in one text: it becomes words, and what was made of them is compared with what is expected.
- * To be included after cmocka.h.
+ * A command line as one text: it is split into words, and the result of parsing them is compared.
+ * Include after cmocka.h.
  */
 #ifndef TESTS_COMMAND_LINE_H
 #define TESTS_COMMAND_LINE_H
@@ -14,14 +14,14 @@
 
 #define MAX_WORDS 24
 
-/* What is parsed may point into it. */
+/* Parsed options may point into it. */
 struct command_line {
 	char text[512];
 	int argc;
 	char *argv[MAX_WORDS + 1];
 };
 
-/* The text's words are separated by blanks; a lone ~ is an empty word. They follow `command`. */
+/* Splits the text at blanks, after the word `command`; a lone ~ is an empty word. */
 static inline void split(struct command_line *line, const char *command, const char *text)
 {
 	snprintf(line->text, sizeof(line->text), "%s %s", command, text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gaps of a trace: told once, with the first line of the process or at the end.
+// Gaps of a trace: reported once, with the first line of the process or at the end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "cli/commands/attach_gaps.h"
 
-/* What the gaps write to stderr between begin() and end(). */
+/* Captures what the gaps write to stderr between begin() and end(). */
 static int saved;
 static FILE *taken;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that began before gpuprobe came: what is told of them to the collector, and until when their threads stand in them. Dumps are played.
+// Calls that began before gpuprobe attached: what the collector gets about them, and how long their
+// threads stay in them. The test plays the dumps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ static const struct stack_frame frames[] = {
 	{.function = "other_step", .object = "train", .offset = 7},
 };
 
-/* What the looker finds: one process with one thread. */
+/* The result of the dump: one process with one thread. */
 static struct {
 	struct process process;
 	struct dump_thread thread;
@@ -39,7 +40,7 @@ struct dump *looker__look(struct looker *looker, const pid_t *pids, size_t count
 	assert_int_equal(count, 1);
 	assert_int_equal(pids[0], PID);
 	played.looks++;
-	/* The first is kept: a copy, which nobody frees before the test ends. */
+	/* The first dump is kept: a copy, which nobody frees before the test ends. */
 	struct dump *dump = test_malloc(sizeof(*dump) + sizeof(played.dumped) + sizeof(played.thread));
 	struct dump_process *process = (void *)(dump + 1);
 	struct dump_thread *thread = (void *)(process + 1);
@@ -85,7 +86,7 @@ static void play(const char *call, const char *inner)
 	played.dump = (struct dump){.processes = &played.dumped, .count = 1};
 }
 
-/* What the collector is given. */
+/* What the collector receives. */
 static struct earlier_calls given;
 static pid_t adopted;
 
@@ -126,7 +127,7 @@ static void end(struct earlier_looks *looks)
 	earlier_looks__free(looks);
 }
 
-/* Whether the only call is over by the next reading. */
+/* Whether the only call has ended by the next reading. */
 static bool is_over(struct earlier_looks *looks)
 {
 	played.dump.boot_ns++;
@@ -191,7 +192,7 @@ static void has_the_name_that_is_watched(void **state)
 	}
 }
 
-/* What the call itself is in does not belong to it. */
+/* Frames outside the call are not part of its stack. */
 static void its_stack_begins_with_it(void **state)
 {
 	struct earlier_looks *looks = begin("cudaStreamSynchronize", "cudaStreamSynchronize");
@@ -230,7 +231,7 @@ static void is_over_with_its_thread(void **state)
 	end(looks);
 }
 
-/* A reading may come every few milliseconds. What is over is looked at no more. */
+/* Readings may be only milliseconds apart. Ended calls are not looked at again. */
 static void looks_once_a_second(void **state)
 {
 	struct earlier_looks *looks = begin("cuStreamSynchronize", "cuStreamSynchronize");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command line of `gpuprobe memleak`, and the options of stacks that others have too.
+// The command line of `gpuprobe memleak`, and the stack options that other commands share.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void accept(struct line *line, const char *text)
 {
 	parse(line, text);
 	expect_accepted(text, line->ret, &line->err);
-	/* The pointers are argv's, or its own: what is looked at afterwards are numbers. */
+	/* The pointers are argv's or its own: the checks that follow only read numbers. */
 	memleak_options__clear(&line->options);
 }
 
@@ -76,7 +76,7 @@ static void test_interval(void **state)
 	accept(&line, "-a 2 3");
 	assert_true(line.options.interval == 2);
 	assert_int_equal(line.options.count, 3);
-	/* Options before, between and after; COMMAND's stay its own. */
+	/* Options before, between and after the arguments; COMMAND keeps its own. */
 	parse(&line, "-T 3 2 7 -z 1K --json -- sleep -a 5 6");
 	assert_int_equal(line.ret, OPTIONS_RUN);
 	assert_true(line.options.interval == 2);
@@ -178,7 +178,7 @@ static void test_stacks(void **state)
 	refuse("--stack-size 16M", "--stack-size '16M'");
 	refuse("--stack-size 0", "--stack-size '0'");
 	refuse("--stack-storage-size 0", "--stack-storage-size '0'");
-	/* Of calls that memleak has nothing of. */
+	/* An option for calls that memleak does not use. */
 	refuse("--stack-sample 64", "unknown option");
 	refuse("--no-return-probes", "gpuprobe memleak tells what is live by the addresses that allocations returned, which return "
 				     "probes alone see: gpuprobe and gpuprobe trace have that option");

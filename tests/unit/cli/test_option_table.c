@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables of options: what is taken where, and the help text.
+// Option tables: which options are accepted where, and the help text.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -54,7 +54,7 @@ static void test_defaults(void **state)
 	assert_false(line.options.diagnose);
 	assert_true(line.options.interval == 0);
 	assert_true(line.options.duration == 0);
-	assert_int_equal(line.options.form, ACCOUNT_TEXT);
+	assert_int_equal(line.options.form, PROFILE_TEXT);
 	assert_int_equal(line.options.api, API_AUTO);
 	assert_int_equal(line.options.stacks.mode, STACK_OFF);
 	assert_int_equal(line.options.output.top, 10);
@@ -81,7 +81,7 @@ static void test_values(void **state)
 	assert_int_equal(line.options.targets.pid_count, 2);
 	assert_true(line.options.interval == 0.5);
 	assert_true(line.options.duration == 9);
-	assert_int_equal(line.options.form, ACCOUNT_CSV);
+	assert_int_equal(line.options.form, PROFILE_CSV);
 	assert_int_equal(line.options.output.top, 3);
 	assert_true(line.options.output.full_names);
 	assert_true(line.options.getters);
@@ -98,7 +98,7 @@ static void test_values(void **state)
 	assert_int_equal(line.options.fail_on, SEVERITY_CRITICAL);
 	assert_int_equal(line.options.limits.max_kernels, 7);
 	assert_int_equal(line.options.api, API_BOTH);
-	assert_int_equal(line.options.form, ACCOUNT_JSON);
+	assert_int_equal(line.options.form, PROFILE_JSON);
 	assert_string_equal(line.options.targets.command[1], "-l");
 	profile_options__clear(&line.options);
 }
@@ -137,7 +137,7 @@ static void test_max_overhead(void **state)
 	profile_options__clear(&line.options);
 }
 
-/* Growth is judged within the duration, though not by less than what a program takes to load. */
+/* The growth window fits within the duration, but is never shorter than a program takes to load. */
 static void test_window(void **state)
 {
 	static const struct {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at processes whose mappings take long to be read: a tenth of the time together, and none is dropped.
+// Rescans of processes whose mappings are slow to read: together they take a tenth of the time, and
+// none is dropped.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #define SLOW 1			/* and all pids below QUICK */
 #define QUICK 10		/* and all above */
 
-/* In place of libc's: the loop's waits are over at once, and the clocks say that they were not. */
+/* Replaces libc's: the loop's waits end at once, but the clocks advance as if they had not. */
 int epoll_wait(int fd, struct epoll_event *events, int room, int timeout_ms)
 {
 	(void)fd;
@@ -37,11 +38,11 @@ struct seen {
 	struct rescan last, last_missed;
 	uint64_t last_ns;
 	size_t count, missed;
-	size_t parts; /* so many looks are not finished yet */
+	size_t parts; /* number of scans that are not finished yet */
 	uint64_t part_ns;
 };
 
-/* Says that it took long, and does nothing. */
+/* Pretends to have taken long, and does nothing. */
 static uint64_t look(const struct rescan *rescan, uint64_t *ready_ns, void *arg)
 {
 	struct seen *seen = arg;
@@ -105,7 +106,7 @@ static void quick_ones_are_looked_at_at_once(void **state)
 	}
 }
 
-/* Of a hundred looks one more is made, as soon as it may be, and it stands for all. */
+/* For a hundred requests there is one more scan, as soon as permitted: it covers all of them. */
 static void slow_ones_wait(void **state)
 {
 	struct seen *seen = *state;
@@ -125,7 +126,7 @@ static void slow_ones_wait(void **state)
 	assert_in_range(seen->last_ns - began, PAUSE_NS, PAUSE_NS + LOOP_NS);
 }
 
-/* What a program had mapped cannot be looked at once another is in its place. */
+/* A program's mappings can no longer be scanned once another program has replaced it. */
 static void another_program_misses_what_waits(void **state)
 {
 	struct seen *seen = *state;
@@ -146,7 +147,7 @@ static void another_program_misses_what_waits(void **state)
 	assert_int_equal(seen->missed, 1);
 }
 
-/* Three that are slow have no more of the time than one. */
+/* Three slow processes share the time that one would have. */
 static void slow_ones_wait_for_each_other(void **state)
 {
 	struct seen *seen = *state;
@@ -164,7 +165,7 @@ static void slow_ones_wait_for_each_other(void **state)
 	assert_in_range(seen->last_ns - began, 3 * PAUSE_NS, 3 * (PAUSE_NS + LOOP_NS));
 }
 
-/* What is not looked at any more at the end is told; what needs no waiting is still looked at. */
+/* Pending scans are reported as missed at the end; those that need not wait are still made. */
 static void the_end_misses_those_that_wait(void **state)
 {
 	struct seen *seen = *state;
@@ -188,7 +189,7 @@ static void the_end_misses_those_that_wait(void **state)
 	assert_int_equal(seen->missed, 3);
 }
 
-/* In the loop, so that others have their turn between. What comes meanwhile joins. */
+/* It continues in the loop, so that others get their turn. Requests made meanwhile join it. */
 static void what_is_unfinished_goes_on(void **state)
 {
 	struct seen *seen = *state;
@@ -206,7 +207,7 @@ static void what_is_unfinished_goes_on(void **state)
 	assert_int_equal(seen->missed, 0);
 }
 
-/* Not before its user's share allows it. */
+/* It continues once its user's share permits. */
 static void what_is_unfinished_waits(void **state)
 {
 	struct seen *seen = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who of the processes that were asked for is said not to have called CUDA.
+// Which of the target processes are reported as having made no CUDA call.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "cli/session/target_pids.h"
 
 #define MANY 20
-#define NOBODY 2147483647 /* no pid is so large */
+#define NOBODY 2147483647 /* above the largest pid */
 
 static void expect_text(const struct target_processes *asked, const char *expected)
 {
@@ -61,7 +61,7 @@ static void many_are_counted(void **unused)
 	assert_true(silent_targets__write(&asked, text));
 	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more have made no CUDA call that is watched"));
 	assert_null(strstr(text, "2147483639"));
-	/* All that can be told of eight has room. */
+	/* There is room to report all eight. */
 	for (int i = 0; i < MANY; i++)
 		memset(processes[i].doing, 'x', sizeof(processes[i].doing) - 1);
 	assert_true(silent_targets__write(&asked, text));
@@ -82,7 +82,7 @@ static void each_is_asked_for_once(void **unused)
 	assert_int_equal(processes[0].pid, getpid());
 }
 
-/* The call of a child is that of all whom it descends from. */
+/* A child's call counts for all of its ancestors. */
 static void descendants(void **unused)
 {
 	struct target_process processes[3] = {{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
@@ -102,7 +102,7 @@ static void descendants(void **unused)
 	assert_int_equal(silent_targets__count(&asked), 1);
 }
 
-/* One that has ended is known by the parent that it had. */
+/* An ended process is known by the parent that it had. */
 static void an_ended_child(void **unused)
 {
 	struct target_process processes[2] = {{.pid = getpid()}, {.pid = NOBODY}};
@@ -114,7 +114,7 @@ static void an_ended_child(void **unused)
 	assert_int_equal(silent_targets__count(&asked), 1);
 }
 
-/* Whose descendant it is cannot be told any more: it may be that of any. */
+/* Its ancestors are no longer known: it may descend from any of them. */
 static void an_orphan(void **unused)
 {
 	struct target_process processes[1] = {{.pid = getpid()}};

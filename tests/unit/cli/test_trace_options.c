@@ -78,7 +78,7 @@ static void test_events(void **state)
 	assert_true(wants(&line, "cudaMalloc") && wants(&line, "cudaDeviceSynchronize"));
 	assert_false(wants(&line, "cudaStreamSynchronize") || wants(&line, "cudaFree"));
 	trace_options__clear(&line.options);
-	/* The layers count wherever they stand. */
+	/* The layers apply wherever they appear. */
 	accept(&line, "-e launch --api driver");
 	assert_true(wants(&line, "cuLaunchKernel"));
 	assert_false(wants(&line, "cudaLaunchKernel"));
@@ -277,7 +277,7 @@ static void test_targets(void **state)
 	assert_int_equal(line.options.targets.library_count, 2);
 	assert_string_equal(line.options.targets.libraries[1], "b");
 	trace_options__clear(&line.options);
-	/* The beginning of two names that do the same. */
+	/* A prefix of two option names that do the same. */
 	accept(&line, "--libcuda a --lib b");
 	assert_int_equal(line.options.targets.library_count, 2);
 	trace_options__clear(&line.options);
@@ -358,7 +358,7 @@ static void test_help_has_every_option(void **state)
 
 static const struct {
 	const char *words;
-	const char *part; /* of the message */
+	const char *part; /* expected in the message */
 } mistakes[] = {
 	{"-e nosuchfamily", "nosuchfamily"},
 	{"--stack=lbr", "--stack 'lbr': choose"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When ended processes leave the model: collect/processes.c.
+// When ended processes are removed from the model: collect/processes.c.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include "collect/private.h"
 
 #define NOW (1000 * NS_PER_S)
-#define MANY 1500 /* more than are kept for a report to come */
+#define MANY 1500 /* more than are kept for the next report */
 
-/* So many that ended at this moment, whose slots others have by now. */
+/* Adds `count` processes that ended at this moment and whose slots have been reused. */
 static void add_ended(struct model *model, size_t count, uint64_t ended_ns)
 {
 	model->processes = realloc(model->processes, (model->process_count + count) * sizeof(*model->processes));
@@ -32,7 +32,7 @@ static void set_up(struct collector *collector, uint64_t ended_ns)
 	add_ended(&collector->model, MANY, ended_ns);
 }
 
-/* The moment of a reading is taken first: who ends while it is made has ended after it. */
+/* A reading's time is taken first: a process that ends during the reading has ended after it. */
 static void test_ended_after_the_reading_began(void **state)
 {
 	struct collector collector;
@@ -72,7 +72,10 @@ static void test_leaves_once_reported(void **state)
 	free(collector.model.processes);
 }
 
-/* Of those that no report has shown so many are kept; the others are a loss where one was to come. */
+/*
+ * 1,000 ended processes that no report has shown are kept. If reports are expected, the others
+ * count as lost.
+ */
 static void check_unreported(bool reports, uint64_t lost)
 {
 	struct collector collector;
@@ -119,7 +122,7 @@ static size_t count_of(const struct model *model, uint32_t uid)
 	return count;
 }
 
-/* Those of the user who has most leave, the earliest first; others' stay. */
+/* Processes of the user who has most are removed, the oldest first; other users' stay. */
 static void test_one_user_does_not_crowd_out_another(void **state)
 {
 	struct collector collector = {.model.now_ns = NOW};
@@ -147,15 +150,15 @@ static void test_what_fits_stays(void **state)
 	free(collector.model.processes);
 }
 
-/* A report at the end shows all accounts: there is room for many that are full, and an end to it. */
+/* A final report shows all profiles: many full ones fit, but not without limit. */
 static void test_profiles_have_more_room(void **state)
 {
-	const size_t fit = ENDED_ACCOUNTS_BYTES_MAX / SHARE;
+	const size_t fit = ENDED_PROFILES_BYTES_MAX / SHARE;
 	struct collector collector = {.model.now_ns = NOW, .options.profile = true};
 
 	(void)state;
 	collector__expect_reports(&collector);
-	assert_true(fit * SHARE > ENDED_ACCOUNTS * ACCOUNT_ENDED_KEPT * sizeof(struct thread_profile));
+	assert_true(fit * SHARE > ENDED_PROFILES * PROFILE_ENDED_KEPT * sizeof(struct thread_profile));
 	add_large(&collector.model, fit, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, fit);
@@ -166,7 +169,7 @@ static void test_profiles_have_more_room(void **state)
 	free(collector.model.processes);
 }
 
-/* One that has not left the maps is in use. */
+/* A process that is still in the maps is in use. */
 static void test_what_is_in_the_maps_stays(void **state)
 {
 	struct collector collector = {.model.now_ns = NOW};
@@ -182,7 +185,10 @@ static void test_what_is_in_the_maps_stays(void **state)
 	free(collector.model.processes);
 }
 
-/* What was shown goes first and is no loss; of the rest it counts who was to show it. */
+/*
+ * Processes already shown are removed first and are no loss; for the others it matters who was to
+ * show them.
+ */
 static void test_loss_of_what_nobody_was_shown(void **state)
 {
 	struct collector collector = {.model.now_ns = NOW};
@@ -207,7 +213,7 @@ static void test_loss_of_what_nobody_was_shown(void **state)
 	free(collector.model.processes);
 }
 
-/* Nobody asks for pages: what leaves is not missed. */
+/* Nobody reads pages, so nothing removed is missed. */
 static void test_no_loss_without_pages(void **state)
 {
 	struct collector collector = {.model.now_ns = NOW};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counters of a map and of threads together: what adds up, what never goes back, what stays of ended threads.
+// Counters of a map and of threads together: what adds up, what never decreases, what is kept of
+// ended threads.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 struct seen {
 	struct tally sum;
 	size_t entries, living;
-	int verdict; /* that the counter is done, or an error */
+	int verdict; /* the counter is finished, or an error */
 };
 
 static const struct tally_key one = {.slot = 1, .row = 7}, other = {.slot = 1, .row = 8};
@@ -104,7 +105,7 @@ static void test_ended_threads_stay(void **state)
 	assert_int_equal(look(table, 0).sum.calls, 5);
 }
 
-/* A thread that ends moves its counts to the map, of which that part has been read. */
+/* A thread that ends moves its counts to a part of the map that has already been read. */
 static void test_no_sum_falls(void **state)
 {
 	struct count_table *table = *state;
@@ -131,7 +132,7 @@ static void test_what_is_done_is_forgotten(void **state)
 	add(table, COUNT_MAP, &other, 10);
 	assert_int_equal(look(table, 1).entries, 2);
 	assert_int_equal(look(table, 0).entries, 0);
-	/* The same key is another process's by now. */
+	/* The same key now belongs to another process. */
 	count_table__begin(table);
 	add(table, COUNT_MAP, &one, 3);
 	assert_int_equal(look(table, 0).sum.calls, 3);

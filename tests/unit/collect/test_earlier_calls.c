@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that began before gpuprobe came, in a reading: whether they are in progress, and the time in them.
+// Calls that began before gpuprobe attached, in a reading: whether they are in progress, and their
+// time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,10 @@
 #define TID 101
 #define BEGAN (5 * NS_PER_S)
 
-/* A process of which one thread is in a wait from before, and that gpuprobe reads again and again. */
+/*
+ * A process that gpuprobe reads repeatedly; one of its threads has been in a wait since before the
+ * attach.
+ */
 struct scene {
 	struct collector collector;
 	struct process process;
@@ -30,7 +34,7 @@ struct scene {
 	struct earlier_calls calls;
 	struct tally counted; /* calls of `row` */
 	uint16_t row;
-	bool shows_other; /* the list has a call of this thread that was seen to begin */
+	bool shows_other; /* the list has a call of this thread whose beginning was seen */
 	int32_t other_tid;
 };
 
@@ -92,7 +96,10 @@ static void count_others(struct scene *scene)
 	scene->process.open_count = 1;
 }
 
-/* A reading; by then the thread stood in its call until so long after the beginning. Returns how many are in progress from before. */
+/*
+ * Makes a reading by which the thread has been in its call for this long. Returns the number of
+ * earlier calls in progress.
+ */
 static size_t scene__read(struct scene *scene, uint64_t stood_ns)
 {
 	const struct reading reading = {.collector = &scene->collector};
@@ -139,7 +146,7 @@ static void its_time_is_everywhere(void **state)
 	scene__free(scene);
 }
 
-/* What comes after it is counted beside it. */
+/* The time of later calls is added. */
 static void its_time_stays(void **state)
 {
 	struct scene *scene = scene__new("cuStreamSynchronize", "cudaStreamSynchronize");
@@ -157,7 +164,7 @@ static void its_time_stays(void **state)
 	scene__free(scene);
 }
 
-/* It may be that call's successor that the thread stands in, whichever layer it was counted at. */
+/* The thread may be in the call's successor, whichever layer counted the call. */
 static void is_over_once_one_was_counted(void **state)
 {
 	static const char *const functions[] = {"cuStreamSynchronize", "cudaStreamSynchronize"};
@@ -199,7 +206,7 @@ static void a_launch_is_over_with_any_other(void **state)
 	scene__free(scene);
 }
 
-/* Of another thread's call nothing follows, of its own that it has returned. */
+/* Another thread's call proves nothing, one of its own proves that it has returned. */
 static void is_over_when_its_thread_is_in_another(void **state)
 {
 	struct scene *scene = scene__new("cuStreamSynchronize", "cudaStreamSynchronize");
@@ -227,7 +234,7 @@ static void ends_with_its_process(void **state)
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 200);
 	assert_int_equal(scene->process.profile->thread_count, 1);
 	assert_int_equal(scene->process.profile->threads[0].ended_ns, BEGAN + NS_PER_S);
-	/* The slot is another's. */
+	/* The slot belongs to another process. */
 	scene->process.ended = false;
 	scene->process.start_ns = 1;
 	assert_int_equal(scene__read(scene, 200), 0);
@@ -235,7 +242,7 @@ static void ends_with_its_process(void **state)
 	scene__free(scene);
 }
 
-/* The process may come into the model later. */
+/* The process may be added to the model later. */
 static void waits_for_its_process(void **state)
 {
 	struct scene *scene = scene__new("cuStreamSynchronize", "cudaStreamSynchronize");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time in calls in progress: added to what is counted, once, and never less than was told.
+// Time in calls in progress: added once to the counted time, and never below what was reported.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #define SLOT 3
 
-/* A process that gpuprobe reads again and again. */
+/* A process that gpuprobe reads repeatedly. */
 struct scene {
 	struct collector collector;
 	struct process process;
@@ -59,7 +59,7 @@ static void scene__free(struct scene *scene)
 	free(scene);
 }
 
-/* What a reading does first: counters are taken from the maps. */
+/* The first part of a reading: counters are taken from the maps. */
 static void scene__count(struct scene *scene)
 {
 	const struct tally_key key = {.slot = SLOT, .row = row_of("cuStreamSynchronize"), .kind = WAIT_STREAM};
@@ -80,7 +80,10 @@ static void scene__count(struct scene *scene)
 	profile->threads[0].time[TIME_WAIT].ns = scene->counted.ns + scene->counted.other_ns;
 }
 
-/* A reading at `now_ns`; the thread has been in its wait since `start_ns`, 0: it is in none. */
+/*
+ * A reading at `now_ns`; the thread has been in its wait since `start_ns`, or is in none if that is
+ * 0.
+ */
 static void scene__read(struct scene *scene, uint64_t start_ns, uint64_t now_ns)
 {
 	const struct reading reading = {.collector = &scene->collector};
@@ -99,7 +102,7 @@ static void scene__read(struct scene *scene, uint64_t start_ns, uint64_t now_ns)
 	assert_int_equal(open_time__settle(scene->time, &reading), 0);
 }
 
-/* That everything that tells of the wait tells that. */
+/* Checks that every place that has the wait shows these numbers. */
 static void expect(const struct scene *scene, uint64_t ns, uint64_t open)
 {
 	const struct process *process = &scene->process;
@@ -145,7 +148,7 @@ static void test_once_when_it_has_returned(void **state)
 	scene__free(scene);
 }
 
-/* It has returned after the counters were read, and before the calls in progress were. */
+/* It returned after the counters were read, but before the calls in progress were. */
 static void test_returns_between_the_two(void **state)
 {
 	struct scene *scene = scene__new();
@@ -155,7 +158,7 @@ static void test_returns_between_the_two(void **state)
 	scene__read(scene, 0, 2000);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 500);
 	assert_int_equal(scene->process.profile->threads[0].time[TIME_WAIT].ns, 500);
-	/* And another one has begun. */
+	/* And another wait has begun. */
 	scene__read(scene, 1900, 2100);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 500);
 	scene->counted = (struct tally){.calls = 1, .ns = 900};
@@ -165,7 +168,7 @@ static void test_returns_between_the_two(void **state)
 	scene__free(scene);
 }
 
-/* Failed calls are not counted among the others, their time is. */
+/* Failed calls are not counted with the others, but their time is. */
 static void test_fails(void **state)
 {
 	struct scene *scene = scene__new();
@@ -181,7 +184,7 @@ static void test_fails(void **state)
 	scene__free(scene);
 }
 
-/* It began after the moment that the reading is of. */
+/* It began after the time of the reading. */
 static void test_begins_meanwhile(void **state)
 {
 	struct scene *scene = scene__new();
@@ -192,7 +195,7 @@ static void test_begins_meanwhile(void **state)
 	scene__free(scene);
 }
 
-/* The slot is another process's: what was told of the one before is not its. */
+/* The slot belongs to another process, which does not inherit the reported time. */
 static void test_another_process(void **state)
 {
 	struct scene *scene = scene__new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The period of what threads submit, and its anchor. The sequences in steps/ are those of real programs
- * (tests/unit/collect/steps/README.md); how many steps they made is known from their own loops.
+ * The period of what threads submit, and its anchor. The sequences in steps/ come from real
+ * programs (tests/unit/collect/steps/README.md), whose own loops give the true number of steps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,9 @@ static void add(struct sequence *sequence, uint64_t code)
 	sequence->codes[sequence->count++] = code;
 }
 
-/* Lower-case letters are launches, 'H' copies to the device, 'D' to the host, 'W' waits, 'S' sets. */
+/*
+ * Lower-case letters are launches, 'H' copies to the device, 'D' to the host, 'W' waits, 'S' sets.
+ */
 static uint64_t code_of(char letter)
 {
 	switch (letter) {
@@ -64,7 +66,7 @@ static struct period find(struct sequence *sequence)
 	return period;
 }
 
-/* How often the anchor comes in all of the sequence. */
+/* How often the anchor appears in the whole sequence. */
 static size_t count_anchors(const struct sequence *sequence, const struct step_anchor *anchor)
 {
 	uint64_t context = 0;
@@ -100,18 +102,18 @@ static void equal_rounds(void **state)
 	check(&sequence, 4, 3);
 	rounds(&sequence, "abcdefgh", 3000);
 	check(&sequence, 8, 3000);
-	/* Mostly one kernel, but the whole round is what repeats. */
+	/* Mostly one kernel, but the period is the whole round. */
 	rounds(&sequence, "aaaaaaaaaaaaaaaaaaab", 30);
 	check(&sequence, 20, 30);
-	/* One kernel, and what tells rounds apart is a wait. */
+	/* One kernel, but a wait separates the rounds. */
 	rounds(&sequence, "aaaaaaaaaaaaaaaW", 30);
 	check(&sequence, 15, 30);
-	/* A graph a step. */
+	/* One graph per step. */
 	rounds(&sequence, "HgW", 30);
 	check(&sequence, 1, 30);
 }
 
-/* Nothing repeats in what a program never submits the same way again. */
+/* No repetition in a program that never submits the same sequence twice. */
 static void nothing_repeats(void **state)
 {
 	struct sequence sequence = {0};
@@ -150,7 +152,10 @@ static void layers_are_no_steps(void **state)
 	check(&sequence, 249, 60);
 }
 
-/* What is logged every so many steps makes these no single step; what comes now and then is no step of its own. */
+/*
+ * Logging every few steps does not join these into one step, and an occasional event is not a step
+ * by itself.
+ */
 static void things_in_between(void **state)
 {
 	struct sequence sequence = {0};
@@ -174,8 +179,8 @@ static void things_in_between(void **state)
 }
 
 /*
- * Micro-batches of irregular content, as many as they come: by chance something comes again at equal distances a few times. They alone
- * repeat.
+ * Micro-batches of irregular content and number: by chance something recurs at equal distances a
+ * few times. Only the micro-batches repeat.
  */
 static void chance_is_no_period(void **state)
 {
@@ -194,7 +199,7 @@ static void chance_is_no_period(void **state)
 	}
 }
 
-/* Three long rounds with something more in each of them are no chance. */
+/* Three long rounds with extra work in each are not chance. */
 static void few_rounds(void **state)
 {
 	struct sequence sequence = {0};
@@ -247,7 +252,7 @@ static uint64_t code_of_kind(const char *kind, const char *name, char symbol)
 	return !strcmp(kind, "set") ? step_code(OP_SET, COPY_SET) : code_of(symbol) << 8;
 }
 
-/* What the `thread`th thread of the program submitted. */
+/* The sequence that the `thread`th thread of the program submitted. */
 static void read_program(const char *name, int thread, struct sequence *sequence)
 {
 	uint64_t codes[SYMBOLS] = {0};

@@ -450,8 +450,8 @@ static void test_conditions(void **state)
 	struct scene *scene = *state;
 
 #define CONDITIONS \
-	{.run = a, .only = ON_REAP}, {.run = b, .only = WITH_ACCOUNT}, {.run = a, .only = WITH_STACKS}, \
-		{.run = b, .only = WITH_ACCOUNT | WITH_STACKS}
+	{.run = a, .only = ON_REAP}, {.run = b, .only = WITH_PROFILE}, {.run = a, .only = WITH_STACKS}, \
+		{.run = b, .only = WITH_PROFILE | WITH_STACKS}
 	assert_int_equal(RUN(CONDITIONS), 0);
 	assert_string_equal(ran, "");
 	scene->reading.reap = true;

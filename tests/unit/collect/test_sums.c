@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of sizes that programs claim: exact where they fit, else the largest number; none goes back or below 0.
+// Sums of sizes that programs claim: exact if they fit, otherwise the largest number; none
+// decreases or goes below 0.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,7 @@ static uint16_t row_of(const char *symbol)
 	return 0;
 }
 
-/* So many calls of `bytes` each: a sum as BPF keeps it. */
+/* `calls` calls of `bytes` each: a sum as BPF keeps it. */
 static struct tally tally_of(uint64_t calls, uint64_t bytes)
 {
 	const __int128 sum = (__int128)calls * bytes;
@@ -79,7 +80,7 @@ static void test_live_memory(void **state)
 	assert_true(process.memory[MEMORY_DEVICE].live_bytes == UINT64_MAX);
 	assert_true(process.devices[0].live_bytes == UINT64_MAX);
 	assert_true(process.functions[0].bytes == UINT64_MAX);
-	/* One of them is freed, and one goes with its context: what is left fits. */
+	/* One is freed, and one goes with its context: the rest fits. */
 	apply(&process, "cuMemFree_v2", MEMORY_DEVICE, 0, 1, QUARTER);
 	assert_int_equal(context_ends__add(&process, MEMORY_DEVICE, 0, QUARTER), 0);
 	assert_int_equal(context_ends__apply(&process), 0);
@@ -87,7 +88,7 @@ static void test_live_memory(void **state)
 	assert_true(process.memory[MEMORY_DEVICE].live_bytes == 2 * QUARTER);
 	assert_true(process.devices[0].live_bytes == 2 * QUARTER);
 	assert_int_equal(process.memory[MEMORY_DEVICE].live_count, 2);
-	/* A free is counted whose allocation is not yet. */
+	/* A free is counted before its allocation. */
 	apply(&process, "cuMemFree_v2", MEMORY_DEVICE, 0, 3, QUARTER);
 	tally__finish(&process);
 	assert_true(process.memory[MEMORY_DEVICE].live_bytes == 0 && process.devices[0].live_bytes == 0);
@@ -129,7 +130,7 @@ static int see(const void *key, const struct tally *sum, bool living, void *arg)
 	return 0;
 }
 
-/* What is read between the addition and its carry is less than before, and is not told. */
+/* A value read between the addition and its carry is lower than before, and is not reported. */
 static void test_counters_carry(void **state)
 {
 	struct count_table *table = count_table__new(sizeof(struct tally_key));
@@ -167,7 +168,7 @@ static void test_copies_in_flight(void **state)
 	assert_true(process.inflight[COPY_H2D].calls == 3 && process.inflight[COPY_H2D].bytes == UINT64_MAX);
 }
 
-/* A wait for the legacy default stream covers blocking streams, and no others. */
+/* A wait for the legacy default stream covers only blocking streams. */
 static void test_what_covers_blocking_streams(void **state)
 {
 	struct stream_record stream = {.context = 1, .covered = 2, .covered_ns = 50};
@@ -252,7 +253,7 @@ static void test_call_sites(void **state)
 		assert_int_equal(site_table__add_live(table, 1 + i, 3 * QUARTER, 1), 0);
 	}
 	assert_int_equal(site_table__list(table, &process, -1, no_stack, NULL), 0);
-	/* Neither has a stack that is known: they are one. */
+	/* Neither has a known stack: they are one site. */
 	assert_true(process.site_count == 1 && process.sites[0].calls == 2 && process.sites[0].amount == UINT64_MAX);
 	assert_true(process.live_site_count == 1 && process.live_sites[0].bytes == UINT64_MAX);
 	site_table__free(table);

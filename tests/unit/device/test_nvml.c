@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * NVML in a thread: a library made for this test, with a divided GPU and what
- * drivers do wrong. Each test is a process of its own: a library stays loaded.
+ * NVML in a thread: a library made for this test, with a divided GPU and mistakes that drivers
+ * make. Each test runs in its own process, since a library stays loaded.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 #include "device/nvml.h"
 #include "fake_clock.h"
 
-/* More than any answer takes: only a test that hangs comes to its end. */
+/* Longer than any answer takes: only a hanging test reaches it. */
 #define FOR_EVER_MS 3600000
 #define HANGS_S 60
 
@@ -41,7 +41,7 @@ static void run_apart(void (*work)(void))
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Assertions of a child end it; what they print is seen. */
+/* A failed check ends the child; its output is visible. */
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \
@@ -50,7 +50,7 @@ static void run_apart(void (*work)(void))
 		} \
 	} while (0)
 
-/* The loader takes the fake for libnvidia-ml.so.1 once it is loaded. Returns it. */
+/* Once the fake is loaded, the loader uses it as libnvidia-ml.so.1. Returns it. */
 static void *load_fake(const char *words)
 {
 	char exe[4096] = "", path[5000];
@@ -112,7 +112,7 @@ static void check_uses(const char *words)
 	CHECK(s && s->uses_known && s->use_count == 3 * 200 + 1);
 	CHECK(use_of(s, 0, 1005)->bytes == 5 && use_of(s, 2, 1005)->bytes == 15 && !use_of(s, 1, 1005));
 	CHECK(use_of(s, 0, 1007)->bytes == GPU_UNKNOWN_BYTES);
-	/* In two lists, once. */
+	/* It is in two lists, and counts once. */
 	CHECK(use_of(s, 0, 1003)->bytes == 77 && use_of(s, 0, 2000)->bytes == 88);
 	gpu_snapshot__free(s);
 }
@@ -141,7 +141,7 @@ static void in_a_thread(void)
 	load_fake("");
 	s = nvml__refresh(nvml, FOR_EVER_MS);
 	CHECK(s && s->gpu_count == 4 && s->begun_ns == began);
-	/* Not asked again so soon. */
+	/* No new query so soon. */
 	pass_ms(NVML_INTERVAL_MS - 1);
 	again = nvml__refresh(nvml, FOR_EVER_MS);
 	CHECK(again == s && again->begun_ns == began);
@@ -164,7 +164,7 @@ static size_t count_threads(void)
 	return count;
 }
 
-/* The library answers when it is let go, and not before: each call that comes back has not waited for it. */
+/* The library answers only when it is released: calls that return before have not waited for it. */
 static void hanging(void)
 {
 	struct nvml *nvml = nvml__new();
@@ -175,7 +175,7 @@ static void hanging(void)
 
 	CHECK(let_go && times_ended);
 	CHECK(!nvml__refresh(nvml, 50));
-	/* It is not waited for a second time, and not asked either. */
+	/* There is no second wait, and no query either. */
 	for (int i = 0; i < 100; i++) {
 		pass_ms(NVML_INTERVAL_MS);
 		CHECK(!nvml__refresh(nvml, FOR_EVER_MS));
@@ -183,7 +183,7 @@ static void hanging(void)
 	nvml__free(nvml);
 	CHECK(count_threads() == threads + 1 && !times_ended());
 	let_go();
-	/* The thread comes back, finds nobody, and cleans up. */
+	/* The thread returns, finds no owner, and cleans up. */
 	while (count_threads() > threads)
 		usleep(1000);
 	CHECK(times_ended() == 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which GPUs a process has by its environment. The cases of two GPUs are what
- * driver 580.159 did on a machine with two H200: how many devices cuInit and
- * cuDeviceGetCount gave, and their UUIDs.
+ * Which GPUs a process has according to its environment. The cases of two GPUs record what driver
+ * 580.159 did on a machine with two H200: the device counts of cuInit and cuDeviceGetCount, and the
+ * UUIDs.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define A "GPU-481a27f2-2a38-0c64-c4d8-1ba147704c16"
 #define B "GPU-284e4508-0e45-6a39-6786-0769fca4d80e"
-#define UNKNOWN 9 /* in the lists below: a device that is some GPU */
+#define UNKNOWN 9 /* in the lists below: a device on an unknown GPU */
 
 static const struct gpu two[] = {
 	{.index = 0, .mig = GPU_NONE, .minor = 0, .uuid = A, .name = "NVIDIA H200", .bus_id = "00000000:06:00.0"},
@@ -31,7 +31,7 @@ static const struct gpu two[] = {
 
 struct sample {
 	const char *visible, *order; /* NULL: not set */
-	const char *gpus;	     /* a digit for each device; NULL: nothing is known */
+	const char *gpus;	     /* a digit for each device; NULL: unknown */
 };
 
 static struct cuda_environment environment_of(const struct sample *sample)
@@ -172,7 +172,7 @@ static void uuids(void **state)
 	check(samples, COUNT(samples), two, COUNT(two));
 }
 
-/* What was not measured: the order that CUDA gives GPUs of different names by itself. */
+/* Not measured: the order that CUDA itself gives GPUs of different names. */
 static void order(void **state)
 {
 	static const struct gpu mixed[] = {
@@ -250,7 +250,7 @@ static void reported_uuids(void **state)
 	assert_int_equal(visible_devices__by_uuid(b, NULL, 0), GPU_NONE);
 }
 
-/* In a container that has some of the machine's GPUs, numbers are the container's. */
+/* In a container with some of the machine's GPUs, the numbers are the container's. */
 static void containers(void **state)
 {
 	struct cuda_environment environment = environment_of(&(struct sample){NULL, NULL, NULL});
@@ -266,7 +266,7 @@ static void containers(void **state)
 	expect(&environment, two, COUNT(two), "");
 	environment.minors = 1 << 0 | 1 << 1;
 	expect(&environment, two, COUNT(two), "0");
-	/* One that NVML does not have. */
+	/* A GPU that NVML does not have. */
 	environment.minors = 1 << 0 | 1 << 2;
 	expect(&environment, two, COUNT(two), NULL);
 	environment.minors = 0;
@@ -315,7 +315,7 @@ static void variables(void **state)
 	assert_true(e.known && e.batch_job && !e.has_visible);
 	e = PARSE("");
 	assert_true(e.known && !e.has_visible);
-	/* Written over by a title, cut, or not to be believed. */
+	/* Overwritten by a process title, cut, or implausible. */
 	assert_false(PARSE("ray::worker\0\0\0\0").known);
 	assert_false(PARSE("A=1\0\0B=2\0").known);
 	assert_false(PARSE("A=1\0CUDA_VISIBLE_DEVICES=1").known);
@@ -334,7 +334,7 @@ static void long_values(void **state)
 	assert_false(parse(bytes, (size_t)length).known);
 }
 
-/* The environment of a child as /proc has it. */
+/* A child's environment as in /proc. */
 static void reads_proc(void **state)
 {
 	static char *const variables_of_child[] = {"CUDA_VISIBLE_DEVICES=GPU-x", "B=2", NULL};
@@ -347,7 +347,7 @@ static void reads_proc(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		/* The shell's child, too, is to be gone at the end: it has the test's output open. */
+		/* The shell's child must end with the test, too: it has the test's output open. */
 		setpgid(0, 0);
 		dup2(ready[1], STDOUT_FILENO);
 		execle("/bin/sh", "sh", "-c", "echo; sleep 60", NULL, variables_of_child);

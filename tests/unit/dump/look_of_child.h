@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Children that sleep in a system call, and what a look at one of their threads shows, told by /proc in place of BPF. */
+/*
+ * Children that sleep in a system call, and a look at one of their threads, with data from /proc in
+ * place of BPF.
+ */
 #ifndef LOOK_OF_CHILD_H
 #define LOOK_OF_CHILD_H
 
@@ -64,7 +67,7 @@ static inline bool read_call(pid_t tid, struct thread_look *look)
 	return true;
 }
 
-/* The look at a thread that has come to sleep in this call. To be freed. */
+/* Looks at a thread that has gone to sleep in this call. The caller frees the look. */
 static inline struct thread_look *look_at(pid_t tid, uint64_t number)
 {
 	struct thread_look *look = calloc(1, sizeof(*look));

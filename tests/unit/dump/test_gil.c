@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lock of Python's interpreter, forged in this process's memory as CPython has it, and what only resembles it.
+// The lock of Python's interpreter, forged in this process's memory with CPython's layout, and
+// memory that only resembles it.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 #include "dump/gil.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-#define SIGNALS 40 /* in glibc's pthread_cond_t, up to 2.41 */
+#define SIGNALS 40 /* an offset in glibc's pthread_cond_t, up to 2.41 */
 #define SIGNALS_NEW 32
 
 /* CPython's Include/internal/pycore_gil.h. */
@@ -31,7 +32,8 @@ struct python_gil {
 };
 
 static struct {
-	char before[256]; /* of _PyRuntime, or of an interpreter's state */
+	/* The part of _PyRuntime, or of an interpreter's state, before the lock. */
+	char before[256];
 	struct python_gil gil;
 } runtime;
 
@@ -48,7 +50,7 @@ static bool find(const void *futex, struct gil *gil)
 	return gil__find(NULL, getpid(), (uint64_t)(uintptr_t)futex, states, COUNT(states), gil);
 }
 
-/* All words of the structure that a thread may sleep on. */
+/* The lock is found by each word of the structure that a thread may sleep on. */
 static void found_by_what_is_slept_on(void **state)
 {
 	struct python_gil *forged = &runtime.gil;
@@ -89,7 +91,7 @@ static void nothing_is_believed_that_does_not_fit(void **state)
 			assert_false(find((char *)&runtime.gil.cond + offset, &gil));
 }
 
-/* A futex at the beginning of a mapping, and addresses that are none. */
+/* A futex at the start of a mapping, and invalid addresses. */
 static void memory_may_be_missing(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether threads run, by the kernel's bits.
+// Whether threads run, from the kernel's state bits.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* What Linux 6.18 has been seen to set, and 6.1 to 6.18 can. */
+/* Bits that Linux 6.18 has been seen to set, and that 6.1 to 6.18 can set. */
 static void bits_report(void **state)
 {
 	static const struct {
@@ -20,7 +20,7 @@ static void bits_report(void **state)
 	} samples[] = {
 		{0x0000, DUMP_READY},
 		{0x0001, DUMP_SLEEPS},
-		{0x2001, DUMP_SLEEPS}, /* may be frozen meanwhile */
+		{0x2001, DUMP_SLEEPS}, /* may have been frozen since */
 		{0x0002, DUMP_SLEEPS_ON},
 		{0x2002, DUMP_SLEEPS_ON},
 		{0x0102, DUMP_SLEEPS_ON}, /* TASK_KILLABLE */
@@ -45,7 +45,7 @@ static void bits_report(void **state)
 	}
 }
 
-/* What cgroup v2 has frozen has the bits of one that sleeps, or that a signal has stopped. */
+/* A thread frozen by cgroup v2 has the bits of one that sleeps or that a signal has stopped. */
 static void frozen_by_the_cgroup(void **state)
 {
 	struct thread_look *look = test_calloc(1, sizeof(*look));

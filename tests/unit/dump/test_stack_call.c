@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The call that a stack is in.
+// The CUDA call in which a stack is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,10 @@ static void cuda_alone(void **state)
 	check(NULL, 0, NULL, NULL, 0);
 }
 
-/* Frames of the C library between those of CUDA are part of the call; a thread of the driver's own is in none. */
+/*
+ * C library frames between CUDA frames are part of the call; a thread of the driver itself is in no
+ * call.
+ */
 static void between(void **state)
 {
 	(void)state;
@@ -65,24 +68,27 @@ static void between(void **state)
 	      NATIVE("__pthread_once_slow", "libc.so.6"), NATIVE(NULL, "libcudart.so.12"), NATIVE("cudaMalloc", "libcudart.so.12"),
 	      NATIVE("main", "train"));
 	CHECK(NULL, NULL, 1, NATIVE("poll", "libc.so.6"), NATIVE(NULL, "libcuda.so.1"), NATIVE("start_thread", "libc.so.6"));
-	/* A callback of the program's: the innermost call is what counts. */
+	/* A callback of the program: the innermost call counts. */
 	CHECK("cudaMemcpy", NULL, 2, NATIVE(NULL, "libcuda.so.1"), NATIVE("cudaMemcpy", "libcudart.so.12"), NATIVE("callback", "train"),
 	      NATIVE("cuLaunchHostFunc", "libcuda.so.1"), NATIVE("main", "train"));
 }
 
-/* The runtime inside the program: its functions are known by the table, its inner ones by how they begin. */
+/*
+ * The runtime is inside the program: the table knows its functions, and its internal ones are
+ * recognised by how they begin.
+ */
 static void inside(void **state)
 {
 	(void)state;
 	CHECK("cudaStreamSynchronize", NULL, 3, NATIVE("cuStreamSynchronize", "libcuda.so.1"),
 	      NATIVE("libcudart_static_0123", "train"), NATIVE("cudaStreamSynchronize", "train"), NATIVE("main", "train"));
-	/* A function of the program's that is only named like one. */
+	/* A function of the program with the same name. */
 	CHECK(NULL, NULL, 0, NATIVE("cuWait", "train"), NATIVE("main", "train"));
-	/* One of a library that the table does not know yet. */
+	/* A library function that the table does not know yet. */
 	CHECK("cudaNewThing", NULL, 1, NATIVE("cudaNewThing", "libcudart.so.14"), NATIVE("main", "train"));
 }
 
-/* Where the program's part ends. */
+/* Where the program's own frames begin. */
 static void ends(void **state)
 {
 	const struct stack_frame whole[] = {NATIVE("poll", "libc.so.6"), NATIVE("main", "train"), NATIVE("__libc_start_main_impl", "libc.so.6"),
@@ -108,7 +114,7 @@ static void libraries(void **state)
 	CHECK(NULL, "ncclCommInitRank", 2, NATIVE("recv", "libc.so.6"), NATIVE("ncclCommInitRank", "libnccl.so.2"), PYTHON("init"));
 	CHECK("cuLaunchKernel", "cublasGemmEx", 3, NATIVE("cuLaunchKernel", "libcuda.so.1"),
 	      NATIVE("cublasLtMatmul", "libcublasLt.so.12"), NATIVE("cublasGemmEx", "libcublas.so.12"), NATIVE("gemm", "libtorch_cuda.so"));
-	/* Not what begins like it. */
+	/* Names with the same first letters do not count. */
 	CHECK(NULL, NULL, 0, NATIVE("ncclassify", "libnccl.so.2"), NATIVE("main", "train"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// System calls by number, and those that restart_syscall(2) hides.
+// System calls by number, and calls hidden by restart_syscall(2).
 #include <asm/unistd_64.h>
 #include <linux/futex.h>
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static void other_numbers_have_none(void **state)
 	}
 }
 
-/* As glibc has it: the number is loaded, other instructions may follow, then comes "syscall". */
+/* As in glibc: an instruction loads the number, others may follow, then "syscall". */
 static void code_reports_what_is_restarted(void **state)
 {
 	static const uint64_t numbers[] = {__NR_nanosleep, __NR_clock_nanosleep, __NR_poll, __NR_futex};
@@ -94,7 +94,7 @@ static void arguments_report_where_code_does_not(void **state)
 		assert_int_equal(system_call__restarted(code, calls[i].arguments), calls[i].number);
 }
 
-/* A number that is never restarted so is not believed, wherever it comes from. */
+/* A number that is never restarted this way is not believed, wherever it comes from. */
 static void code_is_not_trusted(void **state)
 {
 	const uint64_t arguments[6] = {ADDRESS, ADDRESS};

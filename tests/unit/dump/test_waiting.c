@@ -50,7 +50,7 @@ static int open_descriptors(void **state)
 	return 0;
 }
 
-/* --- what the children do --- */
+/* --- the children's system calls --- */
 
 static void read_from(int fd)
 {
@@ -150,7 +150,7 @@ static void wait_forever(void)
 		pause();
 }
 
-/* The process ends with its parent, which may be gone by now. */
+/* The process ends with its parent, which may already be gone. */
 static void end_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -162,7 +162,8 @@ static pid_t start_grandchild(void)
 {
 	pid_t parent = getpid(), pid;
 
-	prctl(PR_SET_NAME, "grandchild"); /* which it inherits: it may be looked at as soon as it is there */
+	/* Inherited by the grandchild: it may be looked at as soon as it exists. */
+	prctl(PR_SET_NAME, "grandchild");
 	pid = fork();
 	if (pid == 0) {
 		end_with(parent);
@@ -232,7 +233,7 @@ static void wait_for_futex(void)
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, &long_time, NULL, 0);
 }
 
-/* --- what is told of them --- */
+/* --- what is reported about them --- */
 
 static struct dump_waiting find_by(pid_t pid, const struct thread_look *look)
 {
@@ -247,7 +248,7 @@ struct sample {
 	uint64_t number;
 	enum dump_wait kind;
 	const char *name;
-	const int *fd; /* that is told; NULL: none */
+	const int *fd; /* the one reported; NULL: none */
 };
 
 static void check_object(const struct dump_waiting *waiting, const int *fd)
@@ -302,7 +303,10 @@ static void each_call_is_reported(void **state)
 	}
 }
 
-/* As in a container: /dev is a mount of its own. A FIFO stands in for the device, which has nothing to wait for. */
+/*
+ * As in a container: /dev is a separate mount. A FIFO stands in for the device, which offers
+ * nothing to wait for.
+ */
 static void read_device(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -338,7 +342,7 @@ static void devices_of_nvidia_are_the_drivers(void **state)
 	end_child(pid);
 }
 
-/* A child that was stopped goes on in restart_syscall(2), which hides what it is in. */
+/* A stopped child continues in restart_syscall(2), which hides its original call. */
 static void restarted_calls_are_reported(void **state)
 {
 	static const struct sample samples[] = {
@@ -434,9 +438,12 @@ static void children_are_reported(void **state)
 	}
 }
 
-static int inside_fd; /* where the process in a pid namespace of its own tells that it is there */
+static int inside_fd; /* where the process in its own pid namespace reports that it is running */
 
-/* The first process of a namespace ends with the one that waits for it, and all others in there with it. */
+/*
+ * The first process of a namespace ends with the one that waits for it, and so do all others
+ * inside.
+ */
 static void wait_in_namespace(void)
 {
 	int ready[2];
@@ -447,7 +454,7 @@ static void wait_in_namespace(void)
 		_exit(1);
 	pid = fork();
 	if (pid == 0) {
-		/* Its parent, outside, is 0 to it, gone or not. */
+		/* Its parent, outside the namespace, has pid 0 for it, gone or not. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(ready[1], "", 1) != 1)
 			_exit(1);
@@ -461,7 +468,7 @@ static void wait_in_namespace(void)
 	wait_forever();
 }
 
-/* The pid that such a process gives is 2 or so; gpuprobe's is another. */
+/* Such a process's own pid is 2 or so; gpuprobe sees another number. */
 static void pids_of_a_namespace_are_translated(void **state)
 {
 	struct dump_waiting waiting;
@@ -507,7 +514,7 @@ static void wait_for_gil(void)
 	syscall(SYS_futex, gil.cond + 40, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
-/* Two threads of one process: one waits for the lock, the other has it and sleeps. */
+/* Two threads of one process: one waits for the lock, the other holds it and sleeps. */
 struct pair {
 	pid_t pid;
 	struct thread_look *waits, *holds;
@@ -570,7 +577,10 @@ static void a_free_gil_has_no_holder(void **state)
 	end_pair(&pair);
 }
 
-/* The thread that waits has no thread state, the holder is none of the threads, or it is the one that waits. */
+/*
+ * The waiting thread has no thread state, the holder is none of the threads, or the holder is the
+ * waiting thread itself.
+ */
 static void what_is_no_gil_is_a_lock(void **state)
 {
 	struct pair pair;
@@ -623,7 +633,7 @@ static void any_arguments_are_withstood(void **state)
 	end_child(pid);
 }
 
-/* The process ends, and its pid with it, before it is asked. */
+/* The process ends, and its pid with it, before it is examined. */
 static void ended_processes_are_withstood(void **state)
 {
 	pid_t pid = start_child(read_pipe);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * An NVML for test_nvml alone: two GPUs, of which the second is divided, and
- * what drivers do that the simulated one does not. FAKE_NVML in the
- * environment has words for that.
+ * An NVML for test_nvml alone: two GPUs, the second of them divided, and driver behaviour that the
+ * simulated one does not have. Words in FAKE_NVML in the environment select it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,7 +57,7 @@ API int nvmlDeviceGetComputeRunningProcesses_v2(handle, unsigned int *, struct p
 API int nvmlDeviceGetGraphicsRunningProcesses_v2(handle, unsigned int *, struct process *);
 API int nvmlDeviceGetGraphicsRunningProcesses_v3(handle, unsigned int *, struct process *);
 
-/* Who hangs does so until the test lets go. */
+/* A hanging call waits until the test releases it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int is_let_go;
@@ -125,7 +124,7 @@ int nvmlDeviceGetUUID(handle device, char *out, unsigned int size)
 
 int nvmlDeviceGetName(handle device, char *out, unsigned int size)
 {
-	/* Without its end, as a broken driver might. */
+	/* Without a terminating NUL, as a broken driver might. */
 	memset(out, 'x', size);
 	return device == 1 ? 0 : NOT_SUPPORTED;
 }
@@ -195,7 +194,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(handle device, unsigned int *count, 
 	unsigned int room = *count;
 
 	if (device == 2)
-		abort(); /* a divided GPU is not asked */
+		abort(); /* a divided GPU must not be queried */
 	*count = PROCESSES;
 	if (room < PROCESSES)
 		return TOO_SMALL;
@@ -220,7 +219,7 @@ int nvmlDeviceGetComputeRunningProcesses_v2(handle device, unsigned int *count, 
 	return 0;
 }
 
-/* Of a process that computes as well, and of one that does not. */
+/* A process that also computes, and one that does not. */
 int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count, struct process *out)
 {
 	if (device != 1)
@@ -236,7 +235,7 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count,
 	return nvmlDeviceGetGraphicsRunningProcesses_v2(device, count, out);
 }
 
-/* Instances do not tell; the first GPU has a generation of the future. */
+/* Instances have no answer; the first GPU has a future generation. */
 int nvmlDeviceGetCurrPcieLinkGeneration(handle device, unsigned int *generation)
 {
 	*generation = device == 1 ? 77 : 4;

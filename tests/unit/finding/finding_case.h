@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process of which findings are drawn: watched for ten seconds from BEGAN on, with
- * one thread, and all else 0. Every rule is asked, so that a case that is
- * healthy shows no finding of any kind.
+ * A process whose findings are detected: watched for ten seconds from BEGAN on, with one thread,
+ * and all else 0. Every rule is applied, so that a healthy case shows no finding of any kind.
  */
 #ifndef TESTS_FINDING_CASE_H
 #define TESTS_FINDING_CASE_H
@@ -51,7 +50,7 @@ static inline void case__add_thread(struct finding_case *c)
 static inline struct finding_case *case__new(void)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | NEEDS_ASKS | NEEDS_GETTERS,
+		.needs = NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
 	struct finding_case *c = calloc(1, sizeof(*c));
@@ -84,13 +83,13 @@ static inline void case__free(struct finding_case *c)
 	free(c);
 }
 
-/* All findings, how many there are. */
+/* Detects all findings and returns their number. */
 static inline size_t case__detect(struct finding_case *c)
 {
 	return findings__detect(c->findings, &c->model, &c->list) ? SIZE_MAX : c->list.count;
 }
 
-/* The first of a kind, NULL where there is none. */
+/* The first finding of a kind, or NULL if there is none. */
 static inline const struct finding *case__find(const struct finding_case *c, const char *id)
 {
 	for (size_t i = 0; i < c->list.count; i++)
@@ -99,7 +98,7 @@ static inline const struct finding *case__find(const struct finding_case *c, con
 	return NULL;
 }
 
-/* A number of a finding by its name; -1 where it has none. */
+/* A number of a finding by its name; -1 if it has none. */
 static inline double finding__value(const struct finding *finding, const char *name)
 {
 	for (size_t i = 0; i < finding->number_count; i++)
@@ -108,7 +107,7 @@ static inline double finding__value(const struct finding *finding, const char *n
 	return -1;
 }
 
-/* More calls of a function, so long each. */
+/* Adds calls of a function, each this long. */
 static inline void case__add_durations(struct profile_function *function, const char *symbol, uint64_t calls,
 				       uint64_t ns)
 {

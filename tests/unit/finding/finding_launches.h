@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Launches of a thread whose findings are drawn.
- */
+/* Launches of a thread whose findings are detected. */
 #ifndef TESTS_FINDING_LAUNCHES_H
 #define TESTS_FINDING_LAUNCHES_H
 
@@ -27,7 +25,7 @@ static inline void name_kernel(struct process *process, uint64_t handle, const c
 	assert_int_equal(kernel_table__set(process->kernel_table, &key, 1, name), 0);
 }
 
-/* The thread's steps: a launch for each letter. To be released with process_steps__free. */
+/* Sets the thread's steps: one launch per letter. Release with process_steps__free. */
 static inline struct step_thread *repeats(struct process *process, const struct thread_profile *thread,
 					  const char *letters)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What tests of findings of memory share: a process, sizes of its account, and how far places are judged. */
+/*
+ * Code that tests of memory findings share: a process, sizes in its profile, and how many sites
+ * were judged.
+ */
 #ifndef TESTS_FINDING_MEMORY_H
 #define TESTS_FINDING_MEMORY_H
 
@@ -8,7 +11,7 @@
 
 #include "finding_run.h"
 
-/* A process that began with the run; its account is on the stack. */
+/* A process that began with the run; its profile is on the stack. */
 #define PROCESS(account_) \
 	{ \
 		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .profile = (account_) \
@@ -38,7 +41,9 @@ static inline struct profile_size size_of(const char *function, uint64_t size, u
 	};
 }
 
-/* Of the latest draw: so many places were looked at, and of these so many not for long enough. */
+/*
+ * In the latest detection: how many sites were examined, and how many of them not for long enough.
+ */
 static inline void expect_trend(const struct run *run, const char *id, uint64_t places, uint64_t unjudged, uint64_t seconds)
 {
 	for (size_t i = 0; i < run->list.trend_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A run of findings over a model that a test makes up: time that goes by, and what is found. */
+/* A run of findings over a model that a test makes up: time passes, and findings are detected. */
 #ifndef TESTS_FINDING_RUN_H
 #define TESTS_FINDING_RUN_H
 
@@ -20,14 +20,14 @@
 
 struct run {
 	struct findings *findings;
-	struct model model; /* its processes are the test's */
+	struct model model; /* the test owns its processes */
 	struct finding_list list;
 };
 
 static inline void run__begin(struct run *run, struct process *processes, size_t count)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | NEEDS_ASKS | NEEDS_GETTERS, .window_ns = GROWTH_WINDOW_NS};
+		.needs = NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS, .window_ns = GROWTH_WINDOW_NS};
 
 	*run = (struct run){.findings = findings__new(&options)};
 	assert_non_null(run->findings);
@@ -43,14 +43,14 @@ static inline void run__end(struct run *run)
 	findings__free(run->findings);
 }
 
-/* So many seconds after the beginning; a sample is taken. */
+/* Takes a sample at this many seconds after the start. */
 static inline void run__sample(struct run *run, double seconds)
 {
 	run->model.now_ns = RUN_BEGAN + (uint64_t)(seconds * 1e9);
 	assert_int_equal(findings__sample(run->findings, &run->model), 0);
 }
 
-/* Draws all, and checks each finding for what all have in common. */
+/* Detects all findings, and checks in each the properties that all must have. */
 static inline void run__detect(struct run *run)
 {
 	assert_int_equal(findings__detect(run->findings, &run->model, &run->list), 0);
@@ -75,7 +75,7 @@ static inline size_t run__count(struct run *run, const char *id)
 	return count;
 }
 
-/* The only finding of this id; fails where there is none or more than one. */
+/* The only finding with this id; fails unless there is exactly one. */
 static inline const struct finding *run__only(struct run *run, const char *id)
 {
 	size_t count = run__count(run, id);
@@ -105,7 +105,7 @@ static inline void run__set(struct run *run, const char *threshold)
 		fail_msg("%s", err.text);
 }
 
-/* A number of a finding's evidence; fails where it has none. */
+/* A number of a finding's evidence; fails if it is missing. */
 static inline double number_of(const struct finding *finding, const char *name)
 {
 	for (size_t i = 0; i < finding->number_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process with an account whose time goes by as a test wants it: what it submits, how long it waits, how long its devices
- * are idle. It was there before the probes, so that all of its time is judged.
+ * A process with a profile whose time passes as a test sets it: what it submits, how long it waits,
+ * how long its devices are idle. It existed before the probes, so that all of its time is judged.
  */
 #ifndef TESTS_LOAD_SCENE_H
 #define TESTS_LOAD_SCENE_H
@@ -19,7 +19,7 @@
 #define SCENE_BEGAN (1000 * NS_PER_S)
 #define MS 1000000ull
 #define US 1000ull
-#define UNKNOWN_DEVICE (ACCOUNT_DEVICES - 1)
+#define UNKNOWN_DEVICE (PROFILE_DEVICES - 1)
 
 struct load_scene {
 	struct model model;
@@ -35,7 +35,7 @@ struct load_scene {
 
 static inline struct load_scene *scene__new(void)
 {
-	const struct findings_options options = {.needs = NEEDS_ACCOUNT, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_PROFILE, .latest = true, .window_ns = GROWTH_WINDOW_NS};
 	struct load_scene *scene = calloc(1, sizeof(*scene));
 
 	scene->findings = findings__new(&options);
@@ -66,7 +66,7 @@ static inline void scene__free(struct load_scene *scene)
 	free(scene);
 }
 
-/* What happens in a stretch of time. */
+/* The events of a stretch of time. */
 struct stretch {
 	uint64_t ns;
 	uint64_t launches, copies;
@@ -84,7 +84,7 @@ static inline void scene__pass(struct load_scene *scene, const struct stretch *s
 	scene->profile.totals.queues[0].idle_ns += stretch->idle_ns;
 }
 
-/* NVML tells of so many GPUs, all of the process's. */
+/* NVML reports this many GPUs, all used by the process. */
 static inline void scene__set_gpus(struct load_scene *scene, size_t count, const uint32_t percents[])
 {
 	scene->model.gpu_count = scene->process.gpu_count = count;

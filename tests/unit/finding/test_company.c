@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What other processes make of a verdict: idle time of a GPU that several use, ranks that come late, who hands over work.
+// How other processes affect a verdict: idle time of a shared GPU, ranks that arrive late,
+// processes that hand over work.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,10 @@
 #define TIME (10 * NS_PER_S)
 #define OTHERS 3
 
-/* A process, by its place in the model what is known of its time, and what its verdict would be alone. */
+/*
+ * For each process, by its index in the model: the known part of its time, and the verdict that it
+ * would have alone.
+ */
 struct scene {
 	struct model model;
 	struct process processes[1 + OTHERS];
@@ -25,7 +29,7 @@ struct scene {
 	struct kernel kernels[1 + OTHERS][2];
 	struct gpu gpu;
 	struct load loads[1 + OTHERS];
-	uint64_t from_ns[1 + OTHERS]; /* 0: nothing is known */
+	uint64_t from_ns[1 + OTHERS]; /* 0: unknown */
 	struct verdict verdicts[1 + OTHERS];
 };
 
@@ -50,7 +54,7 @@ static void judge(const struct company_times *times, const struct process *proce
 	*verdict = scene->verdicts[number_of(scene, process)];
 }
 
-/* All use one GPU, and gave it nothing to do for six of ten seconds. */
+/* All use one GPU, and left it without work for six of ten seconds. */
 static int begin(void **state)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
@@ -119,7 +123,7 @@ static void others_may_have_been_busy_in_its_idle_time(void **state)
 
 	scene->model.process_count = 2;
 	assert_idle(scene, 0.2, 101);
-	/* With another four seconds nothing is left. */
+	/* With four more seconds from another process none are left. */
 	scene->model.process_count = 3;
 	assert_idle(scene, 0, 102);
 }
@@ -133,7 +137,7 @@ static void what_is_not_known_of_others_is_not_idle(void **state)
 	assert_idle(scene, 0.1, 101);
 	scene->loads[1].proves = false;
 	assert_idle(scene, SHARE_UNKNOWN, 101);
-	/* It has begun just now. */
+	/* It has only just begun. */
 	scene->from_ns[1] = 0;
 	assert_idle(scene, SHARE_UNKNOWN, 101);
 	scene->processes[1].launches = 0;
@@ -181,12 +185,12 @@ static void strangers_prove_nothing(void **state)
 	scene->gpu.stranger = 77;
 	assert_idle(scene, SHARE_UNKNOWN, 77);
 	assert_string_equal(corrected(scene).beside.comm, "");
-	/* It is watched since. */
+	/* It has been watched since. */
 	scene->gpu.stranger = 101;
 	scene->model.process_count = 2;
 	scene->loads[1].launches = 0;
 	assert_idle(scene, 0.6, 0);
-	/* Beside one that is. */
+	/* Next to a process that is watched. */
 	scene->gpu.stranger = 77;
 	scene->loads[1].launches = 1;
 	assert_idle(scene, SHARE_UNKNOWN, 101);
@@ -220,13 +224,13 @@ static void a_rank_that_comes_late_is_awaited(void **state)
 	assert_awaited(scene, 0);
 	for (size_t i = 0; i < 3; i++)
 		give_collectives(scene, i, 1000 + i);
-	/* The one that waits for its GPU least. */
+	/* The process that waits for its GPU least. */
 	assert_awaited(scene, 102);
 	scene->verdicts[2].kind = VERDICT_GPU_BOUND;
 	assert_awaited(scene, 101);
 	scene->verdicts[1].kind = VERDICT_NO_WORK;
 	assert_awaited(scene, 101);
-	/* It was there for less than half of the time. */
+	/* It existed for less than half of the time. */
 	scene->processes[1].ended_ns = FROM + TIME / 2;
 	assert_awaited(scene, 0);
 }
@@ -274,7 +278,7 @@ static void who_hands_over_work_is_awaited(void **state)
 	assert_int_equal(corrected(scene).kind, VERDICT_OTHERS);
 	assert_int_equal(corrected(scene).awaited.pid, 101);
 	assert_false(corrected(scene).collectives);
-	/* A loader without work of its own for the GPU is a part of the program. */
+	/* A loader without GPU work of its own is part of the program. */
 	scene->processes[1].launches = 0;
 	assert_int_equal(corrected(scene).kind, VERDICT_HOST_BOUND);
 	scene->processes[1].launches = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Launches that last since another thread is in the driver, and those that last for another reason.
+// Launches that take long because another thread is in the driver, and those that do so for another
+// reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 static const struct stack launching = {.serial = 1}, loading = {.serial = 2}, allocating = {.serial = 3};
 
-/* 30 launches are held up by loads for 20 ms each. */
+/* 30 launches are each held up for 20 ms by loads. */
 static struct contention *add_pair(struct finding_case *c, size_t number)
 {
 	struct contention *pair = &c->profile.totals.contentions[number];
@@ -90,10 +91,10 @@ static void one_place_is_one_finding(void **state)
 	assert_true(finding__value(&c->list.items[0], "max") == 40 * MS);
 	assert_true(finding__value(&c->list.items[0], "thread") == 103);
 	assert_true(finding__value(&c->list.items[0], "ended_otherwise") == 5);
-	/* Another place is another one. */
+	/* Another call site is another finding. */
 	c->profile.totals.contentions[1].holder_stack = 14;
 	assert_int_equal(case__detect(c), 2);
-	/* So is another function of the same place. */
+	/* So is another function at the same call site. */
 	c->profile.totals.contentions[1].holder_stack = 12;
 	c->profile.totals.contentions[1].holder_row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
 	assert_int_equal(case__detect(c), 2);

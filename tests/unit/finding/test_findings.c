@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The core of findings: their table, texts, order, thresholds, and which rules are asked.
+// The core of findings: their table, texts, order, thresholds, and which rules are applied.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 
-/* Nothing that a broken counter comes to may overflow a text. */
+/* Not even the values of a broken counter overflow a text. */
 static void test_quantities_of_anything(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_quantities_of_anything(void **state)
 
 static struct findings *new_findings(void)
 {
-	const struct findings_options options = {.needs = NEEDS_ACCOUNT, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_PROFILE, .window_ns = GROWTH_WINDOW_NS};
 	struct findings *findings = findings__new(&options);
 
 	assert_non_null(findings);
@@ -281,7 +281,7 @@ static void test_order(void **state)
 	finding_list__clear(&list);
 }
 
-/* --- drawing --- */
+/* --- detection --- */
 
 static void test_nothing_of_nothing(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of copies: each with its healthy neighbours, which give none.
+// Findings about copies: each with similar healthy cases, which give none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,9 @@ static void small_copies(void **state)
 	case__free(c);
 }
 
-/* No bytes go faster than the link, in one copy or in many, whatever the time in calls says. */
+/*
+ * No bytes are faster than the link, in one copy or in many, whatever the time in calls suggests.
+ */
 static void batches_are_no_faster_than_the_link(void **state)
 {
 	struct finding_case *c = case__new();
@@ -87,11 +89,11 @@ static void batches_are_no_faster_than_the_link(void **state)
 	assert_true(is_close(finding->saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
 	assert_non_null(strstr(finding->assumption, "at 80 % of the nominal rate of the GPU's link"));
 	assert_true(finding->cost_ns - finding->saving_ns > 1048576000 / 10.0);
-	/* Large ones that were faster than that did not go over it. */
+	/* Large copies that were faster did not use the link. */
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 24, 4, US);
 	assert_int_equal(case__detect(c), 1);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
-	/* Slower ones tell more than the link. */
+	/* Slower copies measure more than the link. */
 	copy(&c->copies[1], 24, 4000, 4000 * US);
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].assumption, "at the rate of the largest synchronous copies"));
@@ -99,7 +101,7 @@ static void batches_are_no_faster_than_the_link(void **state)
 	case__free(c);
 }
 
-/* What it is about is all of them. */
+/* The finding covers all of them. */
 static void small_copies_of_several_kinds(void **state)
 {
 	struct finding_case *c = case__new();
@@ -115,7 +117,7 @@ static void small_copies_of_several_kinds(void **state)
 	assert_true(finding__value(&c->list.items[0], "kinds") == 2);
 	assert_true(finding__value(&c->list.items[0], "calls") == 201000);
 	assert_int_equal(c->list.items[0].cost_ns, 2010 * NS_PER_MS);
-	/* Of those to the host alone something could be told. */
+	/* Only the saving for those to the host is known. */
 	assert_true(is_close(c->list.items[0].saving_ns, 10e6 - 4 * 10e3));
 	c->profile.copy_count = 1;
 	assert_int_equal(case__detect(c), 1);
@@ -123,7 +125,10 @@ static void small_copies_of_several_kinds(void **state)
 	case__free(c);
 }
 
-/* Of a process whose copies are not all counted nothing is said that takes each of them, of another one it is. */
+/*
+ * If a process's copies are sampled, findings that need every copy are skipped for it, but not for
+ * others.
+ */
 static void sampled_copies_are_not_judged(void **state)
 {
 	struct finding_case *c = case__new();
@@ -164,7 +169,7 @@ static void small_asynchronous_copies(void **state)
 	case__free(c);
 }
 
-/* Where no copy is larger, the link's rate tells; without it nothing is promised. */
+/* Without larger copies the link's rate is used; if that is unknown no saving is given. */
 static void batches_at_the_links_rate(void **state)
 {
 	struct finding_case *c = case__new();
@@ -196,7 +201,7 @@ static void large_copies_and_sets_are_not_small(void **state)
 	/* Few. */
 	copy(&c->copies[0], 4, 999, 1000 * US);
 	assert_int_equal(case__detect(c), 0);
-	/* Many, but hardly any time. */
+	/* Many, but almost no time. */
 	copy(&c->copies[0], 4, 1, 1000 * US);
 	assert_int_equal(case__detect(c), 1);
 	c->copies[0].record.ns[4] = 499000 * US;
@@ -204,7 +209,7 @@ static void large_copies_and_sets_are_not_small(void **state)
 	case__free(c);
 }
 
-/* Of results: they come when what was queued before is done. */
+/* Copies of results take until the work queued before is done. */
 static void small_copies_that_wait_for_kernels(void **state)
 {
 	struct finding_case *c = case__new();
@@ -218,7 +223,7 @@ static void small_copies_that_wait_for_kernels(void **state)
 	case__free(c);
 }
 
-/* Sites know no sizes: one is pointed at only where most of the time is that of small copies. */
+/* Sites have no sizes: one is named only if most of its time is that of small copies. */
 static void small_copies_have_a_place(void **state)
 {
 	struct finding_case *c = case__new();
@@ -245,7 +250,7 @@ static void small_copies_have_a_place(void **state)
 	copy(copies, 20, 20000, 100 * US);
 	assert_int_equal(case__detect(c), 1);
 	assert_null(c->list.items[0].stack);
-	/* Asynchronous ones are in sites of their own. */
+	/* Asynchronous copies have their own sites. */
 	c->copies[0].record = (struct copy_size_record){0};
 	c->copies[0].key.async = 1;
 	copy(copies, 12, 100000, 10 * US);
@@ -313,7 +318,7 @@ static void pageable_copies(void **state)
 	assert_true(finding__value(finding, "to_host_bandwidth") == 1024.0 * MIB);
 	assert_true(finding__value(finding, "to_host_bytes") == 1024.0 * MIB);
 	assert_ptr_equal(finding->stack, &somewhere);
-	/* Nothing tells how fast they could be. */
+	/* Their achievable speed is unknown. */
 	assert_false(finding->has_saving);
 	c->totals[0].row = (uint16_t)api__find("cuMemcpyHtoDAsync_v2", API_NEWEST);
 	c->sites[0].row = c->totals[0].row;
@@ -325,7 +330,9 @@ static void pageable_copies(void **state)
 	case__free(c);
 }
 
-/* How long it takes to put them on a stream is no rate; waits tell a least one, where they covered no others. */
+/*
+ * The time to queue them gives no rate; waits give a lower bound, if they covered no other copies.
+ */
 static void asynchronous_pageable_copies(void **state)
 {
 	struct finding_case *c = pageable();
@@ -345,11 +352,11 @@ static void asynchronous_pageable_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
 	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
-	/* Pinned ones may be those that the waits covered. */
+	/* The waits may have covered the pinned ones. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
 	assert_int_equal(case__detect(c), 1);
 	assert_null(strstr(c->list.items[0].evidence, "GiB/s"));
-	/* Synchronous ones beside them have one. */
+	/* Synchronous pageable copies beside them do have a rate. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
@@ -364,22 +371,22 @@ static void pinned_copies_beside_pageable_ones(void **state)
 
 	(void)state;
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 16);
-	/* What says nothing of them: put on streams alone, or into graphs. */
+	/* Copies that say nothing about the rate: those only queued on streams, or in graphs. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
 	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies;"));
-	/* 4 GiB in a quarter of a second. Of the other direction nothing is known. */
+	/* 4 GiB in a quarter of a second. The other direction is unknown. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
-	/* That one as well. */
+	/* The other direction as well. */
 	add_totals(c, "cuMemcpyDtoH_v2", COPY_D2H, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 4);
 	assert_int_equal(case__detect(c), 1);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9 + 0.75e9));
 	case__free(c);
 }
 
-/* Small pinned copies tell no rate; asynchronous ones that waits have covered tell one at least. */
+/* Small pinned copies give no rate; asynchronous ones covered by waits give a lower bound. */
 static void asynchronous_copies_beside_pageable_ones(void **state)
 {
 	struct finding_case *c = pageable();
@@ -390,7 +397,7 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
-	/* At least a rate that the pageable ones reach, too: waited for long after. */
+	/* A lower bound that the pageable ones reach, too: the wait came long after. */
 	c->process.covered[COPY_H2D].ns = NS_PER_S;
 	assert_int_equal(case__detect(c), 1);
 	assert_false(c->list.items[0].has_saving);
@@ -418,10 +425,10 @@ static void pageable_copies_beside_the_link(void **state)
 	c->process.gpus = own;
 	c->process.gpu_count = 3;
 	assert_int_equal(case__detect(c), 1);
-	/* The slower one: 8 GiB/s are four fifths of it. */
+	/* The slower reference: 8 GiB/s is four fifths of it. */
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 10240.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9 + 0.875e9));
-	/* A link that is no faster: nothing is saved. */
+	/* A link that is no faster: nothing to save. */
 	gpus[0].link_bytes_per_second = 1;
 	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 0);
@@ -437,7 +444,7 @@ static void pinned_copies_are_no_finding(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, 0, 400, 4096 * MIB, 2 * NS_PER_S);
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE | TALLY_CAPTURED, 400, 4096 * MIB, 2 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
-	/* Few bytes; or hardly any time. */
+	/* Few bytes, or almost no time. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 63 * MIB, 2 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
 	c->totals[3].bytes = 65 * MIB;
@@ -489,11 +496,11 @@ static void redundant_copies(void **state)
 	assert_true(finding__value(finding, "to_device") == 300);
 	assert_true(finding__value(finding, "to_host_bytes") == 100.0 * MIB);
 	assert_true(finding__value(finding, "most_repeats") == 300);
-	/* Of one range it is about that. */
+	/* If one range repeats, the finding names it. */
 	c->profile.totals.repeats[1] = (struct time_totals){0};
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "cuMemcpyHtoD_v2 of 1.0 MiB");
-	/* Few; or hardly any time. */
+	/* Few, or almost no time. */
 	c->profile.totals.repeats[0].calls = 5;
 	c->profile.totals.repeats[1].calls = 4;
 	assert_int_equal(case__detect(c), 0);

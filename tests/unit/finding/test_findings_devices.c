@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of devices: memory that does not suffice, unequal work, graphs made anew; and sound neighbours of these.
+// Findings about devices: too little memory, unequal work, graphs made anew; and similar healthy
+// cases.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +100,10 @@ static void test_oom(void **state)
 	run__end(&m.run);
 }
 
-/* Without NVML's word, or where the device was not full when it was asked, nobody is said to hold it. */
+/*
+ * Without data from NVML, or if the device was not full at its reading, no process is named as the
+ * holder.
+ */
 static void test_oom_without_holders(void **state)
 {
 	struct machine m;
@@ -113,7 +117,7 @@ static void test_oom_without_holders(void **state)
 	finding = run__only(&m.run, "oom");
 	assert_string_equal(finding->evidence, "1 call failed for want of memory, cuMemAlloc_v2 "
 					       "(cudaErrorMemoryAllocation); the process has 0 bytes allocated on devices");
-	/* Of the host's memory. */
+	/* Host memory. */
 	m.failures[0][0] = no_memory("cudaMallocHost", 1);
 	m.gpus[0].used_bytes = 79 * GIB;
 	run__sample(&m.run, 2);
@@ -128,7 +132,7 @@ static void test_oom_without_holders(void **state)
 
 /* --- oom-near --- */
 
-/* As of the second, by NVML: what the first process and all have of GPU 0. */
+/* NVML's values at this second: the memory on GPU 0 of the first process, and of all processes. */
 static void use_memory(struct machine *m, double seconds, uint64_t own, uint64_t all)
 {
 	m->process_gpus[0][0].used_bytes = own;
@@ -165,19 +169,22 @@ static void test_oom_near(void **state)
 	run__set(&m.run, "oom-near=3%");
 	run__finds_nothing(&m.run);
 	run__set(&m.run, "oom-near=5%");
-	/* Somebody else takes it. */
+	/* Another process takes it. */
 	for (int t = 101; t <= 200; t++)
 		use_memory(&m, t, 60 * GIB, 75 * GIB + (uint64_t)(t - 100) * 40 * MIB);
 	finding = run__only(&m.run, "oom-near");
 	assert_int_equal(finding->pid, 0);
 	assert_non_null(strstr(finding->evidence, "and somebody took "));
-	/* Its instances would be told instead. */
+	/* Its instances would be reported instead. */
 	m.gpus[0].divided = true;
 	run__finds_nothing(&m.run);
 	run__end(&m.run);
 }
 
-/* Piece by piece as the program goes on; then it holds still, which does not undo it, until the window has passed. */
+/*
+ * It grows step by step as the program goes on. Then it stays constant, which changes nothing until
+ * the window has passed.
+ */
 static void test_oom_near_by_and_by(void **state)
 {
 	struct machine m;
@@ -187,7 +194,7 @@ static void test_oom_near_by_and_by(void **state)
 	machine__begin(&m, 1);
 	for (int t = 0; t <= 40; t++) {
 		m.processes[0].launches = (uint64_t)t * 1000;
-		/* In twenty of the steps, a gibibyte each. */
+		/* In twenty of the steps, one GiB each. */
 		use_memory(&m, t, 58 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB, 59 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB);
 	}
 	finding = run__only(&m.run, "oom-near");
@@ -209,7 +216,10 @@ static void test_oom_near_by_and_by(void **state)
 	run__end(&m.run);
 }
 
-/* The first steps of a training take what all need, and come and go in it. */
+/*
+ * The first steps of a training allocate what all steps need; other memory comes and goes within
+ * them.
+ */
 static void test_first_steps(void **state)
 {
 	struct machine m;
@@ -226,14 +236,14 @@ static void test_first_steps(void **state)
 	run__end(&m.run);
 }
 
-/* A server takes nearly all at its start, at once or by and by, and holds still. */
+/* A server takes nearly everything at its start, at once or gradually, and then stays constant. */
 static void test_server_holds_still(void **state)
 {
 	struct machine m;
 
 	(void)state;
 	machine__begin(&m, 1);
-	/* However little may have been taken lately: it was nothing. */
+	/* Even with a threshold of 0 %: it took nothing lately. */
 	run__set(&m.run, "oom-near.growth=0%");
 	for (int t = 0; t <= 100; t++) {
 		use_memory(&m, t, 76 * GIB, 78 * GIB);
@@ -242,7 +252,7 @@ static void test_server_holds_still(void **state)
 	run__end(&m.run);
 	machine__begin(&m, 1);
 	for (int t = 0; t <= 150; t++) {
-		/* The last of it comes before it is known that it grew all the time. */
+		/* The last part is taken before the growth has lasted long enough to be known. */
 		uint64_t own = t < 40 ? (uint64_t)t * 2 * GIB : 78 * GIB;
 
 		use_memory(&m, t, own, own + GIB);
@@ -280,21 +290,21 @@ static void test_unequal_devices(void **state)
 	run__set(&m.run, "device-imbalance=1.6");
 	run__finds_nothing(&m.run);
 	run__set(&m.run, "device-imbalance=1.2");
-	/* About the same. */
+	/* About equal. */
 	work(&m.devices[0][0], 11900, GIB);
 	run__finds_nothing(&m.run);
 	work(&m.devices[0][0], 10000, GIB);
 	work(&m.devices[0][1], 11999, GIB + GIB / 10);
 	run__finds_nothing(&m.run);
-	/* There for something else. */
+	/* The device is used for something else. */
 	work(&m.devices[0][0], 100000, 0);
 	work(&m.devices[0][1], 10000, 0);
 	run__finds_nothing(&m.run);
-	/* Too few to say. */
+	/* Too few to judge. */
 	work(&m.devices[0][0], 999, 0);
 	work(&m.devices[0][1], 500, 0);
 	run__finds_nothing(&m.run);
-	/* Equal launches, unequal bytes; of little it is no matter. */
+	/* Equal launches, unequal bytes; small amounts do not matter. */
 	work(&m.devices[0][0], 10000, 3 * GIB);
 	work(&m.devices[0][1], 10000, 2 * GIB);
 	finding = run__only(&m.run, "device-imbalance");
@@ -309,7 +319,7 @@ static void test_unequal_devices(void **state)
 	run__end(&m.run);
 }
 
-/* Two ranks, on a device each, the second making fewer launches. */
+/* Two ranks with one device each; the second makes fewer launches. */
 static void begin_ranks(struct machine *m)
 {
 	machine__begin(m, 2);
@@ -332,7 +342,7 @@ static void test_unequal_ranks(void **state)
 	assert_string_equal(finding->evidence, "process 12 made launches at 1,500/s, process 13 1,000/s: 1.50 times as "
 					       "many; 2 that do the same work were compared");
 	assert_true(number_of(finding, "least_pid") == 13);
-	/* A rank that ended a little earlier made as many in a second. */
+	/* A rank that ended a little earlier made as many per second. */
 	m.processes[1].ended = true;
 	m.processes[1].ended_ns = RUN_BEGAN + 7 * NS_PER_S;
 	run__finds_nothing(&m.run);
@@ -354,7 +364,7 @@ static void test_unequal_ranks(void **state)
 	m.devices[1][0].device = 0;
 	work(&m.devices[1][1], 0, 0);
 	assert_int_equal(run__count(&m.run, "device-imbalance"), 1);
-	/* Whether that is the same one is not known. */
+	/* Whether it is the same GPU is unknown. */
 	m.run.model.gpu_count = 0;
 	run__finds_nothing(&m.run);
 	run__end(&m.run);
@@ -371,7 +381,7 @@ static void test_no_ranks(void **state)
 	run__finds_nothing(&m.run);
 	strcpy(m.processes[1].comm, "train");
 	assert_int_equal(run__count(&m.run, "device-imbalance"), 1);
-	/* Another one of the same name. */
+	/* Another program of the same name. */
 	m.kernels[1][0].name = (char *)"conv";
 	run__finds_nothing(&m.run);
 	m.kernels[1][0].name = (char *)"gemm";
@@ -408,7 +418,7 @@ static void make_graphs(struct process *process, uint64_t graphs, uint64_t launc
 						.ns = graphs * 200000};
 	functions[3] = (struct function_totals){
 		.row = row_of("cuGraphExecDestroy"), .kind = GRAPH_DESTROY_EXEC, .calls = graphs, .ns = graphs * 10000};
-	/* Neither is part of it. */
+	/* Neither function is part of it. */
 	functions[4] = (struct function_totals){
 		.row = row_of("cuGraphLaunch"), .calls = launches, .ns = launches * 1000000};
 	functions[5] = (struct function_totals){
@@ -427,7 +437,7 @@ static void test_recapture(void **state)
 
 	(void)state;
 	run__begin(&run, &process, 1);
-	/* All of it between two samples. */
+	/* All of it happened between two samples. */
 	make_graphs(&process, 100, 200);
 	run.model.now_ns = RUN_BEGAN + NS_PER_S;
 	finding = run__only(&run, "graph-recapture");
@@ -439,13 +449,13 @@ static void test_recapture(void **state)
 		"100 executable graphs were instantiated (200 us each) and 100 streams captured, for 200 graph launches: "
 		"2.00 of each graph; captures took 1.0 ms, instantiations 20.0 ms, destroying graphs 1.0 ms: 2.2 % of the "
 		"time");
-	/* Sampled in between. */
+	/* A sample was taken in between. */
 	make_graphs(&process, 50, 100);
 	run__sample(&run, 0.5);
 	make_graphs(&process, 100, 200);
 	run__sample(&run, 1);
 	assert_int_equal(run__count(&run, "graph-recapture"), 1);
-	/* Launched often enough, or of no matter. */
+	/* Launched often enough, or too little to matter. */
 	make_graphs(&process, 100, 401);
 	run__finds_nothing(&run);
 	make_graphs(&process, 100, 400);
@@ -455,7 +465,7 @@ static void test_recapture(void **state)
 	run__end(&run);
 }
 
-/* Graphs of many sizes are made at the start, and launched from then on, as inference servers do. */
+/* Graphs of many sizes are made at the start and launched afterwards, as inference servers do. */
 static void test_captured_at_start(void **state)
 {
 	struct function_totals functions[6];

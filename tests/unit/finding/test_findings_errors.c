@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of failed calls, and of waits that are missing: each with its healthy neighbours, which give none.
+// Findings about failed calls and missing waits: each with similar healthy cases, which give none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void unchecked_errors(void **state)
 		.key = {.row = row_of("cuMemcpyHtoD_v2"), .code = 1},
 		.record = {.calls = 3, .launches = 40, .stack = 5},
 	};
-	/* Nothing was launched after it; one that the table does not have. */
+	/* Nothing was launched after it; or the table does not have the function. */
 	c->ignored[1] = (struct profile_ignored){.key = {.row = row_of("cuMemAlloc_v2"), .code = 2},
 						 .record = {.calls = 9}};
 	c->ignored[2] = (struct profile_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
@@ -83,7 +83,10 @@ static struct finding_case *unavailable_case(void)
 {
 	struct finding_case *c = case__new();
 
-	/* The program ignores it, and asks again and again: what would be two findings more. */
+	/*
+	 * The program ignores the error and retries again and again, which would be two more
+	 * findings.
+	 */
 	add_failure(c, "cuMemAlloc_v2", 3, 900, 2 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuInit", 100, 1, NS_PER_S, NS_PER_S);
 	c->ignored[0] = (struct profile_ignored){
@@ -114,7 +117,7 @@ static void no_device(void **state)
 	case__free(c);
 }
 
-/* Each code has a cause of its own. */
+/* Each code has its own cause. */
 static void causes_by_code(void **state)
 {
 	static const struct {
@@ -147,7 +150,10 @@ static void causes_by_code(void **state)
 	}
 }
 
-/* What succeeded had a driver; an error of another sort, and one that came first, say nothing of it. */
+/*
+ * A successful call had a driver; an error of another kind, or an earlier one, says nothing about
+ * it.
+ */
 static void available(void **state)
 {
 	struct finding_case *c = unavailable_case();
@@ -165,7 +171,7 @@ static void available(void **state)
 	case__free(c);
 }
 
-/* Whether launches have succeeded is not looked at without an account. */
+/* Without a profile, launches are not checked for success. */
 static void launches_without_an_profile(void **state)
 {
 	struct finding_case *c = unavailable_case();
@@ -209,7 +215,7 @@ static void sticky_error(void **state)
 		.row = row_of("cuStreamSynchronize"),
 	};
 	c->process.site_count = 2;
-	/* What follows from it is no storm of its own. */
+	/* Its consequences are not a storm of their own. */
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "sticky-error");
@@ -218,7 +224,7 @@ static void sticky_error(void **state)
 	assert_true(finding__value(finding, "calls") == 801);
 	assert_true(finding__value(finding, "since") == 8e9);
 	assert_ptr_equal(finding->stack, &somewhere);
-	/* It failed at two places: which was the first is not known. */
+	/* It failed at two call sites: which was first is unknown. */
 	c->sites[2] = (struct call_site){
 		.stack = &elsewhere,
 		.kind = SITE_FAILURE,
@@ -259,7 +265,7 @@ static void error_storm(void **state)
 	assert_true(finding__value(finding, "most_share") == 0.25);
 	assert_string_equal(finding->evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemcpyHtoD_v2 with "
 					       "CUDA_ERROR_INVALID_VALUE, 900 times (25.0 % of its calls)");
-	/* Half is not most. Of frees the counts do not have those of no address. */
+	/* Half is not most. The counts leave out frees of a null address. */
 	c->failures[0].count = 450;
 	c->failures[1].count = 550;
 	assert_int_equal(case__detect(c), 1);
@@ -269,7 +275,7 @@ static void error_storm(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].evidence, "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
 						       "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
-	/* The account has all calls of both. */
+	/* The profile has all calls of both. */
 	c->process.profile = &c->profile;
 	case__add_durations(&c->functions[0], "cuMemFree_v2", 2200, US);
 	c->profile.function_count = 1;
@@ -277,7 +283,7 @@ static void error_storm(void **state)
 	assert_true(finding__value(&c->list.items[0], "most_share") == 0.25);
 	c->process.profile = NULL;
 	c->process.failure_count = 2;
-	/* Few, however fast; many, but slowly. */
+	/* Few, however fast; or many, but slowly. */
 	c->failures[0].count = 60;
 	c->failures[1].count = 39;
 	assert_int_equal(case__detect(c), 0);
@@ -325,7 +331,7 @@ static void missing_sync(void **state)
 	assert_true(finding__value(finding, "freed_in_flight") == 2);
 	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
 	assert_ptr_equal(finding->stack, &somewhere);
-	/* Of one sort it is about that call. */
+	/* If all are of one kind, the finding names that call. */
 	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy = c->profile.inflight_at_exit[0] = 0;
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "cuEventSynchronize");
@@ -365,7 +371,10 @@ static void add_missing_site(struct finding_case *c, const char *function, uint6
 	};
 }
 
-/* NCCL destroys its streams and frees its memory; the program has waited for what it wants of it. */
+/*
+ * NCCL destroys its streams and frees its memory; the program has waited for the results that it
+ * needs.
+ */
 static void teardown_of_nccl_misses_nothing(void **state)
 {
 	struct finding_case *c = case__new();
@@ -386,7 +395,7 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	add_missing_site(c, "cuStreamDestroy_v2", 6, 2, 9);
 	add_missing_site(c, "cuMemFreeHost", 5, 2, 8);
 	assert_int_equal(case__detect(c), 0);
-	/* What the program does beside that is found, and where. */
+	/* The program's own omissions beside that are found, with their call sites. */
 	totals->destroyed_busy++;
 	totals->freed_busy++;
 	totals->freed_busy_bytes += 4096;
@@ -400,14 +409,14 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	assert_true(finding__value(finding, "destroyed_busy") == 1);
 	assert_true(finding__value(finding, "freed_in_flight") == 1);
 	assert_true(finding__value(finding, "freed_in_flight_bytes") == 4096);
-	/* Without stacks nobody can tell. */
+	/* Without stacks the two cannot be distinguished. */
 	c->profile.stack_count = 0;
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "calls") == 9);
 	case__free(c);
 }
 
-/* An event that nobody records is a mistake wherever it is made. */
+/* An event that is never recorded is a mistake wherever the wait is. */
 static void waits_of_nccl_count(void **state)
 {
 	struct finding_case *c = case__new();
@@ -423,7 +432,7 @@ static void waits_of_nccl_count(void **state)
 	case__free(c);
 }
 
-/* Each of them alone is one; what is not there is not spoken of. */
+/* Each is a finding alone; the text does not mention absent ones. */
 static void each_missing_wait_is_a_finding(void **state)
 {
 	struct finding_case *c = case__new();
@@ -441,7 +450,7 @@ static void each_missing_wait_is_a_finding(void **state)
 	}
 	c->profile.inflight_at_exit[0] = 1;
 	assert_int_equal(case__detect(c), 1);
-	/* No call: it is the process's end. */
+	/* No call: the process ended. */
 	assert_null(c->list.items[0].subject);
 	case__free(c);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings drawn from lists as long as a program can make them: time is to grow with their length, not with its square.
+// Findings from lists as long as a program can make them: time must grow with their length, not
+// with its square.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,10 @@ static void *allocate(size_t count, size_t size)
 
 /* --- leaks --- */
 
-/* Of each stack there are four call sites, as many as the map has room for, and most that was allocated there was freed. */
+/*
+ * Each stack has four call sites, as many as the map can hold, and most of what was allocated there
+ * was freed.
+ */
 static void leak(size_t stack_count, size_t size_count)
 {
 	struct stack *stacks = allocate(stack_count, sizeof(*stacks));
@@ -87,7 +91,9 @@ static void leaks_at_ten_thousands_of_sites(void **state)
 
 /* --- other rules --- */
 
-/* Sizes of one function that do not churn take most time, and those that do come after them. */
+/*
+ * Sizes of one function that are not churned take most of the time; churned ones come after them.
+ */
 static void churn(size_t size)
 {
 	struct profile profile = {.sizes = allocate(size, sizeof(*profile.sizes)), .size_count = size};
@@ -105,7 +111,10 @@ static void churn(size_t size)
 
 #define SEQUENCE 4096
 
-/* A thread that repeats a sequence of 4,096 kernels, and sites of other kernels that are launched more often. */
+/*
+ * A thread that repeats a sequence of 4,096 kernels, and sites of other kernels that are launched
+ * more often.
+ */
 static void launch_at_sites(size_t size)
 {
 	struct thread_profile thread = {
@@ -151,7 +160,7 @@ static void launch_at_sites(size_t size)
 	free(sites);
 }
 
-/* All have run out of memory, and each has seen all GPUs. */
+/* All processes have run out of memory, and each has seen all GPUs. */
 static void run_out_of_memory(size_t size)
 {
 	struct process *processes = allocate(size, sizeof(*processes));
@@ -197,7 +206,7 @@ static void rules_of_long_lists(void **state)
 
 /* --- memleak --- */
 
-/* Two live allocations at each stack, and most that was allocated there was freed. */
+/* Two live allocations at each stack; most of what was allocated there was freed. */
 static void print_leaks(size_t count, bool ended, bool each)
 {
 	const struct memleak_options options = {.show_allocations = each};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of memory that is churned or left unused, and neighbours of these that are sound.
+// Findings about memory that is churned or left unused, and similar healthy cases.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void test_churn(void **state)
 			    "1,000 times 1.0 GiB were allocated by cudaMalloc (412 us each) and 1,000 times freed "
 			    "(23.0 us each), at most 1 live at a time; that took 435 ms, 21.7 % of the 2.0 s that were "
 			    "watched");
-	/* But the first allocation. */
+	/* All but the first allocation. */
 	assert_int_equal(finding->cost_ns, 435000000 - 412000);
 	assert_true(fabs(finding->share - 0.217294) < 1e-9);
 	/* All but the first pair. */
@@ -40,7 +40,7 @@ static void test_churn(void **state)
 	assert_int_equal((int)number_of(finding, "allocations"), 1000);
 	assert_true(number_of(finding, "size") == (double)GIB);
 	assert_true(number_of(finding, "free_mean") == 23000);
-	/* The first allocation made the context: that is not churn. */
+	/* The first allocation created the context: that is not churn. */
 	sizes[0].record.allocation_ns += 220 * NS_PER_MS;
 	sizes[0].record.first_took_ns += 220 * NS_PER_MS;
 	finding = run__only(&run, "alloc-churn");
@@ -49,7 +49,7 @@ static void test_churn(void **state)
 	run__end(&run);
 }
 
-/* One finding for each function; of several sizes the one that took most time is told. */
+/* One finding per function; with several sizes it shows the one that took most time. */
 static void test_churn_of_several_sizes(void **state)
 {
 	struct profile_size sizes[] = {
@@ -99,12 +99,12 @@ static void test_no_churn(void **state)
 	sizes[0] = size_of("cudaMalloc", MIB, 100, 100, 100);
 	profile.size_count = 1;
 	run__finds_nothing(&run);
-	/* The same in nine steps: each place is filled nine times. In ten it is churn. */
+	/* The same in nine steps: each buffer is refilled nine times. With ten it is churn. */
 	sizes[0] = size_of("cudaMalloc", MIB, 900, 900, 100);
 	run__finds_nothing(&run);
 	sizes[0] = size_of("cudaMalloc", MIB, 1000, 1000, 100);
 	assert_int_equal(run__count(&run, "alloc-churn"), 1);
-	/* What it costs is next to nothing. */
+	/* It costs almost nothing. */
 	run.model.now_ns = RUN_BEGAN + 60 * NS_PER_S;
 	run__finds_nothing(&run);
 	run__set(&run, "alloc-churn=0.1%");
@@ -114,7 +114,7 @@ static void test_no_churn(void **state)
 	run__end(&run);
 }
 
-/* The place is told where it allocated this size and no other, and how much of it. */
+/* The call site is named if it allocated only this size, with its share. */
 static void test_churn_has_a_place(void **state)
 {
 	static const struct stack stacks[2] = {{.serial = 1}, {.serial = 2}};
@@ -164,7 +164,7 @@ static void test_unused_pool(void **state)
 	}
 	run__finds_nothing(&run);
 	expect_trend(&run, "fragmentation", 1, 1, 39);
-	/* What there was at its lowest decides it already. */
+	/* The lowest value already decides it. */
 	run__set(&run, "fragmentation=90%");
 	run__finds_nothing(&run);
 	expect_trend(&run, "fragmentation", 1, 0, 0);
@@ -186,7 +186,7 @@ static void test_unused_pool(void **state)
 	run__end(&run);
 }
 
-/* A pool that each step fills and empties: at some readings it is in use. */
+/* A pool that each step fills and empties: it is in use at some readings. */
 static void test_pool_in_use(void **state)
 {
 	struct pool_totals pool = {.handle = 0x10, .reserved = 10 * GIB};
@@ -202,7 +202,7 @@ static void test_pool_in_use(void **state)
 		run__sample(&run, t);
 	}
 	run__finds_nothing(&run);
-	/* It is not any more. */
+	/* It is no longer in use. */
 	for (int t = 121; t <= 181; t++) {
 		pool.used = 0;
 		run__sample(&run, t);
@@ -227,7 +227,7 @@ static void test_unmapped(void **state)
 	assert_string_equal(finding->subject, "physical memory that is mapped nowhere");
 	assert_string_equal(finding->evidence, "of 1.0 GiB that were created at least 768.0 MiB (75.0 %) were mapped "
 					       "nowhere and so not used for 60.0 s, at each of 61 readings");
-	/* PyTorch's expandable segments: all is mapped. */
+	/* PyTorch's expandable segments: everything is mapped. */
 	process.memory[MEMORY_MAPPED].live_bytes = GIB;
 	run__sample(&run, 61);
 	run__finds_nothing(&run);

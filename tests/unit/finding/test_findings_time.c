@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of where threads wait and what else takes their time: each with its healthy neighbours, which give none.
+// Findings about where threads wait and what else takes their time: each with similar healthy
+// cases, which give none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static void sync_after_every_launch(void **state)
 	thread->launches = 20000;
 	thread->single_waits = totals(20000, 4 * NS_PER_S);
 	thread->time[TIME_WAIT] = thread->single_waits;
-	/* The one with the most time is of long waits, as of another thread. */
+	/* The site with the most time has long waits, such as another thread's. */
 	c->sites[0] = (struct call_site){
 		.stack = &elsewhere,
 		.kind = SITE_WAIT,
@@ -46,14 +47,17 @@ static void sync_after_every_launch(void **state)
 	assert_true(finding__value(finding, "mean") == 200 * US);
 	assert_int_equal(finding->saving_ns, 36 * NS_PER_S / 10);
 	assert_ptr_equal(finding->stack, &somewhere);
-	/* Where the thread does nothing besides, little can go on at the same time: what waits cost for themselves. */
+	/* If the thread does little else, little can overlap: only the waits' own cost counts. */
 	thread->latest_ns = thread->first_ns + 4 * NS_PER_S + 100 * NS_PER_S / 1000;
 	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 100 * NS_PER_S / 1000 + 20000 * EMPTY_WAIT_NS);
 	case__free(c);
 }
 
-/* Waits before which launches may be missing are as the others: single ones to the half. */
+/*
+ * Waits before which launches may have been missed are split like the others: here half of them
+ * count as single ones.
+ */
 static void waits_after_unwatched_launches(void **state)
 {
 	struct finding_case *c = case__new();
@@ -85,7 +89,7 @@ static void busy_gpus_are_waited_for(void **state)
 	thread->single_waits = totals(0, 0);
 	thread->batch_waits = totals(200, 9 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
-	/* Short, but hardly any time, or hardly any of them. */
+	/* Short, but almost no time, or almost no waits. */
 	thread->batch_waits = totals(0, 0);
 	thread->single_waits = totals(20000, NS_PER_S * 9 / 10);
 	assert_int_equal(case__detect(c), 0);
@@ -117,7 +121,10 @@ static void sync_stall(void **state)
 	assert_true(finding__value(finding, "waits") == 15000);
 	assert_true(finding__value(finding, "without_launch") == 5000);
 	assert_true(finding__value(finding, "after_several_ns") == 2e9);
-	/* Once in 16 launches at most; those that were waited for one by one are another matter. */
+	/*
+	 * At most once in 16 launches; launches that were waited for one by one are a different
+	 * finding.
+	 */
 	thread->launches = 16 * 15000;
 	assert_int_equal(case__detect(c), 1);
 	thread->launches = 17 * 15000;
@@ -152,7 +159,7 @@ static void many_threads_are_four_findings(void **state)
 	case__free(c);
 }
 
-/* A share is of the time from the thread's first call, or the probes, to its latest call. */
+/* Shares refer to the time from the thread's first call, or the attach, to its latest call. */
 static void shares_are_of_active_times(void **state)
 {
 	struct finding_case *c = case__new();
@@ -182,7 +189,7 @@ static void implicit_sync(void **state)
 	thread->launches = 3000;
 	thread->implicit[IMPLICIT_FREE] = totals(1000, NS_PER_S);
 	thread->implicit[IMPLICIT_COPY] = totals(500, NS_PER_S / 2);
-	/* In stream order, or of another sort: neither is what waited. */
+	/* In stream order, or of another kind: neither is the call that waited. */
 	case__add_durations(&c->functions[0], "cuMemcpyDtoHAsync_v2", 1000, 5000 * US);
 	case__add_durations(&c->functions[1], "cuMemFreeAsync", 1000, 4000 * US);
 	case__add_durations(&c->functions[2], "cuMemFree_v2", 1000, 1000 * US);
@@ -204,7 +211,7 @@ static void implicit_sync(void **state)
 	assert_true(finding__value(finding, "copy_ns") == 5e8);
 	assert_int_equal(finding->saving_ns, NS_PER_S * 3 / 2);
 	assert_ptr_equal(finding->stack, &somewhere);
-	/* Loads cost, but nothing is saved by loading elsewhere. */
+	/* Loads cost time, but loading elsewhere saves nothing. */
 	thread->implicit[IMPLICIT_LOAD] = totals(50, NS_PER_S / 4);
 	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].cost_ns, NS_PER_S * 7 / 4);
@@ -212,7 +219,7 @@ static void implicit_sync(void **state)
 	case__free(c);
 }
 
-/* Of each sort it is the function that waits, and took most time, that is named. */
+/* For each kind, the finding names the waiting function that took most time. */
 static void implicit_waits_have_their_functions(void **state)
 {
 	static const struct {
@@ -244,7 +251,10 @@ static void implicit_waits_have_their_functions(void **state)
 	}
 }
 
-/* A thread that is as slow as its GPU, and asks for a result now and then: it has next to nothing to do meanwhile. */
+/*
+ * A thread that is as slow as its GPU, and reads a result now and then: it has almost nothing to do
+ * meanwhile.
+ */
 static void implicit_waits_that_save_nothing(void **state)
 {
 	struct finding_case *c = case__new();
@@ -255,7 +265,7 @@ static void implicit_waits_that_save_nothing(void **state)
 	assert_int_equal(case__detect(c), 0);
 	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
-	/* Other waits leave it no more of that. */
+	/* Other waits use up that remaining time. */
 	thread->time[TIME_LAUNCH].calls = 1;
 	thread->time[TIME_WAIT] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
 	assert_int_equal(case__detect(c), 0);
@@ -276,7 +286,7 @@ static void few_implicit_waits(void **state)
 	thread->implicit[IMPLICIT_COPY] = totals(0, 0);
 	thread->pending[IMPLICIT_COPY] = totals(9000, 5 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
-	/* First launches in which no load was seen are no loads. */
+	/* First launches without an observed load are not loads. */
 	thread->implicit[IMPLICIT_FIRST_LAUNCH] = totals(20, NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "slow first launches of kernels");
@@ -337,7 +347,7 @@ static void default_stream(void **state)
 		c->threads[i].legacy_launches = 1000;
 		c->threads[i].legacy_waits = totals(10, NS_PER_S);
 	}
-	/* One stream of all threads, and nobody in the way of another. */
+	/* One stream for all threads, and none blocks another. */
 	assert_int_equal(case__detect(c), 0);
 	c->threads[0].legacy_behind = 300;
 	c->threads[1].legacy_behind = 300;
@@ -345,12 +355,12 @@ static void default_stream(void **state)
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "default-stream");
 	assert_int_equal(finding->tid, 0);
-	/* Of the two that meet. */
+	/* The waits of the two that overlap. */
 	assert_int_equal(finding->cost_ns, 2 * NS_PER_S);
 	assert_int_equal(finding->saving_ns, NS_PER_S);
 	assert_true(finding__value(finding, "met_share") == 0.3);
 	assert_true(finding__value(finding, "threads") == 2);
-	/* Three that meet, of which no more than two at a time: what could run side by side are two. */
+	/* Three overlap, but at most two at a time: only two could run side by side. */
 	c->threads[2].legacy_behind = 300;
 	c->threads[2].first_ns = c->threads[1].latest_ns = BEGAN + 5 * NS_PER_S;
 	assert_int_equal(case__detect(c), 1);
@@ -359,7 +369,7 @@ static void default_stream(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(c->list.items[0].saving_ns, 2 * NS_PER_S);
 	c->threads[2].legacy_behind = 0;
-	/* Too few of all that they launch, or too few. */
+	/* Too small a share of their launches, or too few. */
 	c->threads[0].launches = 10000;
 	assert_int_equal(case__detect(c), 0);
 	c->threads[0].launches = c->threads[1].launches = 100;
@@ -383,7 +393,7 @@ static void chatty_getters(void **state)
 	(void)state;
 	case__add_durations(&c->functions[0], "cuPointerGetAttribute", 400000, US);
 	case__add_durations(&c->functions[1], "cudaGetDevice", 700000, US / 2);
-	/* These ask for errors, or change something. */
+	/* These query errors, or change something. */
 	case__add_durations(&c->functions[2], "cudaGetLastError", 10000000, US / 10);
 	case__add_durations(&c->functions[3], "cudaSetDevice", 10000000, US / 10);
 	c->profile.function_count = 4;

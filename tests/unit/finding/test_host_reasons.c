@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reasons why the GPU waits for threads: how places become kinds and lines, their order, whom a thread waits for, and what that costs
-// in a step.
+// Why the GPU waits for threads: how call sites become kinds and lines, their order, which thread
+// another one waits for, and the cost per step.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void merges_by_the_users_line(void **state)
 	assert_int_equal(reasons.items[0].ns, 55 * MS);
 	assert_int_equal(reasons.items[0].times, 6);
 	assert_int_equal(reasons.items[0].line->line, 31);
-	/* The stack of most of it. */
+	/* The stack with most of the time. */
 	assert_ptr_equal(reasons.items[0].stack, &computes);
 	assert_int_equal(reasons.items[1].line->line, 30);
 	assert_int_equal(reasons.ns, 65 * MS);
@@ -125,7 +125,10 @@ static void names_calls(void **state)
 	}
 }
 
-/* The kind with most time first, of all its lines; what has no line of the user's comes last. */
+/*
+ * The kind with the most time over all its lines comes first; places without a line of the user's
+ * code come last.
+ */
 static void ranks(void **state)
 {
 	struct host_place *places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
@@ -148,7 +151,7 @@ static void ranks(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* If two lines take about as much on the CPU, the one that launches more comes first. */
+/* If two lines take about the same CPU time, the one that launches more comes first. */
 static void launches_decide_between_lines(void **state)
 {
 	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
@@ -169,7 +172,10 @@ static void launches_decide_between_lines(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* Waits for another thread that submits, and whatever those do that are followed for its sake, are no time of its own. */
+/*
+ * Waits for another thread that submits are not its own time; nor is the time of threads that are
+ * followed only because of it.
+ */
 static void leaves_out_others(void **state)
 {
 	struct host_place *places = PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes}, {.ns = 10 * MS, .stack = &draws});
@@ -195,7 +201,10 @@ static void knows_pythons_queues(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* A pool's workers and who waits for them; below Python it is as likely one of its own locks. */
+/*
+ * A pool's workers and the threads that wait for them; below Python it may as well be one of
+ * Python's own locks.
+ */
 static void knows_conditions(void **state)
 {
 	STACK(waits, {.function = "futex_wait", .object = "libc.so.6"}, {.function = "___pthread_cond_wait", .object = "libc.so.6"},
@@ -235,7 +244,7 @@ static void knows_full_pipes(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* Where a server's threads, or those that hand them their work, are at sockets. */
+/* A server's threads, or those that hand them work, wait at sockets. */
 static void knows_who_awaits_requests(void **state)
 {
 	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, PYTHON("select", "/usr/lib/python3.11/selectors.py", 468), MAIN);
@@ -271,7 +280,7 @@ static void knows_who_awaits_requests(void **state)
 	}
 }
 
-/* Some of its time a program may wait for what it has asked for. */
+/* A program may wait for its own requests some of the time. */
 static void most_of_the_time(void **state)
 {
 	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, MAIN);
@@ -305,7 +314,7 @@ static void reports_limits_from_rivals(void **state)
 	assert_int_equal(host_reasons__rivals(&reasons.items[0], &rivals), 2);
 	assert_int_equal(host_reasons__rivals(&reasons.items[1], &rivals), 0);
 	host_reasons__clear(&reasons);
-	/* The group was kept from running for more than half of it. */
+	/* The group was throttled for more than half of it. */
 	host.limit_known = true;
 	host.limited_ns = 20 * MS + 1;
 	reasons = reasons_of(&host);
@@ -320,7 +329,7 @@ static void reports_limits_from_rivals(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* A queue that a thread feeds which waits for a lock, whose holder reads a file. */
+/* A queue whose feeding thread waits for a lock, whose holder reads a file. */
 static void follows_hops(void **state)
 {
 	struct host_place *main_places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
@@ -346,7 +355,7 @@ static void follows_hops(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* Two that wait for each other in turn, and one that is not followed. */
+/* Two threads that wait for each other in turn, and one that is not followed. */
 static void ends_hops(void **state)
 {
 	struct host_place *first = PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
@@ -411,7 +420,7 @@ static void nothing_is_known(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* --- in a step --- */
+/* --- cost per step --- */
 
 struct scene {
 	struct process process;
@@ -421,7 +430,7 @@ struct scene {
 	struct host_thread thread;
 };
 
-/* Steps of 10 ms in the fifty seconds that are steady, after ten of start. */
+/* Steps of 10 ms in the fifty steady seconds, after ten seconds of startup. */
 static struct scene *scene(void)
 {
 	struct scene *s = calloc(1, sizeof(*s));
@@ -461,7 +470,10 @@ static void is_near(double value, double expected)
 	assert_true(value > 0.97 * expected && value < 1.03 * expected);
 }
 
-/* Waits are counted by themselves, blocks by the scheduler; what was before the steady time is no part of either. */
+/*
+ * Waits are counted by themselves, blocks by the scheduler; neither includes time before the steady
+ * phase.
+ */
 static void costs_a_step(void **state)
 {
 	struct scene *s = scene();
@@ -478,7 +490,7 @@ static void costs_a_step(void **state)
 	s->process.site_count = 1;
 	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);
 	assert_int_equal(reasons.count, 3);
-	/* Half of the time: half of a step. Samples are no calls. */
+	/* Half of the time: half of a step. Samples are not calls. */
 	is_near(step_cost__ns(&reasons.cost, reasons.items[0].ns), 5 * MS);
 	assert_int_equal(reasons.items[0].calls, 0);
 	assert_int_equal(reasons.items[1].kind, HOST_LOCK);
@@ -490,7 +502,10 @@ static void costs_a_step(void **state)
 	free_scene(s);
 }
 
-/* Followed for the latter half of the steady time: that half has half of the steps, and of the calls. */
+/*
+ * Followed for the second half of the steady time, which has half of the steps and half of the
+ * calls.
+ */
 static void costs_a_step_of_what_was_followed(void **state)
 {
 	struct scene *s = scene();
@@ -513,7 +528,7 @@ static void costs_a_step_of_what_was_followed(void **state)
 	free_scene(s);
 }
 
-/* Who counts by marks is told when each was made, and which one counts. */
+/* A counter that uses marks gets the time of each mark, and which one applies. */
 static void reports_marks(void **state)
 {
 	struct scene *s = scene();
@@ -524,14 +539,14 @@ static void reports_marks(void **state)
 	assert_int_equal(marks.mark, 0);
 	assert_int_equal(marks.ns[0], RUN_BEGAN + 10 * NS_PER_S);
 	assert_int_equal(marks.ns[1], 0);
-	/* For too short a time yet. */
+	/* The time is still too short. */
 	steady__marks(&s->process, RUN_BEGAN + 11 * NS_PER_S, &marks);
 	assert_int_equal(marks.mark, -1);
 	assert_int_equal(marks.ns[0], RUN_BEGAN + 10 * NS_PER_S);
 	free_scene(s);
 }
 
-/* Nothing repeats: there is no cost in a step. */
+/* Nothing repeats: there is no cost per step. */
 static void without_steps(void **state)
 {
 	struct scene *s = scene();
@@ -546,7 +561,7 @@ static void without_steps(void **state)
 	free_scene(s);
 }
 
-/* A finding of the steady time says so, and what it costs in a step. */
+/* A finding of the steady time says so, and gives its cost per step. */
 static void finding_a_step(void **state)
 {
 	struct scene *s = scene();
@@ -562,7 +577,7 @@ static void finding_a_step(void **state)
 	assert_true(found->steady && found->step_ns);
 	is_near(found->share, 0.8);
 	is_near(found->a_step_ns, 8 * MS);
-	/* The start alone is no finding, however idle it was. */
+	/* Startup alone is no finding, however idle it was. */
 	s->process.profile->totals.queues[0].idle_ns = 0;
 	s->process.profile->threads[0].time[TIME_WAIT].ns = 20 * NS_PER_S;
 	assert_int_equal(run__count(&run, "host-bound"), 0);
@@ -570,7 +585,10 @@ static void finding_a_step(void **state)
 	free_scene(s);
 }
 
-/* What host-bound costs where NVML has called the GPU busy for so much, and waits took 14 % of the only thread's time. */
+/*
+ * The cost of host-bound if NVML calls the GPU busy for this share, and waits took 14 % of the only
+ * thread's time.
+ */
 static double cost_beside(uint32_t busy_percent)
 {
 	struct gpu gpu = {.busy_percent = busy_percent};
@@ -594,7 +612,7 @@ static double cost_beside(uint32_t busy_percent)
 	return share;
 }
 
-/* While the GPU holds the thread up it works, however little NVML tells of it. */
+/* While the GPU holds the thread up it is working, however low NVML's value is. */
 static void the_cost_is_no_more_than_the_gpu_leaves(void **state)
 {
 	(void)state;

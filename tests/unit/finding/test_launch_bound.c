@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The finding launch-bound, with its healthy neighbours, which give none.
+// The finding launch-bound, with similar healthy cases, which give none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,9 @@
 
 #include "finding_launches.h"
 
-/* 1.2 million launches of 4 us with 2 us between them, back to back, of three kernels: 7.2 of 10 s. */
+/*
+ * 1.2 million launches of 4 us with 2 us between them, back to back, of three kernels: 7.2 of 10 s.
+ */
 static struct finding_case *launching(void)
 {
 	struct finding_case *c = case__new();
@@ -61,7 +63,7 @@ static void launch_bound(void **state)
 	assert_true(finding__value(finding, "sequence_launches") == 3);
 	assert_true(finding__value(finding, "launch_rate") == 120000);
 	assert_true(finding__value(finding, "median_gap") > 1900 && finding__value(finding, "median_gap") < 2100);
-	/* Launches and gaps go, but for 2 us a kernel and 10 us for 33 of them. */
+	/* Launches and gaps are saved, except 2 us per kernel and 10 us for each 33 of them. */
 	saving = 1200000 * 6e3 - 1200000 * 2e3 - 1200000 / 32 * 10e3;
 	assert_true(finding->has_saving);
 	assert_true((double)finding->saving_ns > 0.99 * saving && (double)finding->saving_ns < 1.01 * saving);
@@ -78,7 +80,7 @@ static void launch_bound_without_a_sequence(void **state)
 	assert_null(c->list.items[0].subject);
 	assert_false(c->list.items[0].has_saving);
 	end(c);
-	/* Graphs are what is launched: they are no advice. */
+	/* The launches are of graphs already: no advice. */
 	c = launching();
 	process_steps__free(c->process.steps);
 	c->process.steps = NULL;
@@ -89,7 +91,7 @@ static void launch_bound_without_a_sequence(void **state)
 	end(c);
 }
 
-/* Of four launches one was watched: the finding is of all, as the watched ones were. */
+/* One in four launches was watched: the finding covers all, assuming the others were alike. */
 static void launches_that_were_not_watched_count(void **state)
 {
 	struct finding_case *c = launching();
@@ -114,7 +116,10 @@ static void launches_that_were_not_watched_count(void **state)
 	end(c);
 }
 
-/* What a thread did before its first call makes it no smaller: seconds of imports, say. */
+/*
+ * What a thread did before its first call does not reduce the finding: seconds of imports, for
+ * example.
+ */
 static void a_late_start_is_no_excuse(void **state)
 {
 	struct finding_case *c = launching();
@@ -132,7 +137,7 @@ static void a_late_start_is_no_excuse(void **state)
 	end(c);
 }
 
-/* The GPU has work enough: launches block until there is room. */
+/* The GPU has enough work: launches block until there is room. */
 static void full_queues_are_not_launch_bound(void **state)
 {
 	struct finding_case *c = launching();
@@ -144,7 +149,7 @@ static void full_queues_are_not_launch_bound(void **state)
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 700000, 60 * US);
 	assert_int_equal(case__detect(c), 0);
 	end(c);
-	/* From before the probes on, so that no launch was seen that found room. */
+	/* The queue was full before the probes came, so no launch was seen that found room. */
 	c = launching();
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1200000, 60 * US);
@@ -156,12 +161,12 @@ static void full_queues_are_not_launch_bound(void **state)
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1000, 2 * US);
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1000000, 12 * US);
 	assert_int_equal(case__detect(c), 0);
-	/* With launches that all are so slow it is the CPU. */
+	/* If all launches are that slow, the CPU is the reason. */
 	c->functions[0].time = (struct duration_record){0};
 	case__add_durations(&c->functions[0], "cuLaunchKernel", 1001000, 12 * US);
 	assert_int_equal(case__detect(c), 1);
 	end(c);
-	/* Another thread's launches are fast; this one's are not, and go on for 120,000. */
+	/* Another thread's launches are fast; this one's are slow, for 120,000 launches. */
 	c = launching();
 	c->threads[0].launches = 120000;
 	c->threads[0].chained.calls = 45000;
@@ -178,7 +183,7 @@ static void waits_are_not_launch_bound(void **state)
 	c->threads[0].batch_waits = c->threads[0].time[TIME_WAIT];
 	assert_int_equal(case__detect(c), 0);
 	end(c);
-	/* By calls that block, too. */
+	/* Blocking calls count as well. */
 	c = launching();
 	c->threads[0].pending[IMPLICIT_COPY] = totals(10, 21 * WATCHED / 100);
 	assert_int_equal(case__detect(c), 0);
@@ -202,7 +207,7 @@ static void few_launches_are_not_launch_bound(void **state)
 	end(c);
 }
 
-/* The same rate and shares as launching(), but that the thread was active for `active_ns` alone. */
+/* The same rate and shares as launching(), but the thread was active only for `active_ns`. */
 static int findings_of_active(uint64_t active_ns)
 {
 	struct finding_case *c = launching();

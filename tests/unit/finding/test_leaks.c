@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings of memory that leaks, by call site and by size, and neighbours of these that are sound.
+// Findings about leaking memory, by call site and by size, and similar healthy cases.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 static const struct stack leaking_stack = {.serial = 7};
 
-/* A process with stacks, one of whose sites has something live. */
+/* A process with stacks, one site of which has live memory. */
 struct sited {
 	struct run run;
 	struct live_site live;
@@ -47,7 +47,7 @@ static void sited__begin(struct sited *s)
 	s->run.model.gpu_count = 1;
 }
 
-/* As of the second: so many allocations of 1 MiB so far, and so many of them live. */
+/* State at this second: number of 1 MiB allocations so far, and how many of them are live. */
 static void sited__sample(struct sited *s, double seconds, uint64_t allocations, uint64_t live)
 {
 	s->site.calls = allocations;
@@ -82,7 +82,7 @@ static void test_leak_growing(void **state)
 	assert_true(number_of(finding, "growth") >= 2.0 * 50 * MIB);
 	assert_true(number_of(finding, "live_allocations") == 200);
 	assert_true(number_of(finding, "frees") == 800);
-	/* 70 GiB are left, 2 MiB a second are taken. */
+	/* 70 GiB are left, 2 MiB are taken per second. */
 	assert_true(fabs(number_of(finding, "full_in") - 35840e9) < 1000e9);
 	assert_non_null(strstr(finding->evidence, "live memory of this call site grew by 10"));
 	assert_non_null(strstr(finding->evidence, "(2.0 MiB/s), to 200.0 MiB in 200 allocations; at this pace its "
@@ -92,7 +92,7 @@ static void test_leak_growing(void **state)
 	run__set(&s.run, "leak-growing=1M");
 	run__detect(&s.run);
 	expect_trend(&s.run, "leak-growing", 1, 0, 0);
-	/* It grew until the process ended, and was live then: that is one fact. */
+	/* It grew until the process ended, and was live then: one finding. */
 	end(&s.run, &s.process, 100);
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
@@ -101,7 +101,10 @@ static void test_leak_growing(void **state)
 	run__end(&s.run);
 }
 
-/* Nothing was ever freed, but it grew to the end. With stacks, sizes are not told beside sites. */
+/*
+ * Nothing was ever freed, but it grew to the end. With stacks, sizes are not reported in addition
+ * to sites.
+ */
 static void test_grew_to_the_end(void **state)
 {
 	struct profile_size size = size_of("cudaMalloc", MIB, 200, 180, 20);
@@ -121,7 +124,7 @@ static void test_grew_to_the_end(void **state)
 	run__end(&s.run);
 }
 
-/* What was live before gpuprobe came is not counted, what takes its place is. */
+/* Memory that was live before the attach is not counted, its replacements are. */
 static void test_replaced_is_no_growth(void **state)
 {
 	struct sited s;
@@ -137,13 +140,18 @@ static void test_replaced_is_no_growth(void **state)
 	run__end(&s.run);
 }
 
-/* What is set up once, comes and goes, or has come to an end does not grow; at exit nothing of it is a leak. */
+/*
+ * Memory that is set up once, comes and goes, or has stopped growing does not grow; at exit none of
+ * it is a leak.
+ */
 static void test_nothing_leaks(void **state)
 {
 	struct sited s;
 
 	(void)state;
-	/* PyTorch's caching allocator: segments are taken in the first steps, and nothing is ever freed. */
+	/*
+	 * PyTorch's caching allocator: it takes segments in the first steps, and never frees any.
+	 */
 	sited__begin(&s);
 	for (int t = 0; t <= 100; t++)
 		sited__sample(&s, t, t < 30 ? (uint64_t)t * 20 : 600, t < 30 ? (uint64_t)t * 20 : 600);
@@ -151,7 +159,7 @@ static void test_nothing_leaks(void **state)
 	end(&s.run, &s.process, 100);
 	run__finds_nothing(&s.run);
 	run__end(&s.run);
-	/* Batches that fill up and are freed; the end comes in the midst of one. */
+	/* Batches that fill up and are freed; the process ends in the middle of one. */
 	sited__begin(&s);
 	for (int t = 0; t <= 100; t++)
 		sited__sample(&s, t, (uint64_t)t * 1000, (uint64_t)(t % 7));
@@ -161,7 +169,7 @@ static void test_nothing_leaks(void **state)
 	run__finds_nothing(&s.run);
 	s.live.oldest_ns = RUN_BEGAN + 91 * NS_PER_S;
 	run__finds_nothing(&s.run);
-	/* The same with the oldest from 11 s before: it was not in hand. */
+	/* The same with the oldest from 11 s before: it was not in use. */
 	s.live.oldest_ns = RUN_BEGAN + 89 * NS_PER_S;
 	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	run__end(&s.run);
@@ -174,7 +182,7 @@ static void test_leak_at_exit(void **state)
 
 	(void)state;
 	sited__begin(&s);
-	/* Too short to say whether it grew: one of ten is kept. */
+	/* Too short to say whether it grew: one in ten is kept. */
 	sited__sample(&s, 1, 200, 20);
 	run__finds_nothing(&s.run);
 	expect_trend(&s.run, "leak-growing", 1, 1, 0);
@@ -185,7 +193,7 @@ static void test_leak_at_exit(void **state)
 	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
 					       "never: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
-	/* They are of the last step, or the latest that were made at the pace of the run. */
+	/* They are from the last step, or the latest allocations at the run's pace. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
 	run__finds_nothing(&s.run);
 	s.live.count = 60;
@@ -209,7 +217,7 @@ static void test_leak_at_exit(void **state)
 	run__end(&s.run);
 }
 
-/* The times of the function's allocations tell of a short burst what was made first in it. */
+/* In a short burst, the times of the function's allocations show what was made first. */
 static void test_leak_at_exit_of_a_burst(void **state)
 {
 	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
@@ -230,14 +238,14 @@ static void test_leak_at_exit_of_a_burst(void **state)
 	assert_int_equal(run__count(&s.run, "leak-at-exit"), 1);
 	s.live.oldest_ns = sizes[0].record.latest_ns - NS_PER_MS / 20;
 	run__finds_nothing(&s.run);
-	/* Of several sizes only the function's first and last time are known. */
+	/* With several sizes only the function's first and last time are known. */
 	s.live.oldest_ns = sizes[0].record.first_ns;
 	s.site.amount--;
 	run__finds_nothing(&s.run);
 	run__end(&s.run);
 }
 
-/* A buffer that is replaced by a larger one again and again; the last one is in use to the end. */
+/* A buffer that is repeatedly replaced by a larger one; the last one is in use to the end. */
 static void test_buffer_that_grew(void **state)
 {
 	struct sited s;
@@ -260,7 +268,10 @@ static void test_buffer_that_grew(void **state)
 	run__end(&s.run);
 }
 
-/* Where not all is known, or nothing says that it is one place, nothing is said of frees. */
+/*
+ * If not everything is known, or the allocations may be from several call sites, frees are not
+ * mentioned.
+ */
 static void test_leak_at_exit_not_known(void **state)
 {
 	struct sited s;
@@ -323,15 +334,15 @@ static void test_leak_at_exit_by_size(void **state)
 	assert_string_equal(run__only(&run, "leak-at-exit")->evidence,
 			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) never: live when the "
 			    "process ended");
-	/* Less than there was at times: what is kept does not pile up. */
+	/* Fewer than at its peak: what is kept does not accumulate. */
 	sizes[0].record.peak = 40;
 	run__finds_nothing(&run);
-	/* What the process had in hand. */
+	/* Memory that the process was using. */
 	sizes[0] = size_of("cudaMalloc", MIB, 2000, 1996, 4);
 	run__finds_nothing(&run);
 	sizes[0] = size_of("cudaMalloc", 20 * MIB, 20, 19, 1);
 	run__finds_nothing(&run);
-	/* Addresses are no memory, and what is mapped is counted where it was made. */
+	/* Address ranges are not memory, and mapped memory is counted where it was created. */
 	sizes[0] = size_of("cudaMalloc", MIB, 200, 180, 20);
 	sizes[0].key.kind = MEMORY_RESERVED;
 	run__finds_nothing(&run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process has given its GPUs to do, and how long it was held up by them.
+// How much work a process has given its GPUs, and how long they held it up.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,13 +95,13 @@ static void idle_time_goes_on_while_nobody_submits(void **state)
 	queue->idle_ns = 100;
 	queue->idle_since_ns = SCENE_BEGAN - 40;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 140);
-	/* A call that may submit work has begun, and may have ended it. */
+	/* A call that may submit work has begun, and may have ended the idle time. */
 	scene->thread.submitting_ns = SCENE_BEGAN - 10;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 100);
 	/* The thread has ended. */
 	scene->profile.ended_count = 1;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 140);
-	/* It began after what is read. */
+	/* It began after the time of the reading. */
 	queue->idle_since_ns = SCENE_BEGAN + 1;
 	assert_int_equal(load_of(scene).queues[0].idle_ns, 100);
 }
@@ -165,7 +165,7 @@ static void launches_that_find_no_room_are_held_up(void **state)
 
 	(void)state;
 	assert_about(held_in_launches(&time), 100 * 1995 * US);
-	/* All of them, as of a program that was attached to late. */
+	/* All of them, as after a late attach. */
 	time = durations(0, 0, 100, 2000 * US);
 	assert_about(held_in_launches(&time), 100 * 1990 * US);
 }
@@ -175,7 +175,7 @@ static void slow_launches_are_not_held_up_by_that_alone(void **state)
 	struct duration_record time = durations(900, 5 * US, 100, 19 * US);
 
 	(void)state;
-	/* Four times as long as the usual one, but of less than LAUNCH_HELD_NS. */
+	/* Four times the usual duration, but less than LAUNCH_HELD_NS. */
 	assert_int_equal(held_in_launches(&time), 0);
 	/* Longer than that, but the usual one takes nearly as long. */
 	time = durations(900, 9 * US, 100, 30 * US);
@@ -207,12 +207,12 @@ static void only_launches_count(void **state)
 	assert_about(load_of(scene).held_ns, 10 * 995 * US);
 	scene->functions[1].row = (uint16_t)api__find("cuGraphLaunch", API_NEWEST);
 	assert_about(load_of(scene).held_ns, 2 * 10 * 995 * US);
-	/* An unknown function is none. */
+	/* An unknown function does not count. */
 	scene->functions[1].row = UINT16_MAX;
 	assert_about(load_of(scene).held_ns, 10 * 995 * US);
 }
 
-/* Ten copies of 4,000,000 bytes, which take no more than 1,020 us each by themselves. */
+/* Ten copies of 4,000,000 bytes, which take at most 1,020 us each by themselves. */
 static void add_copies(struct load_scene *scene, uint8_t kind, uint8_t async, uint8_t host)
 {
 	struct profile_copies *copies = &scene->copies[0];
@@ -236,13 +236,13 @@ static void copies_to_the_host_wait_for_what_was_before(void **state)
 	assert_int_equal(load_of(scene).held_ns, 0);
 	add_copies(scene, COPY_H2D, 0, COPY_HOST_PAGEABLE);
 	assert_int_equal(load_of(scene).held_ns, 0);
-	/* They took no longer than they have to. */
+	/* They took no longer than necessary. */
 	add_copies(scene, COPY_D2H, 0, COPY_HOST_PAGEABLE);
 	scene->copies[0].record.ns[21] = 10 * 1020 * US;
 	assert_int_equal(load_of(scene).held_ns, 0);
 }
 
-/* --- without an account --- */
+/* --- without a profile --- */
 
 static void totals_stand_in_for_an_profile(void **state)
 {
@@ -266,7 +266,7 @@ static void totals_stand_in_for_an_profile(void **state)
 	assert_int_equal(load.copies, 7);
 	assert_int_equal(load.held_ns, 30);
 	assert_int_equal(load.blocked_ns, 300);
-	for (int i = 0; i < ACCOUNT_DEVICES; i++)
+	for (int i = 0; i < PROFILE_DEVICES; i++)
 		assert_false(load.queues[i].used);
 	scene->process.unfollowed.calls = 1;
 	assert_true(load_of(scene).estimated);
@@ -313,7 +313,7 @@ static void the_busiest_gpu_counts(void **state)
 	assert_int_equal(load_of(scene).busy_percent, 30);
 	scene__set_gpus(scene, 2, unknown);
 	assert_int_equal(load_of(scene).busy_readings, 0);
-	/* Which GPU it is is not known. */
+	/* Which GPU it is, is unknown. */
 	scene__set_gpus(scene, 2, percents);
 	scene->used[0].gpu = scene->used[1].gpu = GPU_NONE;
 	assert_int_equal(load_of(scene).busy_readings, 0);

@@ -40,7 +40,9 @@ static void sample(struct trend *trend)
 	assert_int_equal(load_history__sample(trend->history, &trend->scene->model), 0);
 }
 
-/* A sample, and then a second with ten launches, again and again: each fourth sample is kept. */
+/*
+ * Repeatedly takes a sample and lets a second with ten launches pass: each fourth sample is kept.
+ */
 static void go_on(struct trend *trend, unsigned int seconds)
 {
 	const struct stretch second = {.ns = NS_PER_S, .launches = 10, .waited_ns = 100 * MS};
@@ -67,7 +69,7 @@ static void a_window_begins_at_a_sample(void **state)
 	assert_int_equal(window.ns, 10 * NS_PER_S);
 	assert_int_equal(window.launches, 100);
 	assert_int_equal(window.held_ns, NS_PER_S);
-	/* The latest that is not after. */
+	/* The latest sample that is not after it. */
 	assert_true(window_from(trend, SCENE_BEGAN + 4 * NS_PER_S, &window));
 	assert_int_equal(window.ns, 6 * NS_PER_S);
 	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S - 1, &window));
@@ -75,7 +77,7 @@ static void a_window_begins_at_a_sample(void **state)
 	assert_int_equal(window.launches, 60);
 	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S, &window));
 	assert_int_equal(window.ns, 2 * NS_PER_S);
-	/* No time has gone by since. */
+	/* No time has passed since. */
 	go_on(trend, 2);
 	sample(trend);
 	assert_false(window_from(trend, SCENE_BEGAN + 12 * NS_PER_S, &window));
@@ -90,7 +92,7 @@ static void nothing_is_known_of_who_was_not_sampled(void **state)
 	assert_false(window_from(trend, 0, &window));
 	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), 0);
 	go_on(trend, 2);
-	/* A pid that has come again. */
+	/* The pid has been reused. */
 	other.start_ns++;
 	assert_int_equal(load_history__first_ns(trend->history, &other), 0);
 	assert_false(load_history__window(trend->history, &trend->scene->model, &other, 0, &window));
@@ -125,7 +127,7 @@ static void an_ended_process_has_had_its_last_sample(void **state)
 	assert_int_equal(window.launches, 40);
 }
 
-/* The latest minute is there whenever it is asked for. */
+/* The latest minute is always available. */
 static void the_latest_samples_stay(void **state)
 {
 	struct trend *trend = *state;

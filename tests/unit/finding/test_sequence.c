@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What repeats in the launches of a thread, and the names of the kernels in it.
+// The sequence that a thread's launches repeat, and the names of the kernels in it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "finding_launches.h"
 
-/* The thread's own, which is told from others by its number and start. */
+/* The thread's own sequence; number and start identify the thread. */
 static void of_a_thread(void **state)
 {
 	const struct thread_profile threads[] = {{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
@@ -33,7 +33,7 @@ static void of_a_thread(void **state)
 	process_steps__free(process.steps);
 }
 
-/* What comes between steps is not of them, and nothing is known of a thread without any. */
+/* Other work between steps is not part of them; a thread without steps has no sequence. */
 static void with_other_things(void **state)
 {
 	const struct thread_profile thread = {.tid = 7};
@@ -49,7 +49,7 @@ static void with_other_things(void **state)
 	assert_true(sequence.share > 0.504 && sequence.share < 0.506);
 	process.family_calls[RATE_LAUNCH].sampled = true;
 	sequence__find(&process, &sampled, &sequence);
-	assert_true(sequence.share == 0.8); /* of its launches; they are a part of those that it made */
+	assert_true(sequence.share == 0.8); /* of its launches: that part of them */
 	steps->phases[0] = (struct step_phase){.anchor.launches = 4};
 	sequence__find(&process, &thread, &sequence);
 	assert_int_equal(sequence.period, 0);
@@ -87,7 +87,7 @@ static void sequences_have_names(void **state)
 	kernel_table__free(process.kernel_table);
 }
 
-/* A handle keeps its name when its process has ended, and stands for the latest kernel. */
+/* A handle keeps its name after its process has ended, and stands for the latest kernel. */
 static void handles_outlast_their_maps(void **state)
 {
 	struct launch_key first = {.kernel = {.handle = 5}}, second = {.kernel = {.handle = 5, .generation = 1}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A call that does not return: from when on, how bad, and what is said of the rest of the process.
+// A call that does not return: when it becomes a finding, its severity, and what the text says
+// about the rest of the process.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #define MINUTE (60 * NS_PER_S)
 
-/* A case of two hours, and that many seconds ago a call that has not returned. */
+/* A case of two hours, with a call that began `seconds` ago and has not returned. */
 static struct finding_case *stuck_for(struct open_call *calls, size_t count, uint64_t ns)
 {
 	struct finding_case *c = case__new();
@@ -57,7 +58,7 @@ static void test_a_long_wait(void **state)
 	case__free(c);
 }
 
-/* Minutes are a kernel's that is sound; from ten on, where nothing else goes on, it is a warning. */
+/* A healthy kernel may take minutes. From ten on, if nothing else happens, it is a warning. */
 static void test_silence(void **state)
 {
 	struct open_call call;
@@ -86,7 +87,7 @@ static void test_others_go_on(void **state)
 	case__free(c);
 }
 
-/* Silence of calls that were not watched is none. */
+/* Calls that were not watched do not count as silence. */
 static void test_sampled(void **state)
 {
 	struct open_call call;
@@ -99,7 +100,7 @@ static void test_sampled(void **state)
 	case__free(c);
 }
 
-/* One finding of a process, of its longest call. */
+/* One finding per process, about its longest call. */
 static void test_threads(void **state)
 {
 	struct open_call calls[3];

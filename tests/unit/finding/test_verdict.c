@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom: each verdict at its borders, what is not known, several devices, and the start.
+// Which side waits for the other: each verdict at its borders, unknown values, several devices, and
+// startup.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,9 @@ static struct verdict judge(const struct load_scene *scene)
 	return verdict;
 }
 
-/* A sample, and then that; NVML tells of so much use meanwhile, GPU_UNKNOWN_PERCENT: of none. */
+/*
+ * Takes a sample and lets a stretch pass in which NVML reports this use; GPU_UNKNOWN_PERCENT: none.
+ */
 static struct verdict judge_stretch(struct load_scene *scene, uint32_t busy_percent, struct stretch stretch)
 {
 	sample(scene);
@@ -48,7 +51,7 @@ static struct verdict judge_stretch(struct load_scene *scene, uint32_t busy_perc
 	return judge(scene);
 }
 
-/* Of ten seconds. */
+/* A stretch of ten seconds. */
 static struct stretch seconds(uint64_t launches, double held, double idle)
 {
 	return (struct stretch){
@@ -59,7 +62,7 @@ static struct stretch seconds(uint64_t launches, double held, double idle)
 	};
 }
 
-/* What the verdict is after one such stretch, of a process of its own. */
+/* The verdict after one such stretch, of a new process. */
 static void assert_verdict(enum verdict_kind kind, uint32_t busy_percent, struct stretch stretch)
 {
 	struct load_scene *scene = scene__new();
@@ -73,7 +76,7 @@ static void idle_gpus_wait_for_the_host(void **state)
 	(void)state;
 	assert_verdict(VERDICT_HOST_BOUND, GPU_UNKNOWN_PERCENT, seconds(100, 0, 0.3));
 	assert_verdict(VERDICT_UNKNOWN, GPU_UNKNOWN_PERCENT, seconds(100, 0, 0.299));
-	/* Whatever the process waits for, and whatever NVML says of a GPU that others use. */
+	/* Whatever the process waits for, and whatever NVML reports for a GPU that others use. */
 	assert_verdict(VERDICT_HOST_BOUND, 100, seconds(100, 0.6, 0.3));
 }
 
@@ -93,7 +96,7 @@ static void busy_by_nvml_is_gpu_bound(void **state)
 	assert_verdict(VERDICT_HOST_BOUND, 79, seconds(MANY, 0, 0));
 }
 
-/* What the verdict is where a process that is not watched has memory on the GPU, too. */
+/* The verdict if an unwatched process has memory on the GPU, too. */
 static void assert_verdict_beside(enum verdict_kind kind, uint32_t busy_percent, struct stretch stretch)
 {
 	struct load_scene *scene = scene__new();
@@ -121,7 +124,7 @@ static void many_launches_that_are_never_held_up_are_host_bound(void **state)
 	assert_verdict(VERDICT_HOST_BOUND, GPU_UNKNOWN_PERCENT, seconds(MANY, 0.15, 0));
 	assert_verdict(VERDICT_UNKNOWN, GPU_UNKNOWN_PERCENT, seconds(MANY - 1, 0.15, 0));
 	assert_verdict(VERDICT_UNKNOWN, GPU_UNKNOWN_PERCENT, seconds(MANY, 0.151, 0));
-	/* Held up a little, NVML cannot decide it. */
+	/* It was held up a little, so NVML cannot decide. */
 	assert_verdict(VERDICT_UNKNOWN, 10, seconds(MANY, 0.151, 0));
 }
 
@@ -150,7 +153,7 @@ static void less_than_a_second_says_nothing(void **state)
 					       (struct stretch){.ns = NS_PER_S - 1, .launches = MANY, .idle_ns = 900 * MS});
 
 	assert_int_equal(verdict.kind, VERDICT_UNKNOWN);
-	/* The shares are told all the same. */
+	/* The shares are reported anyway. */
 	assert_int_equal(verdict.window_ns, NS_PER_S - 1);
 	assert_true(verdict.idle > 0.89 && verdict.idle < 0.91);
 	assert_verdict(VERDICT_HOST_BOUND, GPU_UNKNOWN_PERCENT,
@@ -179,14 +182,14 @@ static void parts_have_numbers_or_are_unknown(void **state)
 	assert_true(verdict.idle == 0.5);
 	assert_true(verdict.held == 0.125);
 	assert_true(verdict.busy == 0.25);
-	/* Some submissions are not seen: nothing is proved, and NVML is what is left. */
+	/* Some submissions are not seen: nothing is proved, and only NVML's value is left. */
 	scene->profile.totals.unproven = 1;
 	verdict = judge(scene);
 	assert_true(verdict.idle == SHARE_UNKNOWN);
 	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
 }
 
-/* Waits of several threads are more than the time there is. */
+/* The waits of several threads exceed the elapsed time. */
 static void no_share_is_more_than_all(void **state)
 {
 	struct verdict verdict = judge_stretch(*state, GPU_UNKNOWN_PERCENT, seconds(100, 3, 2));
@@ -214,7 +217,7 @@ static void the_busiest_device_decides(void **state)
 	assert_int_equal(verdict.device, 1);
 	assert_true(verdict.idle == 0.4);
 	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
-	/* One that was never used does not count. */
+	/* A device that was never used does not count. */
 	scene->profile.totals.queues[1].launched_epoch = 0;
 	assert_int_equal(judge(scene).device, 0);
 	assert_true(judge(scene).idle == 0.9);
@@ -236,9 +239,9 @@ static void an_unknown_device_counts_where_no_other_is_known(void **state)
 	assert_true(judge(scene).idle == 0.4);
 }
 
-/* --- without an account --- */
+/* --- without a profile --- */
 
-/* Ten seconds of a process, of which a share is spent in waits, and another in synchronous copies. */
+/* Ten seconds of a process, with one share spent in waits and another in synchronous copies. */
 static struct verdict judge_totals(uint32_t busy_percent, double held, double blocked, bool sampled)
 {
 	struct load_scene *scene = scene__new();
@@ -275,7 +278,7 @@ static void waits_and_nvml_decide_without_an_profile(void **state)
 	assert_int_equal(judge_totals(50, 0.151, 0, false).kind, VERDICT_UNKNOWN);
 }
 
-/* How long launches took is not known, and of copies not whether they waited. */
+/* The duration of launches is unknown, and so is whether copies waited. */
 static void what_waits_do_not_report_is_unknown_without_an_profile(void **state)
 {
 	(void)state;
@@ -319,7 +322,7 @@ static void threads_time_has_parts(void **state)
 	assert_true(verdict.doing[DOING_LAUNCH] == 0.2);
 	assert_true(verdict.doing[DOING_OTHER] == 0.05);
 	assert_true(verdict.doing[DOING_COPY] == 0);
-	/* The rest is the wait's. */
+	/* The rest belongs to the wait. */
 	assert_true(verdict.doing[DOING_OUTSIDE] == 0.25);
 	assert_string_equal(verdict__doing(DOING_OUTSIDE), "outside");
 	assert_string_equal(verdict__doing(DOING_OTHER), "other");
@@ -344,7 +347,7 @@ static void launches_that_were_held_up_are_no_doing(void **state)
 	assert_true(verdict.doing[DOING_OUTSIDE] > 0.49 && verdict.doing[DOING_OUTSIDE] < 0.51);
 }
 
-/* --- the latest --- */
+/* --- the latest minute --- */
 
 static void the_latest_minute_counts(void **state)
 {
@@ -367,7 +370,7 @@ static void the_latest_minute_counts(void **state)
 	assert_true(verdict.held > 0.9 && verdict.idle < 0.1);
 }
 
-/* --- the start --- */
+/* --- startup --- */
 
 static void the_start_does_not_count(void **state)
 {
@@ -375,7 +378,7 @@ static void the_start_does_not_count(void **state)
 	struct verdict verdict;
 
 	scene->process.since_attach = false;
-	/* Twelve seconds with an idle GPU, and as many with a busy one. */
+	/* Twelve seconds with an idle GPU, then twelve with a busy one. */
 	for (int i = 0; i < 12; i++) {
 		sample(scene);
 		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
@@ -389,7 +392,7 @@ static void the_start_does_not_count(void **state)
 	assert_int_equal(verdict.window_ns, 12 * NS_PER_S);
 	assert_int_equal(verdict.from_ns, SCENE_BEGAN + 12 * NS_PER_S);
 	assert_true(verdict.idle == 0);
-	/* It had long begun when the probes came. */
+	/* It had begun long before the probes were attached. */
 	scene->process.since_attach = true;
 	verdict = judge(scene);
 	assert_int_equal(verdict.kind, VERDICT_HOST_BOUND);
@@ -410,7 +413,10 @@ static void an_ended_process_is_judged_up_to_its_end(void **state)
 	assert_int_equal(verdict.from_ns, SCENE_BEGAN);
 }
 
-/* Of ten seconds, in five of which the GPU was proved idle and in three of which the program was stopped, in that class. */
+/*
+ * Ten seconds: for five the GPU was proved idle, and for three the program was stopped, in this
+ * class.
+ */
 static enum verdict_kind kind_of_stopped(enum host_class class)
 {
 	struct host_place places[] = {{.activity = ACTIVITY_OTHER, .class = HOST_WAITS, .ns = 7 * NS_PER_S},
@@ -427,12 +433,12 @@ static enum verdict_kind kind_of_stopped(enum host_class class)
 	return kind;
 }
 
-/* Between two waits the GPU has nothing to do then, which is not the program's doing. */
+/* Between two waits the GPU has nothing to do then, which is not the program's fault. */
 static void a_stopped_program_leaves_the_gpu_idle(void **state)
 {
 	(void)state;
 	assert_string_equal(verdict__word(kind_of_stopped(HOST_OUTSIDE)), verdict__word(VERDICT_GPU_BOUND));
-	/* Inside of a wait the GPU's work was done: idle it was at other times. */
+	/* Inside a wait the GPU's work was done: its idle time was elsewhere. */
 	assert_string_equal(verdict__word(kind_of_stopped(HOST_WAITS)), verdict__word(VERDICT_HOST_BOUND));
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A process of which the maps, the governor and the account tell what the test lets them. To be included after
- * cmocka.h.
- */
+/* A process whose maps, governor and profile report what the test sets. Include after cmocka.h. */
 #ifndef TESTS_ESTIMATE_SCENE_H
 #define TESTS_ESTIMATE_SCENE_H
 
@@ -19,7 +16,7 @@
 #define COUNTERS 8
 #define NOT_THERE UINT64_MAX
 
-/* What the maps have of a process, and what the governor tells of it. */
+/* What the maps have of a process, and what the governor reports about it. */
 struct scene {
 	uint64_t missed[RATE_FAMILIES], seen[RATE_FAMILIES];
 	uint64_t unseen_until[RATE_FAMILIES];
@@ -27,7 +24,7 @@ struct scene {
 	uint32_t forgotten;
 	struct estimates *estimates;
 	struct process process;
-	uint64_t launches[COUNTERS]; /* by handle - 1; NOT_THERE: not in the map */
+	uint64_t launches[COUNTERS]; /* index: handle - 1; NOT_THERE: not in the map */
 	uint32_t generation[COUNTERS];
 	bool leaves[COUNTERS], captured[COUNTERS];
 	struct tally_key keys[COUNTERS];
@@ -89,7 +86,7 @@ static inline void end(struct scene *scene)
 	free(scene);
 }
 
-/* A counter of a function; returns it to be set. */
+/* A function's counter, for the test to set. */
 static inline struct tally *tally_of(struct scene *scene, const char *symbol, uint8_t kind, uint16_t flags)
 {
 	int row = api__find(symbol, API_NEWEST);
@@ -165,7 +162,7 @@ static inline const struct kernel *kernel_at(const struct scene *scene, const ch
 
 #define FUNCTIONS 7
 
-/* What BPF has counted of it, by the test. */
+/* What BPF has counted of the process, set by the test. */
 struct reported {
 	struct profile profile;
 	struct profile_function functions[FUNCTIONS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A governor whose cycles a test goes through by hand. To be included after cmocka.h. */
+/* A governor whose cycles a test steps through by hand. Include after cmocka.h. */
 #ifndef TESTS_GOVERNOR_CYCLE_H
 #define TESTS_GOVERNOR_CYCLE_H
 
@@ -37,7 +37,7 @@ static inline void call(struct hand *hand, enum rate_family family, uint64_t cal
 	hand->rates[0].calls[family] += calls;
 }
 
-/* Ticks, the next of which is due when the test lets it be. */
+/* Advances the time by `ns` and ticks. Returns the time until the next tick is due. */
 static inline uint64_t after(struct hand *hand, struct governor *governor, uint64_t ns)
 {
 	hand->now_ns += ns;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads and probes of the governor by hand: the test sets what was called, and when it is. To be included after cmocka.h. */
+/*
+ * The governor's threads and probes, controlled by hand: the test sets the calls and the time.
+ * Include after cmocka.h.
+ */
 #ifndef TESTS_GOVERNOR_HAND_H
 #define TESTS_GOVERNOR_HAND_H
 
@@ -10,7 +13,7 @@
 #include "govern/private.h"
 
 #define HAND_THREADS 4
-#define HAND_CALL_NS 1000.0 /* what a call costs, of whatever family */
+#define HAND_CALL_NS 1000.0 /* cost of a call of any family */
 #define BEGIN_NS (1000 * NS_PER_S)
 #define MS NS_PER_MS
 
@@ -21,9 +24,9 @@ struct hand {
 	size_t count;
 	struct run_time run[HAND_THREADS];
 	bool knows_run;
-	int asked;	  /* how often for a run time */
-	int watch_result; /* of the hook */
-	unsigned int in;  /* what was asked for last */
+	int asked;	  /* number of queries for a run time */
+	int watch_result; /* result of the hook */
+	unsigned int in;  /* the latest request */
 	uint64_t early;	  /* launches of the first thread that are seen before the hook returns */
 	int watches;
 };
@@ -76,7 +79,7 @@ static inline struct governor_hooks hand__hooks(struct hand *hand)
 				       .arg = hand};
 }
 
-/* A thread more of the process in the slot. Returns its number. */
+/* Adds a thread to the process in the slot. Returns its number. */
 static inline size_t hand__add(struct hand *hand, uint32_t slot, uint64_t start_ns)
 {
 	assert_true(hand->count < HAND_THREADS);
@@ -85,7 +88,7 @@ static inline size_t hand__add(struct hand *hand, uint32_t slot, uint64_t start_
 	return hand->count++;
 }
 
-/* Of what is known; the thread must have been read. */
+/* The known state of a thread that must have been read. */
 static inline struct governed_thread *hand__thread(const struct governed_threads *threads, size_t number)
 {
 	struct governed_thread *thread;

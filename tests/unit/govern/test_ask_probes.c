@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When the probes of what asks for errors are in.
+// When the probes of error queries are attached.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define BEGAN_NS (100 * NS_PER_S)
 
-/* A process whose first call is at BEGAN_NS, and one that may come later. */
+/* A process whose first call is at BEGAN_NS, and one that may be added later. */
 struct scene {
 	struct model model;
 	struct process processes[2];
@@ -22,7 +22,7 @@ struct scene {
 	struct failure failure;
 	struct ask_probes probes;
 	bool in;
-	int ret; /* of watching */
+	int ret; /* result of watching */
 };
 
 static int watch(void *arg, bool in)
@@ -59,7 +59,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Whether they are in once it was looked at so long after the first call. */
+/* Whether the probes are attached after a check this long after the first call. */
 static bool is_in(struct scene *scene, double seconds)
 {
 	scene->model.now_ns = BEGAN_NS + (uint64_t)(seconds * 1e9);

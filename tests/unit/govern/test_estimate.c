@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Estimates of calls that were not seen, with a made source: what adds up, what never goes back, what stays exact.
+// Estimates of missed calls, with a simulated source: what adds up, what never decreases, what
+// stays exact.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,10 +101,13 @@ static void copies_and_waits_have_their_bytes_and_times(void **state)
 	assert_int_equal(p->devices[0].copies, 80);
 	assert_int_equal(p->devices[0].waits[WAIT_STREAM].calls, 16);
 	assert_int_equal(p->devices[0].wait_ns, 16000);
-	/* Failures are what was seen. */
+	/* Failures are only those seen. */
 	assert_int_equal(p->functions[1].failures, 2);
 	assert_int_equal(p->functions[1].calls, 20);
-	/* Larger ones since: what was missed meanwhile is like them, and like those before to a quarter. */
+	/*
+	 * Larger copies since: calls missed in between are like these, and to a quarter like the
+	 * earlier ones.
+	 */
 	pinned->calls += 10;
 	pinned->bytes += 5000;
 	scene->missed[RATE_COPY] += 20;
@@ -113,7 +117,7 @@ static void copies_and_waits_have_their_bytes_and_times(void **state)
 	end(scene);
 }
 
-/* Each interval has its own proportions; an exact one between is not mixed in. */
+/* Each interval has its own proportions; an exact interval in between is not mixed in. */
 static void each_interval_has_its_proportions(void **state)
 {
 	struct scene *scene = begin(false);
@@ -123,7 +127,7 @@ static void each_interval_has_its_proportions(void **state)
 	scene->launches[0] = 1000000;
 	scene->launches[1] = 0;
 	read_maps(scene);
-	/* Weights fade by reading: what was before is next to nothing. */
+	/* Weights fade with each reading: the earlier ones are almost nothing. */
 	for (int i = 0; i < 20; i++) {
 		scene->launches[1] += 100;
 		read_maps(scene);
@@ -138,7 +142,7 @@ static void each_interval_has_its_proportions(void **state)
 	end(scene);
 }
 
-/* Told late, when nothing is seen any more: by the latest proportions. */
+/* Misses reported late, when nothing is seen any more, use the latest proportions. */
 static void late_misses_are_not_lost(void **state)
 {
 	struct scene *scene = begin(false);
@@ -160,7 +164,7 @@ static void late_misses_are_not_lost(void **state)
 	end(scene);
 }
 
-/* Many kernels with a part of a call each: what is rounded off is not lost. */
+/* Many kernels, each with a fraction of a call: the rounding loses nothing. */
 static void small_shares_add_up(void **state)
 {
 	struct scene *scene = begin(false);
@@ -190,7 +194,7 @@ static void small_shares_add_up(void **state)
 	end(scene);
 }
 
-/* A thread that moves counts to the map may show less of them for a moment. */
+/* While a thread moves counts to the map, the sum may seem lower for a moment. */
 static void counts_that_seem_to_go_back_are_not_taken_twice(void **state)
 {
 	struct scene *scene = begin(false);
@@ -208,7 +212,7 @@ static void counts_that_seem_to_go_back_are_not_taken_twice(void **state)
 	end(scene);
 }
 
-/* Handles that go, and a process that ends, keep what was estimated of them. */
+/* Handles that disappear, and a process that ends, keep their estimates. */
 static void what_is_over_keeps_its_estimate(void **state)
 {
 	struct scene *scene = begin(false);
@@ -222,13 +226,13 @@ static void what_is_over_keeps_its_estimate(void **state)
 	scene->leaves[0] = true;
 	scene->missed[RATE_LAUNCH] = 30;
 	read_maps(scene);
-	/* What was seen last counts most: 8 of the 10. */
+	/* The latest calls seen count most: 8 of the 10. */
 	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 20 + 10 + 8);
 	assert_int_equal(kernel_at(scene, "kernel_a")->missed, 18);
 	assert_int_equal(scene->process.devices[0].launches, 30 + 30);
 	read_maps(scene);
 	assert_int_equal(kernel_at(scene, "kernel_a")->launches, 38);
-	/* The next kernel of the name. */
+	/* The next kernel with the name. */
 	scene->generation[0] = 1;
 	scene->launches[0] = 1;
 	read_maps(scene);
@@ -244,7 +248,10 @@ static void what_is_over_keeps_its_estimate(void **state)
 	end(scene);
 }
 
-/* Where one call in two is nested in another, which alone is counted, missed ones are half as many too. */
+/*
+ * If every other call is nested in another, which alone is counted, half as many missed calls are
+ * added.
+ */
 static void nested_calls_are_not_estimated_twice(void **state)
 {
 	struct scene *scene = begin(true);
@@ -261,7 +268,10 @@ static void nested_calls_are_not_estimated_twice(void **state)
 	end(scene);
 }
 
-/* A process that was there while probes were out is not called exact, though nothing of it is estimated. */
+/*
+ * A process that existed while probes were out is not called exact, even if nothing is estimated
+ * for it.
+ */
 static void what_lived_while_probes_were_out_is_sampled(void **state)
 {
 	struct scene *scene = begin(false);
@@ -283,7 +293,7 @@ static void what_lived_while_probes_were_out_is_sampled(void **state)
 	end(scene);
 }
 
-/* --- the account: the same calls by function and by thread --- */
+/* --- the profile: the same calls by function and by thread --- */
 
 /* Kernels, graphs, functions and threads have the same sums. */
 static void assert_launches_agree(const struct scene *scene, const struct reported *reported)
@@ -345,7 +355,7 @@ static void durations_have_calls_but_no_new_buckets(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Whatever kernels, functions and threads are seen when, and in whatever proportions. */
+/* Whenever kernels, functions and threads are seen, and in whatever proportions. */
 static void sums_are_the_same_by_kernel_function_and_thread(void **state)
 {
 	struct scene *scene = begin(false);
@@ -356,7 +366,7 @@ static void sums_are_the_same_by_kernel_function_and_thread(void **state)
 	begin_reported(scene, &reported, 3);
 	scene->launches[0] = scene->launches[1] = 0;
 	for (uint64_t round = 1; round <= 20; round++) {
-		/* The maps were read while threads went on. */
+		/* The maps were read while threads continued. */
 		call(&reported, 0, round % 2, TIME_LAUNCH, 7 * round % 5 + round % 3, 3 + round);
 		call(&reported, 1, round % 3, TIME_LAUNCH, 3, 5);
 		call(&reported, 2, 0, TIME_LAUNCH, round % 2, 4);
@@ -372,7 +382,10 @@ static void sums_are_the_same_by_kernel_function_and_thread(void **state)
 	end_reported(scene, &reported);
 }
 
-/* A thread has only so much time; functions and all threads together have no more than that. */
+/*
+ * A thread's time is limited by its lifetime, and functions and all threads together by the sum of
+ * those.
+ */
 static void estimated_time_is_within_lives(void **state)
 {
 	struct scene *scene = begin(false);
@@ -398,7 +411,7 @@ static void estimated_time_is_within_lives(void **state)
 	end_reported(scene, &reported);
 }
 
-/* A reading that fails may have listed more threads than were estimated by then. */
+/* A reading that fails may have listed more threads than have estimates. */
 static void threads_without_an_estimate_have_none(void **state)
 {
 	struct scene *scene = begin(false);
@@ -423,7 +436,7 @@ static void threads_without_an_estimate_have_none(void **state)
 	end_reported(scene, &reported);
 }
 
-/* What a thread was given stays in the sum when it ends and is not listed any more. */
+/* A thread's share stays in the sum when the thread ends and is no longer listed. */
 static void threads_that_leave_keep_their_part(void **state)
 {
 	struct scene *scene = begin(false);
@@ -450,7 +463,10 @@ static void threads_that_leave_keep_their_part(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Probes are taken out in the middle of launches: kernels have them, and in the end all else. */
+/*
+ * Probes are detached in the middle of launches: kernels have these launches, and in the end
+ * everything else does.
+ */
 static void cut_launches_are_counted_once_all_is_over(void **state)
 {
 	struct scene *scene = begin(false);

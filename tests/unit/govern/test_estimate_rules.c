@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Estimates of calls that were not seen: the rules that decide who gets how many of them, one by one.
+// Estimates of missed calls: the rules that distribute them, one by one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 /* --- kernels and tallies --- */
 
-/* Where half of the calls were nested and none is any more, that shows soon, but not at once. */
+/* Half of the calls were nested, and now none is: that shows soon, but not at once. */
 static void the_share_of_nested_calls_is_of_late(void **state)
 {
 	struct scene *scene = begin(true);
@@ -27,11 +27,12 @@ static void the_share_of_nested_calls_is_of_late(void **state)
 	scene->seen[RATE_LAUNCH] += 1000;
 	scene->missed[RATE_LAUNCH] += 1000;
 	read_maps(scene);
-	assert_int_equal(scene->process.launches, 2000 + 500 + 673); /* (937.5 + 1000) / (1875 + 1000) */
+	/* (937.5 + 1000) / (1875 + 1000) */
+	assert_int_equal(scene->process.launches, 2000 + 500 + 673);
 	end(scene);
 }
 
-/* What is counted before its entries are told of belongs to them all the same. */
+/* Calls counted before their entries are known still belong to those entries. */
 static void counts_may_come_before_entries(void **state)
 {
 	struct scene *scene = begin(true);
@@ -77,7 +78,7 @@ static void idle_readings_change_no_proportions(void **state)
 	end(scene);
 }
 
-/* A call that was missed may be one of those that fail. */
+/* Some of the missed calls may have failed. */
 static void failing_calls_have_their_part(void **state)
 {
 	struct scene *scene = begin(false);
@@ -110,7 +111,7 @@ static void calls_that_only_fail_have_no_bytes(void **state)
 	end(scene);
 }
 
-/* Amounts that are on their way from a thread to the map are not taken twice. */
+/* Amounts that are being moved from a thread to the map are not counted twice. */
 static void tallies_that_seem_to_go_back_are_not_taken_twice(void **state)
 {
 	struct scene *scene = begin(false);
@@ -130,7 +131,7 @@ static void tallies_that_seem_to_go_back_are_not_taken_twice(void **state)
 	end(scene);
 }
 
-/* Launches of graphs of each size add up to all launches of graphs, however they come. */
+/* Graph launches by size add up to all graph launches, in whatever order they come. */
 static void launches_by_size_add_up(void **state)
 {
 	struct scene *scene = begin(false);
@@ -151,7 +152,7 @@ static void launches_by_size_add_up(void **state)
 				p->graph_launches + 2);
 	}
 	assert_int_equal(p->graph_runs[0].kernels, 10);
-	/* What is launched now was hardly launched before: by estimate it comes first. */
+	/* The graph launched now was hardly launched before: the estimate puts it first. */
 	graphs->calls += 500;
 	scene->runs[1].launches += 500;
 	scene->missed[RATE_LAUNCH] += 5000;
@@ -160,7 +161,7 @@ static void launches_by_size_add_up(void **state)
 	end(scene);
 }
 
-/* Counts of handles that have gone weigh nothing any more. */
+/* Counts of handles that have disappeared no longer have weight. */
 static void what_has_left_gets_nothing(void **state)
 {
 	struct scene *scene = begin(false);
@@ -176,7 +177,7 @@ static void what_has_left_gets_nothing(void **state)
 	end(scene);
 }
 
-/* --- the account --- */
+/* --- the profile --- */
 
 static uint64_t missed_calls(const struct reported *reported, size_t thread, enum time_class class)
 {
@@ -194,7 +195,7 @@ static void without_readings_there_is_nothing_to_share(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Functions of kernels share what kernels have, those that tallies are kept of have their own. */
+/* Functions of kernels share what kernels have; functions that tallies cover have their own. */
 static void functions_get_what_is_theirs(void **state)
 {
 	struct scene *scene = begin(false);
@@ -229,7 +230,7 @@ static void functions_get_what_is_theirs(void **state)
 	assert_int_equal(reported.functions[2].missed_ns, 1200);
 	assert_int_equal(reported.functions[3].missed, 40);
 	assert_int_equal(reported.functions[3].missed_ns, 280);
-	/* Queries are no waits: they have time, of no class. */
+	/* Queries are not waits: they have time, but no class. */
 	assert_int_equal(reported.functions[5].missed, 30);
 	assert_int_equal(reported.functions[5].missed_ns, 90);
 	assert_int_equal(missed_calls(&reported, 0, TIME_WAIT), 30);
@@ -238,7 +239,9 @@ static void functions_get_what_is_theirs(void **state)
 	end_reported(scene, &reported);
 }
 
-/* As with kernels, by function: not while others alone are called. And times are of late like calls. */
+/*
+ * As with kernels, by function: not while only other functions are called. Times fade like calls.
+ */
 static void proportions_of_functions_fade(void **state)
 {
 	struct scene *scene = begin(false);
@@ -291,7 +294,7 @@ static void proportions_of_threads_fade(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Whatever numbers come to nobody by rounding, those who get any have them; who did nothing has none. */
+/* Amounts that rounding leaves over go to those that get any; an idle one gets none. */
 static void nothing_is_rounded_off(void **state)
 {
 	static const uint64_t amounts[] = {100, 1, 999999999999999, 3333333333333331, 1234567890123457, 7777777777777777,
@@ -309,14 +312,17 @@ static void nothing_is_rounded_off(void **state)
 		scene->launches[0] = 21;
 		scene->missed[RATE_LAUNCH] = amounts[i];
 		read_profile(scene, &reported);
-		/* Kernels' shares are rounded for themselves, from which the others are. */
+		/* The kernels' shares are rounded separately; the others are derived from them. */
 		assert_int_equal(reported.functions[0].missed + reported.functions[1].missed, kernel_at(scene, "kernel_a")->missed);
 		assert_int_equal(missed_of(&reported, TIME_LAUNCH, false), kernel_at(scene, "kernel_a")->missed);
 		end_reported(scene, &reported);
 	}
 }
 
-/* A thread is not listed any more, and is told of another 100 calls of 2 ns. Returns what it is given in all. */
+/*
+ * A thread leaves the list, and another 100 calls of 2 ns are reported. Returns the total that it
+ * is given.
+ */
 static uint64_t unlisted_time_within(uint64_t wall_ns)
 {
 	struct scene *scene = begin(false);
@@ -334,11 +340,11 @@ static uint64_t unlisted_time_within(uint64_t wall_ns)
 	scene->launches[0] += 200;
 	scene->missed[RATE_LAUNCH] += 200;
 	read_profile(scene, &reported);
-	/* 125 to 100: the first had 100 before, of which a quarter counts. */
+	/* 125 to 100: the first had 100 before, which count to a quarter. */
 	assert_in_range(missed_calls(&reported, 0, TIME_LAUNCH), 100 + 110, 100 + 112);
 	assert_int_equal(reported.profile.all_missed.time[TIME_LAUNCH].calls, 600);
 	ns = reported.profile.all_missed.time[TIME_LAUNCH].ns - reported.profile.missed[0].time[TIME_LAUNCH].ns;
-	/* Nothing is kept of a thread that is not listed. */
+	/* Nothing is kept for a thread that is not listed. */
 	own = scene->estimates->of[SLOT];
 	for (const struct counter *counter = own->counters; counter; counter = counter->hh.next)
 		assert_true(counter->key.of != COUNTER_THREAD || counter->key.tid == 0 || counter->key.tid == 7);
@@ -346,7 +352,7 @@ static uint64_t unlisted_time_within(uint64_t wall_ns)
 	return ns;
 }
 
-/* What such a thread does until it ends is of the rest, and within the life that it has had. */
+/* The calls of such a thread until it ends belong to the rest, limited by its lifetime. */
 static void unlisted_threads_have_their_part(void **state)
 {
 	(void)state;
@@ -355,7 +361,7 @@ static void unlisted_threads_have_their_part(void **state)
 	assert_int_equal(unlisted_time_within(1500), 700);
 }
 
-/* What is given of one class takes up the time of the next. */
+/* Time given to one class reduces what is left for the next. */
 static void classes_share_the_time_of_a_thread(void **state)
 {
 	struct scene *scene = begin(false);
@@ -374,7 +380,7 @@ static void classes_share_the_time_of_a_thread(void **state)
 	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].ns, 80);
 	assert_int_equal(reported.profile.missed[0].time[TIME_COPY].ns, 20);
 	assert_int_equal(reported.functions[3].missed_ns, 20);
-	/* What was given is known the next time. */
+	/* The next reading knows what was given. */
 	reported.span.now_ns += 10;
 	scene->missed[RATE_LAUNCH] += 8;
 	read_profile(scene, &reported);
@@ -382,7 +388,7 @@ static void classes_share_the_time_of_a_thread(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Threads that are not known have no lives that would bound the time of what was missed. */
+/* Unknown threads have no lifetime that would limit the time of missed calls. */
 static void functions_have_time_without_threads(void **state)
 {
 	struct scene *scene = begin(false);
@@ -399,7 +405,10 @@ static void functions_have_time_without_threads(void **state)
 	end_reported(scene, &reported);
 }
 
-/* Launches of a thread are its kernels and graphs that were executed: what is captured, or called back, is none. */
+/*
+ * A thread's launches are its executed kernels and graphs: captured launches and callbacks do not
+ * count.
+ */
 static void launches_are_what_is_executed(void **state)
 {
 	struct scene *scene = begin(false);
@@ -430,7 +439,10 @@ static void launches_are_what_is_executed(void **state)
 	end_reported(scene, &reported);
 }
 
-/* All are launched into a capture: their time is within lives though none is a thread's launch. */
+/*
+ * All launches go into a capture: their time is within the lifetimes although no thread has a
+ * launch.
+ */
 static void captured_launches_take_their_time(void **state)
 {
 	struct scene *scene = begin(false);
@@ -452,7 +464,10 @@ static void captured_launches_take_their_time(void **state)
 
 /* --- launches that were cut --- */
 
-/* `kernels` were counted at entry, of which a half into a capture, `returned` at the return; then all is over. */
+/*
+ * `kernels` were counted at entry, half of them into a capture, `returned` at the return; then the
+ * process ends.
+ */
 static uint64_t launches_in_the_end(uint64_t kernels, uint64_t returned, uint64_t missed, const char *more)
 {
 	struct scene *scene = begin(false);
@@ -482,10 +497,12 @@ static void cut_launches_are_what_lacks(void **state)
 	(void)state;
 	assert_int_equal(launches_in_the_end(100, 97, 200, NULL), 203);
 	assert_int_equal(launches_in_the_end(100, 103, 200, NULL), 200);
-	/* Probes go out once for each call that is cut, and something is missed after it. */
+	/*
+	 * Probes are detached once for each launch that is cut, and something is missed afterwards.
+	 */
 	assert_int_equal(launches_in_the_end(100, 50, 20, NULL), 40);
 	assert_int_equal(launches_in_the_end(100, 97, 0, NULL), 0);
-	/* One call may be several launches: how many lack is not known. */
+	/* One call may be several launches: how many are missing is unknown. */
 	assert_int_equal(launches_in_the_end(100, 90, 200, "cuLaunchCooperativeKernelMultiDevice"), 200);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What threads are taken to have paid, and what is planned by it: each rule by itself, with threads by hand.
+// What threads are assumed to have paid, and the plan based on it: each rule by itself, with
+// threads set by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static struct governed_thread *thread_of(struct scene *scene, size_t number)
 	return hand__thread(&scene->threads, number);
 }
 
-/* Of a cycle that began with the scene. */
+/* The basis of a cycle that began with the scene. */
 static struct plan_basis basis_of(const struct scene *scene, unsigned int sampled)
 {
 	return (struct plan_basis){.threads = &scene->threads,
@@ -64,7 +65,7 @@ static double planned(const struct scene *scene, unsigned int sampled)
 	return share[RATE_LAUNCH];
 }
 
-/* What a thread does in its first moment does not tell what it is going to do. */
+/* A thread's first moments do not predict its rate. */
 static void young_threads_are_taken_to_be_older(void **state)
 {
 	struct scene scene = begin();
@@ -81,7 +82,7 @@ static void young_threads_are_taken_to_be_older(void **state)
 	governed_threads__clear(&scene.threads);
 }
 
-/* One that has ended has paid, and is not going to. */
+/* An ended thread has paid, but will not pay again. */
 static void ended_threads_ask_for_nothing(void **state)
 {
 	struct scene scene = begin();
@@ -101,7 +102,10 @@ static void ended_threads_ask_for_nothing(void **state)
 	governed_threads__clear(&scene.threads);
 }
 
-/* A family at the edge of the budget does not go in and out: sampled, it is exact again only well below. */
+/*
+ * A family at the edge of the budget does not switch back and forth: once sampled, it becomes exact
+ * only well below the budget.
+ */
 static void sampled_families_stay_sampled_near_the_budget(void **state)
 {
 	struct scene scene = begin();
@@ -118,7 +122,10 @@ static void sampled_families_stay_sampled_near_the_budget(void **state)
 	assert_about(planned(&scene, 1u << RATE_LAUNCH), 0.95);
 	calls->held_rate = 0.079 / HAND_CALL_NS;
 	assert_true(planned(&scene, 1u << RATE_LAUNCH) == 1);
-	/* Above the budget it is what its windows had that counts, not the cycle, in which it was out for a part. */
+	/*
+	 * Above the budget the rate in its windows counts, not that of the cycle, for part of which
+	 * it was out.
+	 */
 	calls->held_rate = 0.4 / HAND_CALL_NS;
 	assert_about(planned(&scene, 1u << RATE_LAUNCH), 0.25);
 	governed_threads__clear(&scene.threads);
@@ -157,7 +164,10 @@ static double carried(struct scene *scene)
 	return thread_of(scene, 0)->debt_ns;
 }
 
-/* Neither does one costly cycle take probes out for ever, nor do years of calm pay for a minute of anything. */
+/*
+ * One costly cycle does not keep probes out for ever, and years of calm do not pay for a minute of
+ * overload.
+ */
 static void debts_and_savings_have_bounds(void **state)
 {
 	struct scene scene = begin();
@@ -202,7 +212,7 @@ static void debts_are_set_off(void **state)
 	thread_of(&scene, 0)->debt_ns = 0.5 * period;
 	assert_true(is_overspent(&scene));
 	assert_about(planned(&scene, 0), 0.05 / 0.12);
-	/* What was saved may be spent. */
+	/* Savings may be spent. */
 	scene.hand.rates[0].calls[RATE_LAUNCH] = 250000;
 	read_threads(&scene);
 	thread_of(&scene, 0)->debt_ns = -2 * period;
@@ -211,7 +221,7 @@ static void debts_are_set_off(void **state)
 	governed_threads__clear(&scene.threads);
 }
 
-/* A thread that gets a part of a CPU pays out of that part. */
+/* A thread that gets part of a CPU pays from that part. */
 static void budgets_are_of_the_time_that_threads_get(void **state)
 {
 	struct scene scene = begin();
@@ -234,7 +244,7 @@ static void budgets_are_of_the_time_that_threads_get(void **state)
 	governed_threads__clear(&scene.threads);
 }
 
-/* --- the time that a thread has --- */
+/* --- the time available to a thread --- */
 
 static double active(const struct governed_thread *thread, uint64_t ns)
 {
@@ -249,19 +259,25 @@ static void what_is_waited_is_not_active(void **state)
 	(void)state;
 	thread.run = (struct run_time){.ran_ns = 60 * MS, .waited_ns = 30 * MS};
 	assert_about(active(&thread, 100 * MS), 0.7 * ns);
-	/* More than it was off the CPU; more than there was time: told late by a tick. */
+	/*
+	 * It waited longer than it was off the CPU, or longer than the elapsed time: reported a
+	 * tick late.
+	 */
 	thread.run.waited_ns = 50 * MS;
 	assert_about(active(&thread, 100 * MS), 0.6 * ns);
 	thread.run.ran_ns = 104 * MS;
 	assert_about(active(&thread, 100 * MS), ns);
-	/* It never is nothing: rates are by it. */
+	/* It is never zero: rates divide by it. */
 	thread.run = (struct run_time){.waited_ns = 100 * MS};
 	assert_about(active(&thread, 100 * MS), 0.03 * ns);
 	thread.run_known = false;
 	assert_about(active(&thread, 100 * MS), ns);
 }
 
-/* What it waits in a moment is told only when it runs again: until then it waits as it did in the cycles before. */
+/*
+ * Time spent waiting is only reported when the thread runs again: until then it is assumed to wait
+ * as in earlier cycles.
+ */
 static void waiting_is_as_it_was_lately(void **state)
 {
 	struct governed_thread thread = {.key = {.start_ns = BEGIN_NS}, .run_known = true};
@@ -270,9 +286,10 @@ static void waiting_is_as_it_was_lately(void **state)
 	(void)state;
 	thread.run = (struct run_time){.ran_ns = 40 * MS, .waited_ns = 60 * MS};
 	governed_thread__end_cycle(&thread, BEGIN_NS, BEGIN_NS + 100 * MS);
-	thread.run.ran_ns += 10 * MS; /* 10 ms of a window of 20, in which nothing is told yet */
+	/* 10 ms of a 20 ms window, for which nothing is reported yet. */
+	thread.run.ran_ns += 10 * MS;
 	assert_about(active(&thread, 20 * MS), ns - 60.0 / 70 * 10 * (double)MS);
-	/* A cycle without any: what was before counts for three quarters. */
+	/* A cycle without waiting: earlier values count for three quarters. */
 	thread.run.ran_ns = 140 * MS;
 	governed_thread__end_cycle(&thread, BEGIN_NS, BEGIN_NS + 100 * MS);
 	thread.run.ran_ns += 10 * MS;
@@ -281,7 +298,10 @@ static void waiting_is_as_it_was_lately(void **state)
 	assert_about(active(&thread, 20 * MS), ns - 10 * (double)MS);
 }
 
-/* Where a run time comes to be known, what was before is nobody's; one is asked for where it matters alone. */
+/*
+ * When a thread's run time becomes known, earlier time is attributed to nobody; it is queried only
+ * if it matters.
+ */
 static void run_times_begin_when_they_are_known(void **state)
 {
 	struct scene scene = begin();
@@ -302,12 +322,12 @@ static void run_times_begin_when_they_are_known(void **state)
 	thread = thread_of(&scene, 0);
 	thread->off_ns = thread->waited_ns = 1e9;
 	assert_about(active(thread, 10 * MS), 10 * (double)MS - 10 * (double)MS * 0.97);
-	/* It does little for a while, and is not asked. */
+	/* It does little for a while, and is not queried. */
 	scene.hand.now_ns += 1000 * MS;
 	read_threads(&scene);
 	assert_int_equal(scene.hand.asked, 1);
 	assert_false(thread->run_known);
-	/* Much again: its history is gone. */
+	/* It is busy again: its history is gone. */
 	scene.hand.run[0].ran_ns += 5 * MS;
 	scene.hand.now_ns += 10 * MS;
 	scene.hand.rates[0].calls[RATE_LAUNCH] = 2001;
@@ -317,7 +337,7 @@ static void run_times_begin_when_they_are_known(void **state)
 	assert_about(thread->off_ns + thread->waited_ns, 0);
 	assert_int_equal(thread->run_at_cycle.ran_ns, 705 * MS);
 	assert_int_equal(thread->run_at_window.waited_ns, 4000 * MS);
-	/* Its number may be another's once it has ended. */
+	/* Once it has ended, its number may belong to another thread. */
 	scene.hand.rates[0].calls[RATE_LAUNCH] = 3001;
 	scene.hand.rates[0].ended_ns = scene.hand.now_ns;
 	read_threads(&scene);
@@ -337,7 +357,7 @@ static void cycles_begin_where_the_last_ended(void **state)
 	assert_memory_equal(&thread.run_at_cycle, &thread.run, sizeof(thread.run));
 }
 
-/* --- what is missed --- */
+/* --- missed calls --- */
 
 static double missed(const struct scene *scene)
 {
@@ -353,7 +373,7 @@ static void gaps_are_counted_once(void **state)
 	hand__add(&scene.hand, 0, BEGIN_NS);
 	read_threads(&scene);
 	calls = &thread_of(&scene, 0)->calls[RATE_LAUNCH];
-	/* Of a thread that has not been through a window nothing is known, nor what its gaps were. */
+	/* If a thread has not been through a window, nothing is known about it or its gaps. */
 	governed_threads__miss(&scene.threads, RATE_LAUNCH, BEGIN_NS + 50 * MS);
 	governed_threads__rate(&scene.threads, thread_of(&scene, 0), RATE_LAUNCH, 1e-3);
 	assert_about(missed(&scene), 0);
@@ -366,7 +386,10 @@ static void gaps_are_counted_once(void **state)
 	assert_about(missed(&scene), 1e5);
 	governed_threads__miss(&scene.threads, RATE_LAUNCH, BEGIN_NS + 300 * MS);
 	assert_about(missed(&scene), 2e5);
-	/* It was at rest at the end: half of the gap was at each rate. And the gap is over. */
+	/*
+	 * It was idle at the end, so each half of the gap had one of the rates. And the gap is
+	 * over.
+	 */
 	governed_threads__rate(&scene.threads, thread_of(&scene, 0), RATE_LAUNCH, 0);
 	assert_about(missed(&scene), 1e5);
 	governed_threads__rate(&scene.threads, thread_of(&scene, 0), RATE_LAUNCH, 1e-3);

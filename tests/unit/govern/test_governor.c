@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The overhead governor, with threads and a kernel that are simulated: their clock runs as the test lets it.
+// The overhead governor, with simulated threads and a simulated kernel, whose clock the test
+// advances.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,21 +16,25 @@
 
 #define THREADS 8
 #define STEP_NS 50000.0
-#define ATTACH_NS (8 * NS_PER_MS)  /* until probes are in */
-#define DETACH_NS (12 * NS_PER_MS) /* until they are out, after watch() has returned */
+#define ATTACH_NS (8 * NS_PER_MS)  /* until probes are attached */
+#define DETACH_NS (12 * NS_PER_MS) /* until they are detached, after watch() has returned */
 
-/* A thread that goes round and round: a round has so many calls of each family, and takes so long without probes. */
+/*
+ * A thread that loops: each iteration makes this many calls of each family, and takes this long
+ * without probes.
+ */
 struct loop {
 	double round_ns;
-	double calls[RATE_FAMILIES]; /* a round */
-	double waits;		     /* for a CPU, of the time it is busy */
-	uint64_t busy_ns, idle_ns;   /* in turn, as it takes without probes; 0: always busy */
-	double done_ns;		     /* of both so far */
-	uint64_t start_ns;	     /* it begins then; 0: with the world */
-	uint64_t end_ns;	     /* it ends then; 0: never */
+	double calls[RATE_FAMILIES]; /* per iteration */
+	double waits;		     /* for a CPU, as a share of its busy time */
+	uint64_t busy_ns, idle_ns;   /* alternating, as without probes; 0: always busy */
+	double done_ns;		     /* busy and idle time so far */
+	uint64_t start_ns;	     /* start time; 0: with the world */
+	uint64_t end_ns;	     /* end time; 0: never */
 	bool reported_end;
 	uint32_t slot;
-	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns, ran_ns, waited_ns; /* lived: without having waited */
+	/* lived_ns excludes waits. */
+	double made[RATE_FAMILIES], seen[RATE_FAMILIES], paid_ns, lived_ns, ran_ns, waited_ns;
 };
 
 struct world {
@@ -39,8 +44,8 @@ struct world {
 	struct call_costs costs;
 	unsigned int in, wanted;
 	uint64_t change_ns;  /* when `in` becomes `wanted` */
-	uint64_t early_ns;   /* probes are in for so long before watch() returns */
-	unsigned int fewest; /* what was in when least was */
+	uint64_t early_ns;   /* probes are already attached this long before watch() returns */
+	unsigned int fewest; /* the families attached when there were fewest */
 	int watches;
 };
 
@@ -193,7 +198,7 @@ static void assert_near(double value, double wanted, double within)
 		fail_msg("%g is not within %g of %g", value, within, wanted);
 }
 
-/* What is seen and what is estimated make up what the process has done. */
+/* Seen and estimated calls together match what the process has done. */
 static void assert_counted(struct world *world, struct governor *governor, uint32_t slot, enum rate_family family,
 			   double within)
 {
@@ -215,7 +220,7 @@ static void test_shares(void **state)
 	budget__shares((double[]){0.1, 0.2, 0.1, 0}, 0.5, share);
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		assert_true(share[family] == 1);
-	/* The one that costs most pays, down to the level of the next. */
+	/* The most expensive family pays, down to the level of the next. */
 	budget__shares((double[]){0.02, 0.3, 0.03, 0.02}, 0.17, share);
 	assert_true(share[RATE_LAUNCH] == 1 && share[RATE_WAIT] == 1 && share[RATE_EXACT] == 1);
 	assert_near(share[RATE_COPY], 0.1 / 0.3, 1e-9);
@@ -235,7 +240,7 @@ static void test_rates(void **state)
 	assert_near(budget__rate_without(1 / 3200.0, 700 / 3200.0), 1 / 2500.0, 1e-9);
 	assert_near(budget__overhead(budget__of_wall(0.2)), 0.2, 1e-9);
 	assert_near(budget__of_wall(0.25), 0.2, 1e-9);
-	/* More than nine tenths of the time are not believed. */
+	/* More than nine tenths of the time is not believed. */
 	assert_near(budget__overhead(0.95), 9, 1e-9);
 	assert_near(budget__overhead(2), 9, 1e-9);
 	assert_near(budget__rate_without(1, 1.5), 2.5, 1e-9);
@@ -257,7 +262,7 @@ static void hold(double budget)
 	governor__free(governor);
 }
 
-/* Only launches may be sampled: they make up for what copies cost. */
+/* Only launches may be sampled: they compensate for the cost of copies. */
 static void test_launches_alone(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 20000, .calls = {8, 1}}}, .count = 1};
@@ -271,7 +276,10 @@ static void test_launches_alone(void **state)
 	governor__free(governor);
 }
 
-/* In a program whose work has the caches calls cost three times as much: a third of them is what the budget bears. */
+/*
+ * In a program whose work fills the caches, calls cost three times as much: the budget covers a
+ * third of them.
+ */
 static void test_cold(void **state)
 {
 	struct call_costs costs = COSTS;
@@ -300,7 +308,7 @@ static void test_held_to_20(void **state)
 	hold(0.2);
 }
 
-/* What costs less than the budget is left alone, and nothing is estimated. */
+/* A cost below the budget is left alone, and nothing is estimated. */
 static void test_exact(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 20000, .calls = {1}}}, .count = 1};
@@ -330,7 +338,7 @@ static void test_idle_beside_busy(void **state)
 	governor__free(governor);
 }
 
-/* Others take the CPU: the thread makes fewer calls, which cost the same part of the time that it runs. */
+/* Others take the CPU: the thread makes fewer calls, which cost the same share of its run time. */
 static void test_waits_for_cpu(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .waits = 0.7},
@@ -378,10 +386,11 @@ static double reported(const struct governor *governor)
 }
 
 /*
- * A program's period may be as that of the cycles, or shorter, or longer, and it may rest for most of it: what is told
- * of several runs, whose cycles differ by chance, is right on average, and of each it is not far off. Runs without end
- * come as near as 7 % in bursts of a second in ten, and 4 % elsewhere; without the correction of the last gap of a burst
- * that is 41 %, with twice of it 29 %, with half of it 24 %.
+ * A program's period may be equal to that of the cycles, shorter or longer, and the program may
+ * rest for most of it. Over several runs, whose cycles differ at random, the reported values are
+ * right on average, and each is not far off. Runs without end come as near as 7 % in bursts of one
+ * second in ten, and 4 % otherwise. Without the correction of a burst's last gap that is 41 %, with
+ * twice the correction 29 %, with half of it 24 %.
  */
 static void alternate(double budget, uint64_t busy_ms, uint64_t idle_ms)
 {
@@ -419,7 +428,7 @@ static void test_phases_as_cycles(void **state)
 	alternate(0.02, 500, 500);
 }
 
-/* Sampling begins in the middle of a burst, which is over while the probes are out. */
+/* Sampling begins in the middle of a burst, which ends while the probes are out. */
 static void test_bursts(void **state)
 {
 	(void)state;
@@ -436,7 +445,7 @@ static void test_long_phases(void **state)
 	alternate(0.05, 5000, 5000);
 }
 
-/* A gap that was taken for busy and was not is corrected, but what was told stays told. */
+/* A gap that was wrongly assumed to be busy is corrected, but reported values do not decrease. */
 static void test_never_back(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = 700 * NS_PER_MS, .idle_ns = 1300 * NS_PER_MS}}, .count = 1};
@@ -461,7 +470,7 @@ static void test_thread_ends(void **state)
 
 	(void)state;
 	run(&world, governor, 5);
-	/* In the middle of a gap: what it would have done later is not made up. */
+	/* In the middle of a gap: its later calls are not made up. */
 	world.loops[0].end_ns = world.now_ns + 137 * NS_PER_MS;
 	run(&world, governor, 5);
 	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.02);
@@ -473,7 +482,10 @@ static void test_thread_ends(void **state)
 	governor__free(governor);
 }
 
-/* A process that is gone leaves nothing to the next one in its slot, though the ends of its threads were not told. */
+/*
+ * An ended process leaves nothing to the next one in its slot, even if the ends of its threads were
+ * not reported.
+ */
 static void test_forgotten(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}, {.round_ns = 2500, .calls = {1}, .slot = 1}},
@@ -489,7 +501,10 @@ static void test_forgotten(void **state)
 	governor__free(governor);
 }
 
-/* Threads that begin while the probes are out are seen later, and have been at it since they began. */
+/*
+ * Threads that begin while the probes are out are seen later, and have been active since they
+ * began.
+ */
 static void test_threads_begin(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 7};
@@ -504,7 +519,7 @@ static void test_threads_begin(void **state)
 	governor__free(governor);
 }
 
-/* One that begins while all is exact has missed nothing of what was out long before. */
+/* A thread that begins while everything is exact has missed nothing of earlier gaps. */
 static void test_sampled_again(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
@@ -525,7 +540,10 @@ static void test_sampled_again(void **state)
 	governor__free(governor);
 }
 
-/* Probes that are in before they are said to be are learned of, and their calls not counted twice. */
+/*
+ * Probes may be attached before watch() returns: that is learned, and their calls are not counted
+ * twice.
+ */
 static void test_probes_come_early(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1, .early_ns = 40 * NS_PER_MS};
@@ -537,7 +555,7 @@ static void test_probes_come_early(void **state)
 	governor__free(governor);
 }
 
-/* One that rests for a moment is expected to go on. */
+/* A thread that rests for a moment is expected to continue. */
 static void test_rest(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};
@@ -551,7 +569,7 @@ static void test_rest(void **state)
 	governor__free(governor);
 }
 
-/* What is asked for in the middle of a gap has what the gap has had so far, and never goes back. */
+/* A value read in the middle of a gap includes the gap so far, and never decreases. */
 static void test_within_gap(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1};

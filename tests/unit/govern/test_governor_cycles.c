@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The governor's cycles step by step, with threads and probes by hand: windows and gaps in turn, what fails, what is said.
+// The governor's cycles step by step, with threads and probes set by hand: windows and gaps in
+// turn, failures, messages.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include "governor_cycle.h"
 
-/* --- what is said --- */
+/* --- captured messages --- */
 
 static FILE *usual_stderr;
 static char *said;
@@ -35,7 +36,7 @@ static int end_listening(void **state)
 	return 0;
 }
 
-/* How often it was. */
+/* How often the message was printed. */
 static int times_said(const char *words)
 {
 	int times = 0;
@@ -48,13 +49,13 @@ static int times_said(const char *words)
 
 /* --- cycles --- */
 
-/* Launches cost the thread two fifths of its time, twice what is allowed. */
+/* Launches take two fifths of the thread's time, twice the budget. */
 static void busy(struct hand *hand, uint64_t ns)
 {
 	call(hand, RATE_LAUNCH, (uint64_t)(0.4 * (double)ns / HAND_CALL_NS));
 }
 
-/* Sampling begins after 600 ms: the budget of a period is spent. Returns how long the gap is. */
+/* Sampling begins after 600 ms: the budget of a period is spent. Returns the length of the gap. */
 static uint64_t begin_sampling(struct hand *hand, struct governor *governor)
 {
 	uint64_t gap_ns = 0;
@@ -75,15 +76,18 @@ static void the_first_gap_fits_to_what_was_before(void **state)
 
 	(void)state;
 	assert_int_equal(hand.in, ALL & ~LAUNCHES);
-	/* Half of the cycle, with the time until the probes are out. */
+	/* Half of the cycle, including the time until the probes are detached. */
 	assert_about((double)gap_ns, 2 * 610e6 - 600e6);
-	/* From then on it is missed, at the rate that it has without probes: 0.4 in 600 us are 1 in 1500 ns. */
+	/*
+	 * From then on calls are missed, at the thread's rate without probes: 0.4 in 600 us is 1 in
+	 * 1500 ns.
+	 */
 	hand.now_ns += 100 * MS;
 	assert_about((double)missed(governor), (double)(90 * MS / 1500));
 	governor__free(governor);
 }
 
-/* Calls that were seen after the family's window, and before it was known to be in again. */
+/* Calls that were seen after the family's window, and before it was known to be attached again. */
 static void delays_are_learned_in_each_cycle(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -106,7 +110,10 @@ static void delays_are_learned_in_each_cycle(void **state)
 	governor__free(governor);
 }
 
-/* What a gap could not hold is no longer than one that is planned; nor shorter than it takes probes to go. */
+/*
+ * However much a gap would have to make up for, it is no longer than the longest planned one. Nor
+ * is it shorter than detaching takes.
+ */
 static void gaps_have_bounds(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -125,7 +132,10 @@ static void gaps_have_bounds(void **state)
 	governor__free(governor);
 }
 
-/* After a second in which nothing happened another begins: what is seen then is not of both. */
+/*
+ * After a second in which no sampling was needed another one begins: calls seen then do not count
+ * for both.
+ */
 static void exact_time_goes_by_seconds(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -139,7 +149,7 @@ static void exact_time_goes_by_seconds(void **state)
 	}
 	assert_int_equal(hand.watches, 0);
 	assert_about(governor__overhead(governor), 0.04 / 0.96);
-	/* It may pay what it has saved, of two seconds, and does more. */
+	/* It may use the savings of two seconds, and uses more. */
 	call(&hand, RATE_LAUNCH, 700000);
 	after(&hand, governor, NS_PER_S);
 	assert_int_equal(hand.in, ALL & ~LAUNCHES);
@@ -148,7 +158,7 @@ static void exact_time_goes_by_seconds(void **state)
 	governor__free(governor);
 }
 
-/* The first second is told of while it lasts; later what is told is of whole cycles. */
+/* The first second is reported while it lasts; later reports cover whole cycles. */
 static void overhead_is_of_the_latest_cycle(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -169,7 +179,10 @@ static void overhead_is_of_the_latest_cycle(void **state)
 	governor__free(governor);
 }
 
-/* A gap began while the thread was busy, which was not so at its end, when all is exact again: half of it was not. */
+/*
+ * A gap began while the thread was busy. At its end, when everything is exact again, the thread was
+ * idle: half of the gap was idle.
+ */
 static void gaps_before_exact_time_are_settled(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -180,7 +193,10 @@ static void gaps_before_exact_time_are_settled(void **state)
 	after(&hand, governor, begin_sampling(&hand, governor));
 	before = missed(governor);
 	assert_true(before > 100000);
-	/* Half of the budget is allowed again; nothing is called any more, and what is held fades. */
+	/*
+	 * Half of the budget is available again; no calls are made any more, and the remembered
+	 * rate fades.
+	 */
 	for (int tick = 0; governor->mode != MODE_EXACT; tick++) {
 		assert_true(tick < 40);
 		after(&hand, governor, governor__next_end(governor) ? governor__next_end(governor) - hand.now_ns + 1 : NS_PER_S);
@@ -217,7 +233,10 @@ static void settled_is_what_is_not_sampled(void **state)
 	governor__free(governor);
 }
 
-/* Copies' probes go first, launches' later: the tick that is due next is that of the earlier. */
+/*
+ * The probes of copies are detached first, those of launches later: the next tick is due at the
+ * earlier time.
+ */
 static void windows_end_one_after_the_other(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -236,7 +255,7 @@ static void windows_end_one_after_the_other(void **state)
 	governor__free(governor);
 }
 
-/* --- probes that do not go or come --- */
+/* --- probes that cannot be detached or attached --- */
 
 static void all_stays_exact_where_probes_stay_in(void **state)
 {
@@ -285,7 +304,7 @@ static void what_fails_later_is_tried_again(void **state)
 	governor__free(governor);
 }
 
-/* The end of a thread is told once, and may be told only after its process was read for the last time. */
+/* A thread's end is reported once, possibly only after the last reading of its process. */
 static void late_ends_are_not_of_the_next_process(void **state)
 {
 	struct hand hand = {.count = 0};

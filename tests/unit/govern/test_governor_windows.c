@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the governor learns of the delays of probes, how it plans windows and gaps, and what it tells from a window.
+// What the governor learns about probe delays, how it plans windows and gaps, and what it derives
+// from a window.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 /* --- delays --- */
 
-/* A family that is out since its window, in which it had `calls` in 100 ms; then `late` more. */
+/* A family is out since its window, in which it had `calls` in 100 ms; then come `late` more. */
 static double lag_after(uint64_t calls, uint64_t late, bool other_ended)
 {
 	struct hand hand = {.count = 0};
@@ -42,16 +43,18 @@ static void going_is_learned(void **state)
 	double before = 10 * (double)MS;
 
 	(void)state;
-	/* 50 ms, of which a quarter is believed at once. */
+	/* 50 ms, of which a quarter is accepted at once. */
 	assert_about(lag_after(1000, 500, false), before + (50 * (double)MS - before) / 4);
-	/* A thread that has ended makes no calls, however late probes go. */
+	/* An ended thread makes no calls, however late probes are detached. */
 	assert_about(lag_after(1000, 500, true), before + (50 * (double)MS - before) / 4);
-	/* Few calls tell nothing; nobody waits for seconds. */
+	/* Few calls say nothing; no delay is seconds long. */
 	assert_about(lag_after(49, 500, false), before);
 	assert_about(lag_after(100, 5000, false), before + (1e9 - before) / 4);
 }
 
-/* A family's window had `calls` in 100 ms, after `early` before it was known to be in. */
+/*
+ * A family's window had `calls` in 100 ms, after `early` calls before it was known to be attached.
+ */
 static double lead_after(uint64_t calls, uint64_t early, unsigned int sampled)
 {
 	struct hand hand = {.count = 0};
@@ -65,7 +68,7 @@ static double lead_after(uint64_t calls, uint64_t early, unsigned int sampled)
 	own->rate = (double)calls / (100 * (double)MS);
 	own->at_window = early;
 	own->at_end = early + calls;
-	/* An older window's end lies before the latest one's beginning. */
+	/* An older window ends before the latest one begins. */
 	calls_of(governor, 0, RATE_COPY)->at_window = 1000;
 	calls_of(governor, 0, RATE_COPY)->rate = 1;
 	governor->sampled = sampled;
@@ -97,14 +100,14 @@ static void windows_and_gaps_have_room(void **state)
 	struct governor *governor = with_shares(&hand, 0.005, 1, 10 * (double)MS);
 
 	(void)state;
-	/* 20 ms, and 10 more until probes are out, are the 200th part of it. */
+	/* 20 ms, and 10 more until the probes are detached, are a 200th of it. */
 	assert_about(governor->length_ns, 6e9);
 	assert_about(window_of(governor, RATE_LAUNCH), 20 * (double)MS);
 	governor__free(governor);
 	governor = with_shares(&hand, 0.005, 1, 50 * (double)MS);
 	assert_about(governor->length_ns, 10e9);
 	governor__free(governor);
-	/* 80 ms are the rest of it, of the family that is watched most. */
+	/* 80 ms are the rest of it, for the family that is watched most. */
 	governor = with_shares(&hand, 0.5, 0.95, 10 * (double)MS);
 	assert_about(governor->length_ns, 1.6e9);
 	assert_about(window_of(governor, RATE_LAUNCH), 790 * (double)MS);
@@ -115,7 +118,7 @@ static void windows_and_gaps_have_room(void **state)
 	governor__free(governor);
 }
 
-/* No program's period beats with them. */
+/* No program's period stays in phase with them. */
 static void cycles_differ_in_length(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -133,7 +136,10 @@ static void cycles_differ_in_length(void **state)
 	governor__free(governor);
 }
 
-/* What is expected of the next window: what is exact meanwhile is expected anew when it is not. */
+/*
+ * The expected rate in the next window: a family that is exact in between starts afresh when it is
+ * sampled again.
+ */
 static void rates_are_expected_of_sampled_families(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -147,14 +153,14 @@ static void rates_are_expected_of_sampled_families(void **state)
 	governor__mark_windows(governor);
 	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 1e-3);
 	assert_about(calls_of(governor, 0, RATE_COPY)->held_rate, 0);
-	/* Programs have phases: a window at rest is not the end of it. */
+	/* Programs have phases: an idle window does not mean that it has ended. */
 	hand.now_ns += 100 * MS;
 	governor__end_windows(governor, LAUNCHES, hand.now_ns);
 	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 0.6e-3);
 	governor__free(governor);
 }
 
-/* A window of 100 ms with 20000 launches, copies and waits each: 20 ms of it are paid for each family. */
+/* A window of 100 ms with 20000 launches, copies and waits each: each family costs 20 ms of it. */
 static double rate_after_window(unsigned int sampled, unsigned int unsettled)
 {
 	struct hand hand = {.count = 0};
@@ -176,7 +182,10 @@ static double rate_after_window(unsigned int sampled, unsigned int unsettled)
 	return rate;
 }
 
-/* The rate without probes is without those that are out, or were: the others are always paid. */
+/*
+ * The rate without probes excludes the cost of families that are out, or were: the others are
+ * always paid.
+ */
 static void rates_are_without_what_is_out(void **state)
 {
 	const double rate = 20000 / (100 * (double)MS);
@@ -188,7 +197,7 @@ static void rates_are_without_what_is_out(void **state)
 	assert_about(rate_after_window(LAUNCHES, COPIES << 1), rate / 0.6);
 }
 
-/* A thread that was over before the window began is told of in it all the same. */
+/* A thread that ended before the window began may still be reported in it. */
 static void threads_without_time_are_no_matter(void **state)
 {
 	struct hand hand = {.count = 0};
@@ -210,7 +219,10 @@ static void threads_without_time_are_no_matter(void **state)
 	governor__free(governor);
 }
 
-/* One that is first seen has been at it since the family went out, until probes came, which was before it was told. */
+/*
+ * A newly seen thread has been active since the family was detached, until the probes were
+ * attached, which was before that was known.
+ */
 static void threads_that_were_not_seen_are_made_up(void **state)
 {
 	struct hand hand = {.count = 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time by places in the code: what is merged, how times are shared out, and what memory bounds.
+// Time by code location: what is merged, how times are distributed, and how memory is bounded.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,14 +77,14 @@ static void shares_times_out(void **state)
 	assert_int_equal(found[2].ns, 20 * MS);
 	assert_int_equal(found[3].class, HOST_LAUNCHES);
 	assert_int_equal(found[3].ns, 5 * MS);
-	/* Nothing was counted of it: the time is there, without a line. */
+	/* Nothing was counted for it: the time is there, without a line. */
 	assert_int_equal(found[4].activity, ACTIVITY_SLEEP);
 	assert_null(found[4].stack);
 	free(found);
 	code_locations__free(places);
 }
 
-/* Of one kind, class, call and line. */
+/* Entries merge only if kind, class, call and line are equal. */
 static void reports_places_apart(void **state)
 {
 	const struct place_key ioctl_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 16}, wait_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 61};
@@ -126,7 +126,7 @@ static void joins_want_of_a_cpu(void **state)
 	code_locations__free(places);
 }
 
-/* Without a line of the user's it is the innermost frame that tells. */
+/* Without a line of the user's code the innermost frame counts. */
 static void goes_by_the_innermost_frame(void **state)
 {
 	const struct stack_frame waits[] = {{.function = "futex_wait", .object = "libc.so.6"}, PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
@@ -148,7 +148,7 @@ static void goes_by_the_innermost_frame(void **state)
 	code_locations__free(places);
 }
 
-/* What is counted of a time without a CPU shares out that time, in whatever call it was. */
+/* Counts for time without a CPU distribute that time, in whichever call it was. */
 static void joins_places_too(void **state)
 {
 	const struct place_key calling = {ACTIVITY_READY, HOST_LAUNCHES, ~0u}, outside = {ACTIVITY_READY, HOST_OUTSIDE, ~0u};
@@ -170,7 +170,7 @@ static void joins_places_too(void **state)
 	code_locations__free(places);
 }
 
-/* What has no room counts without a line, and no time is lost. */
+/* Entries that do not fit count without a line, and no time is lost. */
 static void has_bounds(void **state)
 {
 	struct code_locations *places = new_places();
@@ -238,7 +238,7 @@ static void keeps_whole_stacks(void **state)
 	free(kept);
 }
 
-/* What was counted before a mark shares out none of the time after it. */
+/* Counts from before a mark do not affect how later time is distributed. */
 static void counts_from_a_mark(void **state)
 {
 	struct code_locations *places = new_places();
@@ -259,7 +259,7 @@ static void counts_from_a_mark(void **state)
 	assert_int_equal(line_of(&found[1])->line, 30);
 	assert_int_equal(found[1].ns, 10 * MS);
 	free(found);
-	/* Nothing was there by then: all counts. */
+	/* There was nothing before it: everything counts. */
 	code_locations__mark(places, 2, true);
 	assert_int_equal(code_locations__rank(places, 2, ns, &found), 3);
 	assert_int_equal(line_of(&found[0])->line, 7);

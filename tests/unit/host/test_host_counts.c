@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Accounts of followed threads read while they go on.
+// Profiles of followed threads, read while the threads run.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,12 +33,12 @@ static void adds_what_is_now(void **state)
 	host_counts__read(&counts, &profile, 1400);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 400);
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 600);
-	/* It has been woken, and has no CPU yet. */
+	/* It has been woken, but has no CPU yet. */
 	profile.woken_ns = 1300;
 	host_counts__read(&counts, &profile, 1400);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 300);
 	assert_int_equal(counts.ns[ACTIVITY_READY][HOST_COPIES], 100);
-	/* A moment before its account was written. */
+	/* A moment before its profile was written. */
 	host_counts__read(&counts, &profile, 900);
 	assert_int_equal(counts.ns[ACTIVITY_QUEUE][HOST_COPIES], 0);
 }
@@ -104,7 +104,7 @@ static void is_of_what_came_after(void **state)
 	profile.samples[HOST_LAUNCHES] = 2;
 	host_counts__read(&counts, &profile, 1600);
 	host_counts__since(&counts, &before);
-	/* 1200 less 1000, with the open time of both; the samples of the launches alone are new. */
+	/* 1200 minus 1000, with the open time of both; only the launches' samples are new. */
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 200);
 	assert_int_equal(counts.ns[ACTIVITY_LOCK][HOST_OUTSIDE], 0);
 	assert_int_equal(counts.times[ACTIVITY_LOCK], 7);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The offsets of gpuprobe/copy_params.h, compared with what the compiler makes
-// of the structures.
+// The offsets of gpuprobe/copy_params.h, compared with the compiler's layout of the structures.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

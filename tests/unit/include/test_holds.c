@@ -27,7 +27,7 @@ static void test_within(void **state)
 	assert_int_equal(holds__within(&two, 0, 160), 50);
 }
 
-/* A hold counts for that part of it which is within. */
+/* Only the part of a hold within the interval counts. */
 static void test_overlap(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that makes up errors or kernels without end has lists of a bounded length, whose sums stay exact.
+// A program that makes up errors or kernels without end: its lists are bounded, and their sums stay
+// exact.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +81,7 @@ static void test_many_failures_have_one_entry_more(void **state)
 	process__clear(&process);
 }
 
-/* However the map is gone through: what had an entry keeps it, and what had none gets none. */
+/* In whatever order the map is read: an error with an entry keeps it, and one without gets none. */
 static void test_entries_stay(void **state)
 {
 	struct process process = {.pid = 1};
@@ -153,7 +154,9 @@ static void test_nameless_kernels_are_one_beyond_a_bound(void **state)
 	process__clear(&process);
 }
 
-/* Of the rest each that gets a name takes its launches with it, to a new kernel or to one that is there. */
+/*
+ * A kernel in the rest that gets a name takes its launches with it, to a new or an existing kernel.
+ */
 static void test_the_rest_can_be_named(void **state)
 {
 	struct process process = {.kernel_table = kernel_table__new()};
@@ -171,7 +174,7 @@ static void test_the_rest_can_be_named(void **state)
 	process__clear(&process);
 }
 
-/* Its handles go, and what they counted stays. */
+/* Its handles disappear, and their counts stay. */
 static void test_the_rest_outlives_its_handles(void **state)
 {
 	struct process process = {.kernel_table = kernel_table__new()};

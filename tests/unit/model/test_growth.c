@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether live memory grows: series whose answer is known.
+// Whether live memory grows: series with known answers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,17 +16,17 @@
 #define BEGIN (1000 * NS_PER_S)
 #define MIB (1024.0 * 1024.0)
 
-/* What is live after so many seconds. */
+/* Live bytes after `seconds`. */
 typedef double (*series)(double seconds);
 
 struct verdicts {
 	struct growth_history history;
 	struct growth_evidence evidence; /* at the end */
 	int first_growing;		 /* second; -1: never */
-	int growing;			 /* seconds of them */
+	int growing;			 /* seconds spent growing */
 };
 
-/* The same numbers each time, whatever the C library has. */
+/* The same numbers in each run, whatever the C library provides. */
 static double noise(unsigned int i)
 {
 	uint64_t x = (i + 1) * 0x9e3779b97f4a7c15ull;
@@ -36,10 +36,10 @@ static double noise(unsigned int i)
 	return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Samples come by so much earlier or later than once a second. */
+/* Samples come up to this much earlier or later than once a second. */
 static double jitter = 0.25;
 
-/* Judged after each sample. */
+/* Judges after each sample. */
 static void run(struct verdicts *v, series bytes, int seconds)
 {
 	*v = (struct verdicts){.history.window_ns = GROWTH_WINDOW_NS, .first_growing = -1};
@@ -77,7 +77,7 @@ static void grows_by(series bytes, int latest, double slope, double tolerance)
 		fail_msg("%f bytes/s rather than %f", v.evidence.slope, slope);
 }
 
-/* --- what does not grow --- */
+/* --- series that do not grow --- */
 
 static double flat(double t)
 {
@@ -168,10 +168,10 @@ static void test_batches(void **state)
 		run(&v, sawtooth_any, 1800);
 		wrong += v.growing > 0;
 	}
-	/* Of 381 lengths; with samples that come evenly there were 15. */
+	/* Among 381 lengths; with evenly spaced samples there were 15. */
 	if (wrong > 2)
 		fail_msg("batches of %d lengths grow at some moment", wrong);
-	/* Its first batch is longer than the window: only then it cannot be told from a leak. */
+	/* Its first batch is longer than the window: only then does it look like a leak. */
 	run(&v, sawtooth_90, 3600);
 	assert_true(v.first_growing < 90);
 	assert_true(v.growing < 60);
@@ -188,12 +188,12 @@ static void test_noise(void **state)
 		run(&v, noisy, 600);
 		wrong += v.growing > 0;
 	}
-	/* Three sites of pure noise in a hundred, ten minutes each. */
+	/* At most three sites of pure noise in a hundred, ten minutes each. */
 	if (wrong > 9)
 		fail_msg("%u of 300 grow at some moment", wrong);
 }
 
-/* --- what does --- */
+/* --- series that grow --- */
 
 static double leak(double t)
 {
@@ -225,7 +225,7 @@ static double leak_on_noise(double t)
 	return noisy(t) + t * 2 * MIB;
 }
 
-/* Planted after ten minutes. */
+/* The leak begins after ten minutes. */
 static double late_leak(double t)
 {
 	return sawtooth_3(t) + (t > 600 ? (t - 600) * 2 * MIB : 0);
@@ -244,7 +244,7 @@ static void test_leaks(void **state)
 	grows_by(leak, 52, 12 * MIB, 0.001);
 	grows_by(slow_leak, 60, 128, 0.1);
 	grows_by(faster_leak_on_sawtooth, 60, 2 * MIB, 0.3);
-	/* A leak far below what one moment makes of a batch: where samples meet its lows. */
+	/* A leak far below the change of a batch within a moment, with samples at its lows. */
 	jitter = 0;
 	grows_by(leak_on_sawtooth, 60, 0.05 * MIB, 0.05);
 	grows_by(leak_on_long_sawtooth, 60, 0.2 * MIB, 0.2);
@@ -327,7 +327,7 @@ static void test_sites(void **state)
 		set_site(&processes[0], &sites[0], &stack, 100 + i);
 		set_site(&processes[1], &sites[1], NULL, 100 + i);
 		assert_int_equal(growth__sample(growth, &model), 0);
-		/* One more right after it is none. */
+		/* A further sample right after it is ignored. */
 		model.now_ns += NS_PER_MS;
 		assert_int_equal(growth__sample(growth, &model), 0);
 	}
@@ -339,13 +339,13 @@ static void test_sites(void **state)
 	growth__judge(growth, &processes[1], NULL, &evidence);
 	assert_int_equal(evidence.verdict, GROWTH_UNKNOWN);
 	assert_int_equal(evidence.samples, 0);
-	/* Ended: as it was. */
+	/* The process ended: unchanged. */
 	processes[0].ended = true;
 	model.now_ns += NS_PER_S;
 	assert_int_equal(growth__sample(growth, &model), 0);
 	growth__judge(growth, &processes[0], &stack, &evidence);
 	assert_int_equal(evidence.verdict, GROWTH_GROWING);
-	/* Gone: its place is the other's, from the next time on. */
+	/* The process is gone: the other one gets its entry, from the next time on. */
 	model.processes = &processes[1];
 	model.process_count = 1;
 	for (int i = 0; i < 2; i++) {
@@ -356,7 +356,10 @@ static void test_sites(void **state)
 	growth__free(growth);
 }
 
-/* A cache that was full before gpuprobe came, and is replaced: known memory grows, but no memory does. */
+/*
+ * A cache that was full before the attach, and whose entries are replaced: known memory grows, but
+ * real memory does not.
+ */
 static void test_since_attach(void **state)
 {
 	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 10);
@@ -381,7 +384,7 @@ static void test_since_attach(void **state)
 	growth__free(growth);
 }
 
-/* What is freed whole is at 0 meanwhile, not absent. */
+/* Memory that is freed completely is at 0 meanwhile, not absent. */
 static void test_all_freed(void **state)
 {
 	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 10);
@@ -401,7 +404,7 @@ static void test_all_freed(void **state)
 	growth__free(growth);
 }
 
-/* Nothing was read of what goes on growing. */
+/* A reading broke off: nothing was read, but the growth continues. */
 static void test_reading_broken_off(void **state)
 {
 	struct growth *growth = growth__new(GROWTH_WINDOW_NS, 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The store of kernel names: which name a launch gets where handles come back
- * as other kernels' and the notices of it arrive in any order.
+ * The store of kernel names: which name a launch gets when handles are reused for other kernels and
+ * the notices about it arrive in any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,7 @@ static void given_names_wait_for_notices_under_way(void **state)
 	assert_string_equal(find(store, 1), "after");
 }
 
-/* A notice that was lost never comes: no name rather than a wrong one. */
+/* A lost notice never comes: no name is better than a wrong one. */
 static void given_names_are_not_trusted_past_a_lost_notice(void **state)
 {
 	struct kernel_names *store = *state;
@@ -107,7 +107,7 @@ static void given_names_are_not_trusted_past_a_lost_notice(void **state)
 	kernel_names__unload(store, SLOT, MODULE + 1, 2);
 	assert_string_equal(find(store, 1), "given");
 	assert_null(find(store, 2));
-	/* What was read at the launch itself still is. */
+	/* The name read at the launch itself still is. */
 	add(store, NAME_FROM_HANDLE, 2, "read");
 	assert_string_equal(find(store, 2), "read");
 }
@@ -158,7 +158,7 @@ static void a_contradiction_ends_the_trust(void **state)
 	assert_true(kernel_names__trusts_handles(store));
 	assert_int_equal(add(store, NAME_GIVEN, 0, "given"), 1);
 	assert_false(kernel_names__trusts_handles(store));
-	assert_int_equal(add(store, NAME_GIVEN, 0, "given"), 0); /* told once */
+	assert_int_equal(add(store, NAME_GIVEN, 0, "given"), 0); /* reported once */
 	assert_string_equal(find(store, 0), "given");
 	/* Names read at other launches are no longer believed. */
 	assert_int_equal(add(store, NAME_FROM_HANDLE, 5, "read"), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is large on purpose: names, chosen handles, mappings and files without end. Time is to grow with the size,
-// not with its square.
+// Deliberately large input: endless names, chosen handles, mappings and files. Time must grow with
+// the size, not with its square.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ static struct launch_key key_of(size_t i)
 	return (struct launch_key){.kernel = {.handle = 0x7f0000000000ull + i * 64, .slot = 1}};
 }
 
-/* Found without a name first, then each gets its name. */
+/* The kernels are first found without names, then each gets its name. */
 static void name_kernels(size_t size)
 {
 	struct kernel_table *table = kernel_table__new();
@@ -64,7 +64,7 @@ static void name_kernels(size_t size)
 	process__clear(&process);
 }
 
-/* Bytes that are resident since then; 0 where it has become less, as what a sanitizer holds back goes. */
+/* Growth of the resident memory in bytes; 0 if it shrank, as when a sanitizer releases memory. */
 static size_t grown_since(size_t before)
 {
 	size_t now = resident_bytes();
@@ -97,7 +97,7 @@ static void give_name(struct kernel_names *store, uint32_t slot, size_t i, size_
 	assert_int_equal(kernel_names__add(store, &notice.record, notice.record.name), 0);
 }
 
-/* As many unloads as names, of modules of which nothing is known. */
+/* As many unloads as names, of unknown modules. */
 static void unload_modules(size_t size)
 {
 	struct kernel_names *store = kernel_names__new();
@@ -118,7 +118,9 @@ static void tens_of_thousands_of_kernels(void **state)
 	assert_linear("modules unloaded", unload_modules, 2500);
 }
 
-/* A module is unloaded: of each of its kernels is asked whether it is over, and whose an address is. */
+/*
+ * A module is unloaded: each of its kernels is checked for being over, and addresses are looked up.
+ */
 static void end_kernels(size_t size)
 {
 	struct kernel_table *table = kernel_table__new();
@@ -146,7 +148,9 @@ static void unloads_tens_of_thousands_of_kernels(void **state)
 	assert_linear("kernels ended", end_kernels, 2500);
 }
 
-/* The same of seven processes that want as much as they can have, 448 MiB, and one that has a few. */
+/*
+ * The same with seven processes that want as much as they can get, 448 MiB, and one that has a few.
+ */
 static void names_of_all_are_bounded(void **state)
 {
 	struct kernel_key few = {.handle = 0x7f0000000000ull, .slot = 99};
@@ -166,7 +170,7 @@ static void names_of_all_are_bounded(void **state)
 	kernel_names__free(store);
 }
 
-/* The same of kernels that are shown: without a bound it is 470 MiB. */
+/* The same with shown kernels: without a bound it is 470 MiB. */
 static void kernels_names_of_all_are_bounded(void **state)
 {
 	enum {
@@ -193,14 +197,17 @@ static void kernels_names_of_all_are_bounded(void **state)
 	grown = grown_since(before);
 	print_message("6,000 kernels of such names of each of %d: %zu MiB\n", TABLES, grown >> 20);
 	assert_true(grown < SLOWER * (400ull << 20));
-	/* Who comes last and has few has names all the same. */
+	/* The last process, which has few names, still gets them. */
 	assert_non_null(kernel_table__full_name(tables[TABLES], &key.kernel, &brief));
 	for (size_t t = 0; t <= TABLES; t++)
 		kernel_table__free(tables[t]);
 	assert_int_equal(all, 0);
 }
 
-/* A program that goes on asking for kernels by names as long as they may be: 120 MB, and 300 where they are shown. */
+/*
+ * A program that keeps requesting kernels by names of the greatest length: 120 MB, and 300 if the
+ * kernels are shown.
+ */
 static void names_are_bounded(void **state)
 {
 	enum {
@@ -232,7 +239,7 @@ static void names_are_bounded(void **state)
 	kernel_table__free(table);
 }
 
-/* "S1_" stands for a type that came before: a pair of two such is twice as long. */
+/* "S1_" stands for an earlier type: a pair of two such types is twice as long. */
 static void exploding_names(void **state)
 {
 	struct kernel_table *table = kernel_table__new();
@@ -263,7 +270,10 @@ struct entry {
 	UT_hash_handle hh;
 };
 
-/* Keys that uthash's own function, the same everywhere, puts into one chain of a table of up to 4,096. */
+/*
+ * Keys that uthash's own function, which is the same everywhere, puts into one chain of a table of
+ * up to 4,096.
+ */
 static void choose_keys(uint64_t *keys, size_t count)
 {
 	uint64_t key = 0x7f0000000000ull;
@@ -277,7 +287,7 @@ static void choose_keys(uint64_t *keys, size_t count)
 	}
 }
 
-/* How many keys are compared where each of them is looked for. */
+/* Number of key comparisons when each key is looked up once. */
 static size_t comparisons_of(const uint64_t *keys, size_t count)
 {
 	struct entry *entries = calloc(count, sizeof(*entries)), *table = NULL, *found;
@@ -338,8 +348,8 @@ static int count_mapping(const struct mapping *mapping, void *arg)
 }
 
 /*
- * Every other page of a file is executable, so that none is one mapping with the next. Reading as many may take
- * GROWTH_MAX times as long as what took `small`; 0: as long as it likes.
+ * Every other page of a file is executable, so that the kernel does not merge mappings. Reading
+ * this many may take GROWTH_MAX times as long as `small`; 0: no limit.
  */
 static uint64_t time_of_mappings(size_t count, uint64_t small)
 {
@@ -362,19 +372,22 @@ static uint64_t time_of_mappings(size_t count, uint64_t small)
 	return took;
 }
 
-/* As many as the kernel lets a process have, less some of its own. */
+/* As many as the kernel permits a process, minus some for this process itself. */
 static void many_mappings(void **state)
 {
 	(void)state;
 	time_of_mappings(64000, time_of_mappings(4000, 0));
 }
 
-/* A file in a directory so deep that nobody can name it from the root, as a program makes one by going there step by step. */
+/*
+ * A file in a directory so deep that its full path is too long for any call; a program creates it
+ * by changing directory step by step.
+ */
 struct deep_file {
 	char folder[64];
-	char name[256]; /* of each of the directories */
+	char name[256]; /* of each directory */
 	size_t depth;
-	int before; /* the directory that this program was in */
+	int before; /* this program's original directory */
 	int fd;
 };
 
@@ -410,7 +423,10 @@ static void remove_deep(struct deep_file *deep)
 	rmdir(deep->folder);
 }
 
-/* Pages with one between each two, so that none is one mapping with the next; in the last a file as others are. */
+/*
+ * Pages with a gap between each two, so that the kernel does not merge them; the last one maps an
+ * ordinary file.
+ */
 #define PLAIN_FILE "/proc/self/exe"
 
 static char *map_deep(const struct deep_file *deep, size_t count)
@@ -429,7 +445,7 @@ static char *map_deep(const struct deep_file *deep, size_t count)
 
 struct deep_search {
 	uint64_t start, end;   /* what map_deep has mapped */
-	size_t deep, too_long; /* mappings of the deep file, those of them that have no path */
+	size_t deep, too_long; /* mappings of the deep file, and those of them without a path */
 	size_t longest;	       /* path */
 	bool found;	       /* the other file */
 };
@@ -455,7 +471,7 @@ static int read_deep(char *at, size_t count, struct deep_search *search)
 	return proc_maps__each(getpid(), look_at_deep, search);
 }
 
-/* What comes after them is found, and none of their bytes is kept. */
+/* The mappings after them are found, and none of their bytes is kept. */
 static void paths_without_end(void **state)
 {
 	enum {
@@ -484,7 +500,7 @@ static void paths_without_end(void **state)
 	remove_deep(&deep);
 }
 
-/* 100 MB of text, of which as much is read as 100,000 usual mappings have. */
+/* 100 MB of text, of which as much is read as 100,000 ordinary mappings have. */
 static void text_without_end(void **state)
 {
 	enum {
@@ -508,7 +524,7 @@ static void text_without_end(void **state)
 	remove_deep(&deep);
 }
 
-/* The kernel prints a newline as four characters: the longest line of a path that is handed out. */
+/* The kernel prints a newline as four characters: the longest line of a path that is passed on. */
 static void path_of_newlines(void **state)
 {
 	struct deep_file deep;
@@ -567,7 +583,7 @@ static void map_libraries(const char *folder, size_t count, bool map)
 			image = build_elf(&(struct test_elf){.full = symbols});
 		out = fopen(path, "w+e");
 		assert_non_null(out);
-		/* Its code is zeros that are nowhere: the file is small. */
+		/* Its code is a hole of zeros: the file takes little space. */
 		assert_int_equal(fwrite(image.bytes, 1, 4096, out), 4096);
 		assert_int_equal(fseek(out, (long)DATA_OFFSET, SEEK_SET), 0);
 		assert_int_equal(fwrite(image.bytes + DATA_OFFSET, 1, image.size - DATA_OFFSET, out), image.size - DATA_OFFSET);
@@ -577,7 +593,7 @@ static void map_libraries(const char *folder, size_t count, bool map)
 	}
 }
 
-/* All of them are opened as they are seen, no more than a thousand at once. */
+/* All of them are opened as they are found, at most a thousand at once. */
 static void thousands_of_libraries(void **state)
 {
 	enum {
@@ -605,7 +621,7 @@ static void thousands_of_libraries(void **state)
 
 /* --- other files --- */
 
-/* Entries that all name another file. */
+/* Entries that each name another file. */
 static void endless_cache(void **state)
 {
 	char folder[] = "/tmp/gpuprobe-hostile-XXXXXX", path[128];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of a process, and processes, as many as there may be: time is to grow with their number, not with its square.
+// Lists of a process, and processes, at their maximum numbers: time must grow with the number, not
+// with its square.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void *allocate(size_t count, size_t size)
 
 /* --- failures --- */
 
-/* Of codes that have no name: a library may return any. */
+/* Codes without names: a library may return any. */
 static void write_failures(size_t size)
 {
 	const struct metrics_options options = {.version = "1"};
@@ -72,7 +73,7 @@ static void end_all(struct model *model)
 		model->processes[i].ended = true;
 }
 
-/* Each has one, whose process then ends. */
+/* Each process has one site, and then ends. */
 static void follow_sites(size_t size)
 {
 	struct growth *growth = growth__new(GROWTH_WINDOW_NS, GROWTH_SITES_MAX);
@@ -92,7 +93,7 @@ static void follow_sites(size_t size)
 	free(model.processes);
 }
 
-/* What is gone is looked for at the first sample. */
+/* Graphs that are gone are looked up at the first sample. */
 static void follow_graphs(size_t size)
 {
 	struct graph_history *history = graph_history__new();
@@ -128,7 +129,7 @@ static void follow_devices(size_t size)
 	free(model.processes);
 }
 
-/* Of processes whose end was told before. */
+/* Processes whose end was reported before. */
 static void select_findings(size_t size)
 {
 	struct model model = model_of(size);

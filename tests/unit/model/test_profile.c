@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histograms of times: every bucket's boundaries, percentiles; and counters that threads keep a part of.
+// Histograms of times: every bucket's boundaries, percentiles; and counters of which threads keep a
+// part.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static void the_last_bucket_has_all_that_is_longer(void **state)
 	assert_int_equal(time_bucket(LONGEST - 1), TIME_BUCKETS - 1);
 	assert_int_equal(time_bucket(LONGEST), TIME_BUCKETS - 1);
 	assert_int_equal(time_bucket(UINT64_MAX), TIME_BUCKETS - 1);
-	/* That is above 64 s, and with what is said of it in the header. */
+	/* Above 64 s, as the header says. */
 	assert_true(LONGEST > 64000000000ull);
 }
 
@@ -63,7 +64,7 @@ static void percentiles_of_nothing_and_of_one(void **state)
 	assert_int_equal(profile__percentile(buckets, 0.5, middle - 1), middle - 1);
 }
 
-/* Against the sorted times themselves. */
+/* Compared with the sorted times themselves. */
 static void percentiles_of_many(void **state)
 {
 	static const double shares[] = {0.01, 0.25, 0.5, 0.9, 0.99, 0.999};
@@ -88,7 +89,7 @@ static void percentiles_of_many(void **state)
 	free(times);
 }
 
-/* Each time in a bucket of its own: the rank is seen as it is. */
+/* Each time has its own bucket, so that the rank is visible. */
 static void percentiles_are_the_nearest_rank(void **state)
 {
 	__u64 buckets[TIME_BUCKETS] = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Call sites: ids that become one site, counts that outlast their map entries, the report's section.
+// Call sites: ids that become one site, counts that outlast their map entries, the report's
+// section.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ static const struct stack_frame frames[] = {
 	{.function = "cudaMalloc", .object = "libcudart.so.13"},
 	{.function = "grow", .object = "server", .file = "cache.cc", .offset = 0x41, .line = 88},
 };
-/* Ids 1 and 2 are the first's. */
+/* Ids 1 and 2 are the same stack. */
 static const struct stack stacks[] = {
 	{.serial = 0, .count = 2, .frames = frames},
 	{.serial = 1, .count = 1, .frames = frames},
@@ -52,7 +53,7 @@ static void ids_of_one_stack_are_one_site(void **state)
 	set(table, SITE_ALLOCATION, 1, 7, 2, 100);
 	set(table, SITE_ALLOCATION, 2, 7, 3, 200);
 	set(table, SITE_ALLOCATION, 2, 8, 1, 1000); /* another function */
-	set(table, SITE_ALLOCATION, 99, 7, 1, 1);   /* not known */
+	set(table, SITE_ALLOCATION, 99, 7, 1, 1);   /* unknown */
 	set(table, SITE_FAILURE, 1, (uint64_t)7 << 32 | 2, 4, 0);
 	set(table, SITE_FAILURE, 3, (uint64_t)7 << 32 | (uint32_t)-1, 5, 0);
 	list(table, &process);
@@ -90,7 +91,7 @@ static void launches_wait_for_a_stack(void **state)
 		assert_int_equal(process.sites[0].calls, 95);
 		assert_string_equal(process.sites[0].kernel, "gemm(int)");
 	}
-	/* Both entries are gone, and with them the process. */
+	/* Both entries are gone, and so is the process. */
 	list(table, &process);
 	assert_int_equal(process.sites[0].calls, 95);
 	site_table__clear_lists(&process);
@@ -109,8 +110,8 @@ static void folded_sites_keep_their_counts(void **state)
 	assert_int_equal(site_table__retire(table, &key), 0);
 	assert_int_equal(site_table__retire(table, &key), 1);
 	assert_int_equal(site_table__fold(table, &key, 1), 0);
-	set(table, SITE_WAIT, 1, 7, 10, 100); /* what it stands at */
-	set(table, SITE_WAIT, 2, 7, 1, 5);    /* the entry has come again */
+	set(table, SITE_WAIT, 1, 7, 10, 100); /* its current count */
+	set(table, SITE_WAIT, 2, 7, 1, 5);    /* the entry has come back */
 	list(table, &process);
 	assert_int_equal(process.site_count, 1);
 	assert_int_equal(process.sites[0].calls, 14);
@@ -119,7 +120,7 @@ static void folded_sites_keep_their_counts(void **state)
 	site_table__free(table);
 }
 
-/* What came before a mark is told apart, of folded sites too. */
+/* Counts from before a mark are separate, for folded sites too. */
 static void marks_report_what_came_before(void **state)
 {
 	const struct call_site_key key = {.stack = 2, .what = 7, .kind = SITE_WAIT};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The start of a process by parts, and what is counted in its steady time alone.
+// The startup of a process by parts, and what is counted only in its steady time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct scene {
 	struct step_thread *steps;
 };
 
-/* Began with gpuprobe: its first call after 3 s, 2 s of contexts, 1 s of loads, and the first launch at 7 s. */
+/* Began with gpuprobe: first call after 3 s, 2 s of contexts, 1 s of loads, first launch at 7 s. */
 static struct scene *scene(void)
 {
 	struct scene *s = calloc(1, sizeof(*s));
@@ -58,7 +58,7 @@ static void free_scene(struct scene *s)
 	free(s);
 }
 
-/* From 10 s on a step of 10 ms after the other. */
+/* From 10 s on, consecutive steps of 10 ms. */
 static void add_steps(struct scene *s)
 {
 	s->process.steps = process_steps__new();
@@ -104,7 +104,7 @@ static void to_launch(void **state)
 	free_scene(s);
 }
 
-/* What the latest reading before the first steady step has told. */
+/* Values of the latest reading before the first steady step. */
 static void to_steady(void **state)
 {
 	struct scene *s = scene();
@@ -126,14 +126,14 @@ static void to_steady(void **state)
 	assert_int_equal(start.to_steady[START_REST], NS_PER_S);
 	assert_int_equal(start.uploads.bytes, 1 << 20);
 	assert_int_equal(sum_of(start.to_steady), 10 * NS_PER_S);
-	/* Long after that no more is kept, however long it runs. */
+	/* However long it runs after that, no more readings are kept. */
 	for (uint64_t i = 0; i < 1000; i++)
 		start__follow(&s->process, BEGAN + (12 + i) * NS_PER_S);
 	assert_true(s->profile->start.count < 8);
 	free_scene(s);
 }
 
-/* Of a program that never gets there readings become fewer, not more than there is room for. */
+/* If a program never becomes steady, its readings are thinned out so that they fit. */
 static void long_start(void **state)
 {
 	struct scene *s = scene();
@@ -150,7 +150,7 @@ static void long_start(void **state)
 
 /* --- the steady time --- */
 
-/* A reading, so many seconds after the beginning, by which the thread has made so many launches. */
+/* A reading this many seconds after the start, by which the thread has made `launches` launches. */
 static void read_at(struct scene *s, uint64_t seconds, uint64_t launches)
 {
 	s->model.now_ns = BEGAN + seconds * NS_PER_S;
@@ -159,7 +159,7 @@ static void read_at(struct scene *s, uint64_t seconds, uint64_t launches)
 	assert_int_equal(steady__follow(&s->model, &s->process), 0);
 }
 
-/* In seconds since the beginning; 0: it is not known to be steady. */
+/* In seconds since the start; 0: not known to be steady. */
 static uint64_t steady_since(const struct scene *s)
 {
 	uint64_t since_ns = steady__since_ns(&s->process, s->model.now_ns);
@@ -167,7 +167,7 @@ static uint64_t steady_since(const struct scene *s)
 	return since_ns ? (since_ns - BEGAN) / NS_PER_S : 0;
 }
 
-/* From the first reading after the first step that lasts as long as others do. */
+/* From the first reading after the first step of the usual length. */
 static void since_steps(void **state)
 {
 	struct scene *s = scene();
@@ -201,7 +201,7 @@ static void since_steps(void **state)
 	free_scene(s);
 }
 
-/* Other steps, which take longer together: it is steady since these began. */
+/* Other steps, which take longer in total: steady since these began. */
 static void since_other_steps(void **state)
 {
 	struct scene *s = scene();
@@ -221,7 +221,10 @@ static void since_other_steps(void **state)
 	free_scene(s);
 }
 
-/* Other steps, of which nobody knows for a while that they take longer together: a reading from their begin is there then. */
+/*
+ * Other steps are only later found to take longer in total: a reading from their beginning is still
+ * there.
+ */
 static void since_other_steps_found_late(void **state)
 {
 	struct scene *s = scene();
@@ -246,7 +249,9 @@ static void since_other_steps_found_late(void **state)
 	free_scene(s);
 }
 
-/* Nothing repeats: about half of the time since the first work is the start, and half a minute at most. */
+/*
+ * Nothing repeats: startup is about half of the time since the first work, at most half a minute.
+ */
 static void since_half(void **state)
 {
 	struct scene *s = scene();
@@ -270,7 +275,7 @@ static void since_half(void **state)
 	free_scene(s);
 }
 
-/* A process from before gpuprobe came has had its start. */
+/* A process that existed before gpuprobe attached is past its startup. */
 static void since_attach(void **state)
 {
 	struct scene *s = scene();
@@ -279,7 +284,7 @@ static void since_attach(void **state)
 	s->process.since_attach = true;
 	for (uint64_t i = 3; i < 1000; i++)
 		read_at(s, i, i);
-	/* What it had queued before is done by then. */
+	/* Work that it had queued before is done by then. */
 	assert_int_equal(steady_since(s), 4);
 	free_scene(s);
 }

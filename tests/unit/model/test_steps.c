@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process's steps are: of which thread, what is in them, since when they are steady, what made one slow.
+// A process's steps: whose they are, what is in them, since when they are steady, what made one
+// slow.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +65,9 @@ static void no_steps(void **state)
 	free_process(&process);
 }
 
-/* The backward pass launches more, as often; the thread that copies and waits is the one. */
+/*
+ * The backward pass launches more, equally often; the main thread is the one that copies and waits.
+ */
 static void main_thread(void **state)
 {
 	struct process process = {.pid = 100};
@@ -82,7 +85,10 @@ static void main_thread(void **state)
 	step_phase__add_record(&other->phases[0], &often);
 	other->totals.launches = 20000;
 	step_summary__make(&process, &summary);
-	/* The other one's are many more: it works for them, or makes steps within them. */
+	/*
+	 * The other thread's steps are far more: it works for the main one, or makes steps within
+	 * its steps.
+	 */
 	assert_int_equal(other->tid, 102);
 	assert_ptr_not_equal(summary.thread, other);
 	other->totals.launches = 100;
@@ -94,7 +100,7 @@ static void main_thread(void **state)
 	free_process(&process);
 }
 
-/* What is queued without a wait goes by in a moment, and each hundredth step waits for it all. */
+/* Work queued without a wait passes in a moment, and each hundredth step waits for all of it. */
 static void uneven_steps(void **state)
 {
 	struct process process = {.pid = 100};
@@ -108,7 +114,7 @@ static void uneven_steps(void **state)
 	step_summary__make(&process, &summary);
 	assert_true(summary.p50_ns < 50000);
 	assert_true(summary.usual_ns > 4 * MS && summary.usual_ns < 4 * MS + 50000);
-	/* Of even ones the median is the usual. */
+	/* For even steps the median is the usual duration. */
 	for (uint64_t i = 0; i < 100000; i++)
 		step_phase__add(&main->phases[0], BEGAN + i * MS, 5 * MS);
 	step_summary__make(&process, &summary);
@@ -139,7 +145,7 @@ static void steady(void **state)
 	assert_int_equal(phase.steps, 120);
 	assert_int_equal(phase.summed, 100);
 	assert_int_equal(step_phase__steady_ns(&phase), BEGAN + 4200 * MS);
-	/* The slowest first. */
+	/* The slowest comes first. */
 	assert_int_equal(phase.slowest[0].ns, 4000 * MS);
 	assert_int_equal(phase.slowest[1].ns, 200 * MS);
 	assert_int_equal(phase.slowest[2].ns, 100 * MS);

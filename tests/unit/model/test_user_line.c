@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which line of a stack is the user's own.
+// Which line of a stack belongs to the user's code.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #define FIND(...) \
 	find((const struct stack_frame[]){__VA_ARGS__}, sizeof((struct stack_frame[]){__VA_ARGS__}) / sizeof(struct stack_frame))
 
-/* Which frame it is; -1: none. */
+/* Index of that frame; -1: none. */
 static long find(const struct stack_frame *frames, size_t count)
 {
 	const struct stack stack = {.count = (uint32_t)count, .frames = frames};
@@ -63,7 +63,7 @@ static void own_folders_may_have_names_alike(void **state)
 		assert_int_equal(FIND(PYTHON("step", own[i]), PYTHON("main", "/home/user/other.py")), 0);
 }
 
-/* A thread of a library's runs none of the user's. */
+/* A library's own thread runs no user code. */
 static void of_libraries_alone(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void of_native_code(void **state)
 			 2);
 	assert_int_equal(FIND(NATIVE(NULL, "app"), NATIVE("clock", "[vdso]"), NATIVE("main", "app")), 2);
 	assert_int_equal(FIND(MARK), -1);
-	/* What is Python's goes before what calls it. */
+	/* Python frames take precedence over their callers. */
 	assert_int_equal(FIND(NATIVE("eval", "app"), PYTHON("step", "/a/train.py"), NATIVE("main", "app")), 1);
 }
 

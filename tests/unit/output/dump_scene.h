@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A dump made by hand: a training process on one GPU, and a process that has nothing to do with CUDA. */
+/* A dump made by hand: a training process on one GPU, and a process that does not use CUDA. */
 #ifndef TESTS_DUMP_SCENE_H
 #define TESTS_DUMP_SCENE_H
 
@@ -117,7 +117,7 @@ static inline void make_scene(struct dump_scene *scene)
 			  });
 }
 
-/* A thread outside of CUDA. */
+/* A thread outside CUDA. */
 static inline struct dump_thread outside(pid_t tid, enum dump_run run, enum dump_wait kind)
 {
 	return (struct dump_thread){
@@ -131,7 +131,7 @@ static inline struct dump_thread outside(pid_t tid, enum dump_run run, enum dump
 
 typedef void (*dump_print_fn)(FILE *out, const struct dump *dump, const struct dump_view *view);
 
-/* To be freed. */
+/* The caller frees it. */
 static inline char *printed(dump_print_fn print, const struct dump_scene *scene)
 {
 	char *text;

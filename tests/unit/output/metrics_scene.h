@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Pages of metrics, and a process that has done something in every section of them.
- */
+/* Metrics pages, and a process with something in every section of them. */
 #ifndef TESTS_METRICS_SCENE_H
 #define TESTS_METRICS_SCENE_H
 
@@ -22,7 +20,7 @@ static inline struct metrics *new_metrics(unsigned int kernels)
 	return metrics;
 }
 
-/* Inlined, gcc 12 takes the text that it returns for its local variable. */
+/* If it is inlined, gcc 12 mistakes the returned text for the local variable. */
 static __attribute__((noinline, unused)) char *render(struct metrics *metrics, const struct model *model, enum exposition form)
 {
 	size_t length;
@@ -44,7 +42,7 @@ static inline char *render_once(const struct model *model, enum exposition form)
 	return text;
 }
 
-/* One process that has done something in every section. */
+/* One process with something in every section. */
 struct busy {
 	struct kernel kernels[2];
 	struct failure failures[4];
@@ -93,7 +91,7 @@ static inline void fill_busy(struct busy *b)
 				.used_bytes = GPU_UNKNOWN_BYTES,
 				.untracked_bytes = GPU_UNKNOWN_BYTES,
 			},
-			/* Which GPU it is, is not known. */
+			/* The GPU is unknown. */
 			{.ordinal = 2, .gpu = GPU_NONE, .used_bytes = 1, .untracked_bytes = 1},
 		},
 		.devices = {
@@ -174,7 +172,7 @@ static inline void fill_busy(struct busy *b)
 	b->model.lost[LOSS_RING_FULL] = 8;
 }
 
-/* The page up to gpuprobe's own numbers, which are other ones each time. */
+/* Cuts the page before gpuprobe's own numbers, which differ each time. */
 static inline void cut_own(char *page)
 {
 	char *own = strstr(page, "# TYPE process_cpu_seconds");
@@ -183,7 +181,7 @@ static inline void cut_own(char *page)
 	*own = '\0';
 }
 
-/* Labels of the process on its device 0, and on one that is not known. */
+/* Labels of the process on its device 0, and on an unknown device. */
 #define ON_GPU_3 "pid=\"42\",comm=\"train\",device=\"0\",gpu=\"3\",uuid=\"GPU-a\""
 #define ON_UNKNOWN "pid=\"42\",comm=\"train\",device=\"unknown\",gpu=\"unknown\",uuid=\"\""
 

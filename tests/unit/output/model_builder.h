@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts of a model built by hand: what the tests of the output vary is given
- * in order, all else is 0.
+ * Parts of a model built by hand: the arguments are what tests of the output vary, all else is 0.
  */
 #ifndef TESTS_MODEL_BUILDER_H
 #define TESTS_MODEL_BUILDER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers that look random, the same ones in each run. */
+/* Pseudo-random numbers, the same in each run. */
 #ifndef TESTS_RANDOM_NUMBERS_H
 #define TESTS_RANDOM_NUMBERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run made by hand, which the tests of stat and diagnose vary: a process with an account of two
+ * A run made by hand, which the tests of stat and diagnose vary: a process with a profile of two
  * threads, functions, kernels, copies, allocations and an error, and two findings in it.
  */
 #ifndef TESTS_STAT_SCENE_H
@@ -50,7 +50,7 @@ static inline uint16_t scene_row(const char *symbol)
 	return (uint16_t)row;
 }
 
-/* `calls` of so many nanoseconds each. */
+/* `calls` calls of this many nanoseconds each. */
 static inline struct duration_record scene_durations(uint64_t calls, uint64_t each_ns)
 {
 	struct duration_record record = {.calls = calls, .ns = calls * each_ns, .max_ns = each_ns};
@@ -168,7 +168,10 @@ static inline struct finding *scene__find(struct scene *scene, const char *id)
 	return finding;
 }
 
-/* Of which a thread's, with all there can be, and one with as little as possible. */
+/*
+ * One of them is about a thread, with everything a finding can have, and one has as little as
+ * possible.
+ */
 static inline void scene__findings(struct scene *scene)
 {
 	struct finding *finding = scene__find(scene, "alloc-churn");
@@ -188,7 +191,7 @@ static inline void scene__findings(struct scene *scene)
 static inline struct findings *scene_state(bool asks, bool getters)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_ACCOUNT | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
+		.needs = NEEDS_PROFILE | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
 		.window_ns = 60 * NS_PER_S,
 	};
 	struct findings *findings = findings__new(&options);
@@ -199,7 +202,7 @@ static inline struct findings *scene_state(bool asks, bool getters)
 	return findings;
 }
 
-/* By default all is looked for. */
+/* By default everything is looked for. */
 static inline void scene__look_for(struct scene *scene, bool asks, bool getters)
 {
 	findings__free(scene->findings);
@@ -230,11 +233,14 @@ static inline void scene__end(struct scene *scene)
 {
 	finding_list__clear(&scene->list);
 	findings__free(scene->findings);
-	/* Its lists are the scene's. */
+	/* The scene owns its lists. */
 	free(scene->profile);
 }
 
-/* What a report says (malloc). Inlined, gcc 12 takes what is found in it for a part of the local variable. */
+/*
+ * The text of a report (malloc). If it is inlined, gcc 12 mistakes pointers into it for the local
+ * variable.
+ */
 static __attribute__((noinline)) char *scene__print(const struct scene *scene,
 						    void (*print)(FILE *out, const struct stat_report *report))
 {

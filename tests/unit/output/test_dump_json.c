@@ -106,7 +106,7 @@ static void test_waits(void **state)
 	expect_part(&scene, "\"waits\":{\"for\":\"pipe\",\"system_call\":null,\"object\":\"pipe:[1]\"},");
 }
 
-/* Every state and every wait has words of its own. */
+/* Every state and every wait has its own words. */
 static void test_words(void **state)
 {
 	(void)state;

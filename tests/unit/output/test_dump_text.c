@@ -271,7 +271,7 @@ static void test_long_stacks(void **state)
 	expect_short((struct stack){.frames = frames, .count = 4}, 0, "      fun < fun < [more Python frames] < fun\n");
 }
 
-/* However long the names are, a line has 160 columns at the most, and one frame at least. */
+/* However long the names are, a line has at most 160 columns, and at least one frame. */
 static void test_long_names(void **state)
 {
 	struct stack_frame frames[127];
@@ -366,7 +366,7 @@ static void test_what_has_not_moved(void **state)
 	frames[5].function = NULL;
 	expect_part(&scene, MOVED);
 	frames[5].function = wait_frames[5].function;
-	/* What is within the call may be anywhere: it spins. */
+	/* Frames inside the call may be at any offset: it spins. */
 	frames[0].offset++;
 	frames[0].function = "ppoll";
 	expect_part(&scene, STANDS);
@@ -389,7 +389,7 @@ static void test_what_cannot_be_compared(void **state)
 	scene.view.before = &first.dump;
 	expect_part(&scene, STANDS);
 	expect_part(&scene, "0 ns after the first dump;");
-	first.processes[0].start_ns++; /* the pid is another process's now */
+	first.processes[0].start_ns++; /* the pid now belongs to another process */
 	expect_no_part(&scene, ", has not moved");
 	first.processes[0].start_ns--;
 	first.processes[0].pid++;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Findings on the metrics page: what is 1, what has become 0, that costs never go back, and what is forgotten.
+// Findings on the metrics page: what is 1, what has become 0, that costs never decrease, and what
+// is forgotten.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define MS 1000000ull
 
-/* A page after the other of processes that come and go. */
+/* Consecutive pages for processes that come and go. */
 struct pages {
 	struct metrics *metrics;
 	struct process processes[4];
@@ -66,7 +67,7 @@ static char *render(struct pages *pages, struct finding *findings, size_t count,
 	return page;
 }
 
-/* The samples of findings, one a line, that a page with these findings has. */
+/* The finding samples, one a line, of a page with these findings. */
 static void assert_reported(struct pages *pages, struct finding *findings, size_t count, const char *expected)
 {
 	char *page = render(pages, findings, count, EXPOSITION_PROMETHEUS), reported[2048] = "";
@@ -143,7 +144,7 @@ static void test_costs_never_go_back(void **state)
 	metrics__free(pages.metrics);
 }
 
-/* Several of one id, of its threads or devices, are one series. */
+/* Several findings with one id, about threads or devices, are one series. */
 static void test_costs_of_one_id_add_up(void **state)
 {
 	struct pages pages;
@@ -178,7 +179,7 @@ static void test_severity_changes(void **state)
 	metrics__free(pages.metrics);
 }
 
-/* Who comes under a pid that was another's has no past. */
+/* A process that reuses another's pid has no past. */
 static void test_processes_leave(void **state)
 {
 	struct pages pages;
@@ -201,7 +202,7 @@ static void test_processes_leave(void **state)
 	metrics__free(pages.metrics);
 }
 
-/* Of two processes of one pid the newest is on the page, in findings too. */
+/* If two processes have the same pid, the newest is on the page, with its findings. */
 static void test_one_of_each_pid(void **state)
 {
 	struct pages pages;

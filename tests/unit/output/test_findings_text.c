@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What there is to know about kinds of findings, and sentences in lines.
+// Descriptions of finding kinds, and sentences wrapped into lines.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void test_explain(void **state)
 	expect("oom", "\nLooked for by: gpuprobe stat, gpuprobe diagnose and the monitor\n");
 }
 
-/* Units as people read them. */
+/* Units that people use. */
 static void test_thresholds(void **state)
 {
 	(void)state;
@@ -99,12 +99,12 @@ static void test_wrap(void **state)
 	expect_wrapped("one two three", 0, 0, "one two\nthree\n");
 	expect_wrapped("one two four", 0, 0, "one two four\n");
 	expect_wrapped("one  two three", 2, 1, "  one two\n   three\n");
-	/* A number and what it counts stay together, and so do several. */
+	/* A number and its unit stay on one line, and so do several. */
 	expect_wrapped("it took 12.5 % more", 0, 0, "it took\n12.5 % more\n");
 	expect_wrapped("a 1 2 3 four five", 0, 0, "a 1 2 3 four\nfive\n");
 	expect_wrapped("only 12", 0, 0, "only 12\n");
 	expect_wrapped("only 12  ", 0, 0, "only 12\n");
-	/* A word that is too long stays whole; columns, not bytes, count. */
+	/* An overlong word stays whole; columns are counted, not bytes. */
 	expect_wrapped("a incomprehensibilities b", 0, 0, "a\nincomprehensibilities\nb\n");
 	expect_wrapped("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 0, 0,
 		       "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\n");

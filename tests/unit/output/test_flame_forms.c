@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flame graphs of models built by hand: weights to the byte, folded stacks to the letter, hostile names
-// in every form.
+// Flame graphs of models built by hand: weights to the byte, folded stacks to the letter, hostile
+// names in every format.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,7 +140,7 @@ static void test_bytes(void **state)
 		allocation(&hidden, "cudaMalloc", 1, 5),
 		allocation(&cut, "cudaMalloc", 1, 11),
 		allocation(NULL, "cudaMalloc", 1, 3),
-		allocation(&grow, "cudaMallocHost", 1, 1 << 20), /* not of a device */
+		allocation(&grow, "cudaMallocHost", 1, 1 << 20), /* not on a device */
 		{.stack = &grow, .kind = SITE_WAIT, .row = row_of("cudaMalloc"), .calls = 1, .amount = 9},
 	};
 	struct process process = {.pid = 12, .comm = "train", .sites = sites, .site_count = COUNT(sites)};
@@ -261,7 +261,7 @@ static void test_svg_frames(void **state)
 				     "data-begin=\"1048576\" data-end=\"4194304\"><title>grow\n"
 				     "3.00 MiB (3,145,728 bytes), 75.00 %</title>"));
 	assert_non_null(strstr(text, "A &lt;title&gt; &amp; more</text>"));
-	/* What is drawn later covers what is there. */
+	/* Elements drawn later cover earlier ones. */
 	assert_true(strstr(text, "<rect id=\"page\"") < strstr(text, "<text"));
 	assert_non_null(strstr(text, "all frames are drawn"));
 	assert_null(strstr(text, "http://www.w3.org/1999"));
@@ -302,7 +302,7 @@ static void test_svg_hostile(void **state)
 
 	(void)state;
 	assert_int_equal(occurrences(text, "<script"), 1);
-	assert_int_equal(occurrences(text, "]]>"), 2); /* of style and script */
+	assert_int_equal(occurrences(text, "]]>"), 2); /* one for the style, one for the script */
 	assert_null(strstr(text, "innerHTML"));
 	assert_null(strstr(text, "eval("));
 	assert_null(strchr(text, '\x1b'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of functions in text for people.
+// Function names in text for people.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void test_sentences(void **state)
 	expect_sentence("cuMemAlloc_v2, cuMemAlloc", "cuMemAlloc, cuMemAlloc_v1");
 	expect_sentence("my_cuMemAlloc_v2 cuMemAlloc_v22", "my_cuMemAlloc_v2 cuMemAlloc_v22");
 	expect_sentence("stays (cudaMalloc)", "stays (cudaMalloc)");
-	/* Hostile text is escaped as a whole, and characters stay whole. */
+	/* Hostile text is escaped throughout, and characters stay whole. */
 	expect_sentence("a\x1b[2J \xc3\xa4 cuMemFree_v2\n", "a\\x1b[2J \xc3\xa4 cuMemFree\\n");
 }
 

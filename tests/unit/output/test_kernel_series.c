@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The series of kernels on the metrics page: no counter ever goes back while kernels come, are named, are joined
-// and go beyond the limit.
+// Kernel series on the metrics page: no counter ever decreases while kernels appear, get names, are
+// joined and exceed the limit.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "model_builder.h"
 #include "output/metrics/metrics.h"
 
-/* The launches that a page tells of a kernel of pid 1; -1 where it has no such series. */
+/* The launches that a page has for a kernel of pid 1; -1 if there is no such series. */
 static int64_t reported(const char *page, const char *kernel)
 {
 	char start[512];
@@ -27,7 +27,7 @@ static int64_t reported(const char *page, const char *kernel)
 	return at ? strtoll(at + strlen(start), NULL, 10) : -1;
 }
 
-/* A process with kernels, and the metrics that watch it. */
+/* A process with kernels, and the metrics for it. */
 struct launches {
 	struct metrics *metrics;
 	struct kernel kernels[16];
@@ -50,7 +50,7 @@ static void start_launches(struct launches *l, unsigned int limit, size_t count)
 	l->model.process_count = 1;
 }
 
-/* Renders; the total is what the kernels add up to, as the model has it. */
+/* Renders; the total is the sum over the model's kernels. */
 static void scrape(struct launches *l)
 {
 	size_t i;
@@ -74,7 +74,7 @@ static void the_first_kernels_keep_their_series(void **state)
 
 	(void)state;
 	start_launches(&l, 2, 3);
-	/* The model's order is by launches; that of first sight decides. */
+	/* The model sorts by launches; here the order of appearance decides. */
 	l.kernels[0] = (struct kernel)KERNEL(3, "c", "c", 900, 2);
 	l.kernels[1] = (struct kernel)KERNEL(1, "a", "a", 10, 0);
 	l.kernels[2] = (struct kernel)KERNEL(2, "b", "b", 5, 1);
@@ -137,7 +137,7 @@ static void a_late_name_leaves_other_where_it_was(void **state)
 	end_launches(&l);
 }
 
-/* Named, and by the next scrape it has a newer handle already. */
+/* It gets a name, and by the next scrape it already has a newer handle. */
 static void a_late_name_with_another_handle(void **state)
 {
 	struct launches l;
@@ -169,7 +169,7 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 	end_launches(&l);
 }
 
-/* Kernels a and b, and a handle without a name that was launched 90 times. */
+/* Kernels a and b, and a nameless handle that was launched 90 times. */
 static void start_with_a_third_nameless(struct launches *l, unsigned int limit, uint64_t a, uint64_t b)
 {
 	start_launches(l, limit, 3);
@@ -179,7 +179,7 @@ static void start_with_a_third_nameless(struct launches *l, unsigned int limit, 
 	scrape(l);
 }
 
-/* That handle turns out to be one of b. */
+/* The handle turns out to belong to b. */
 static void join_third_to_second(struct launches *l, uint64_t a, uint64_t b)
 {
 	l->kernels[0].launches = a;
@@ -188,7 +188,7 @@ static void join_third_to_second(struct launches *l, uint64_t a, uint64_t b)
 	scrape(l);
 }
 
-/* A reloaded module: the handle without a name turns out to be one of a kernel known already. */
+/* A reloaded module: the nameless handle turns out to belong to a known kernel. */
 static void joined_handles_leave_other_where_it_was(void **state)
 {
 	struct launches l;
@@ -196,7 +196,7 @@ static void joined_handles_leave_other_where_it_was(void **state)
 	(void)state;
 	start_with_a_third_nameless(&l, 10, 1000, 50);
 	assert_int_equal(reported(l.page, "other"), 90);
-	/* The first rises by more than is to be accounted for, but has another handle. */
+	/* The first rises by more than the joined launches explain, but has another handle. */
 	join_third_to_second(&l, 3000, 50 + 90 + 5);
 	assert_int_equal(reported(l.page, "a"), 3000);
 	assert_int_equal(reported(l.page, "b"), 55);
@@ -247,7 +247,7 @@ static void labels_that_are_equal_are_one_series(void **state)
 	start_launches(&l, 10, 4);
 	l.kernels[0] = (struct kernel)KERNEL(1, x, "x", 100, 0);
 	l.kernels[1] = (struct kernel)KERNEL(2, y, "y", 10, 1);
-	/* Names that would pass for the rest, or for no label. */
+	/* Names that look like the rest, or like no label. */
 	l.kernels[2] = (struct kernel)KERNEL(3, "other", "other", 5, 2);
 	l.kernels[3] = (struct kernel)KERNEL(4, "", "", 2, 3);
 	scrape(&l);
@@ -274,7 +274,7 @@ static void a_new_process_starts_anew(void **state)
 	scrape(&l);
 	assert_int_equal(reported(l.page, "k"), 3);
 	assert_int_equal(reported(l.page, "other"), -1);
-	/* Dropped by the model and back: nothing of it was kept. */
+	/* The model dropped the process, and it is back: nothing was kept. */
 	l.model.process_count = 0;
 	scrape(&l);
 	l.model.process_count = 1;
@@ -300,7 +300,7 @@ static void launches_without_a_kernel_are_other(void **state)
 
 #define RANDOM_NAMES 6
 
-/* A kernel as the model keeps it while handles come, are named, are joined. */
+/* A kernel as the model keeps it while handles appear, get names, are joined. */
 struct random_process {
 	struct launches l;
 	uint64_t serial;

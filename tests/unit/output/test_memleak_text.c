@@ -69,7 +69,7 @@ static void begin(struct scene *scene)
 	scene->model.process_count = 1;
 }
 
-/* Samples of the first process's first site that rise by so much a second, up to now. */
+/* Samples of the first process's first site that rise by this much per second, up to now. */
 static void sample(struct scene *scene, uint64_t step)
 {
 	struct live_site *first = &scene->sites[0][0];
@@ -236,10 +236,10 @@ static void test_ended(void **state)
 	scene.processes[0].live = scene.live;
 	scene.processes[0].live_listed = 2;
 	end_process(&scene.processes[0]);
-	/* Two more of another size, which are not asked for. */
+	/* Two more of another size, which is not selected. */
 	scene.processes[0].live_at_exit_bytes += 128;
 	scene.processes[0].live_at_exit_count += 2;
-	/* Time goes on, and what is left becomes no older. */
+	/* Time passes, and the remaining memory does not get older. */
 	scene.model.now_ns += 50 * NS_PER_S;
 	scene.model.final = true;
 	expect_json(&scene, "\"allocated\":100,");
@@ -258,7 +258,7 @@ static void test_ended(void **state)
 		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
 }
 
-/* One that grew to its end, one that left nothing, and one that was told of before. */
+/* One that grew to its end, one that left nothing, and one reported before. */
 static void test_ends(void **state)
 {
 	struct scene scene;
@@ -288,7 +288,7 @@ static void test_ends(void **state)
 	expect(&scene, "[14:02:11] 0 call sites with live device memory\n");
 }
 
-/* What had no room in the table is neither freed nor stable. */
+/* An allocation that had no room in the table is neither freed nor stable. */
 static void test_untracked(void **state)
 {
 	struct scene scene;
@@ -317,7 +317,7 @@ static void test_untracked(void **state)
 	growth__free(scene.growth);
 }
 
-/* Live is more than what is shown, and what has no stack may have had one. */
+/* More is live than is shown, and memory without a stack may have had one. */
 static void test_left_out(void **state)
 {
 	struct scene scene;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The metrics page of models built by hand: its families, labels and sections, what promtool says of it, and
-// that a failed write is told.
+// The metrics page of models built by hand: its families, labels and sections, promtool's opinion
+// of it, and that a failed write is reported.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void family_of(const char *line, char *family, size_t size)
 	family[n] = '\0';
 }
 
-/* Every line in turn: metadata opens a family that was not there before, samples belong to it. */
+/* Reads line by line: metadata starts a new family, and samples belong to the current one. */
 static void keeps_families_together(void **state)
 {
 	char seen[64][64], family[64] = "";
@@ -179,7 +179,10 @@ static void escapes_labels(void **state)
 	free(page);
 }
 
-/* A terminal that shows the page does nothing, and a reader of lines sees no other lines; a text may still look like that. */
+/*
+ * A terminal that shows the page does not act on it, and a line-based reader sees no extra lines; a
+ * text may still look like escapes.
+ */
 static void shows_control_characters(void **state)
 {
 	static const struct {
@@ -237,7 +240,7 @@ static void takes_the_newest_of_a_pid(void **state)
 	free(page);
 }
 
-/* A process that never waited has no series of waits, and queries are told by answer. */
+/* A process that never waited has no wait series, and queries are split by result. */
 static void waits_have_series_once_there_are_any(void **state)
 {
 	struct busy b;
@@ -263,7 +266,7 @@ static void waits_have_series_once_there_are_any(void **state)
 	free(page);
 }
 
-/* What the busy process has none of: each value is another one. */
+/* Families that the busy process lacks: each value is different. */
 static void seldom_families_have_their_values(void **state)
 {
 	struct open_call open[] = {
@@ -352,7 +355,7 @@ static void own_numbers_are_plausible(void **state)
 	}
 	assert_non_null(strstr(page, "\nprocess_cpu_seconds_total "));
 	start = strtod(strstr(page, gauges[4]) + strlen(gauges[4]), NULL);
-	/* The kernel tells the boot time in whole seconds, and a slow machine may be slow. */
+	/* The kernel gives the boot time in whole seconds, and a slow machine may take its time. */
 	assert_true(start > now - 600 && start < now + 2);
 	free(page);
 }

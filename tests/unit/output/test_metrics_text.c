@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The metrics page of a process that has done something in every section, to the letter.
+// The metrics page of a process with something in every section, to the letter.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -233,7 +233,7 @@ static const char busy_prometheus[] =
 			    "# HELP gpuprobe_build_info The gpuprobe that serves this page.\n"
 			    "gpuprobe_build_info{version=\"0.1.0\"} 1\n";
 
-/* The expected page with the counts of losses in their places: 8 of ring_full, else 0. */
+/* The expected page with the loss counts inserted: 8 for ring_full, otherwise 0. */
 static char *fill_losses(const char *page)
 {
 	size_t length;

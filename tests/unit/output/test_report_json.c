@@ -372,7 +372,7 @@ static void names_what_was_lost(void **state)
 	model.lost[LOSS_RING_FULL] = 1203;
 	text = print(&model);
 	assert_non_null(strstr(text, "\"ring_full\":1203,"));
-	/* One line. */
+	/* It is one line. */
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 	free(text);
 }

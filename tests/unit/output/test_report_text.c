@@ -150,7 +150,7 @@ static void says_that_there_is_no_process(void **state)
 		      RULE DATE "\nno CUDA library found yet, waiting for a process that brings one\n" RULE);
 	model.final = true;
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process was seen\n" RULE);
-	/* All that there were have ended, and a report has told so. */
+	/* All processes have ended, and a report has said so. */
 	gone.ended = gone.reported_end = true;
 	model = model_of(&gone, 1, SECTION_ALL);
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process is running\n" RULE);
@@ -522,7 +522,7 @@ static void shows_waits_and_queries(void **state)
 		      "        event queries 2 (2 not ready)\n" RULE);
 }
 
-/* A threshold in the unit that it is given in, and seconds as with the waits above. */
+/* A threshold in the unit in which it is given, and seconds as with the waits above. */
 static void reports_where_waits_come_from(void **state)
 {
 	struct call_site sites[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model whose calls are partly estimated, in every form of output: what is marked, and what is not.
+// A model with partly estimated calls, in every output format: what is marked, and what is not.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void sample(struct model *model, bool now)
 	};
 }
 
-/* Of everything a little; by default its launches are estimated, and nothing else. */
+/* A little of everything; by default only its launches are estimated. */
 struct sampled {
 	struct kernel kernels[2];
 	struct graph_run runs[1];
@@ -268,7 +268,9 @@ static void promtool_accepts_it(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A run in which launches and copies were sampled: 100 launches were counted, and 40 of 80 copies. */
+/*
+ * A run in which launches and copies were sampled: 100 launches were counted, and 40 of 80 copies.
+ */
 static void begin_scene(struct scene *scene)
 {
 	struct process *p = &scene->processes[0];
@@ -313,7 +315,7 @@ static void stat_marks_estimates(void **state)
 	scene__end(&scene);
 }
 
-/* Time inside calls that were not seen was outside of those that were; there is no more than that. */
+/* Time inside missed calls was outside the seen ones; there is no more than that. */
 static void stat_estimates_times(void **state)
 {
 	static const char *const parts[] = {

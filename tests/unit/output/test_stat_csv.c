@@ -64,7 +64,7 @@ static void test_tables(void **state)
 	scene__end(&scene);
 }
 
-/* Fields of a line, those in quotes whole. */
+/* Number of fields in a line; quoted ones are one field. */
 static int count_fields(const char *line, const char *end)
 {
 	bool quoted = false;
@@ -78,7 +78,7 @@ static int count_fields(const char *line, const char *end)
 	return fields;
 }
 
-/* Each table is a rectangle, whatever the names have in them. */
+/* Each table is a rectangle, whatever the names contain. */
 static void test_rectangles(void **state)
 {
 	struct scene scene;
@@ -101,7 +101,7 @@ static void test_rectangles(void **state)
 	scene__end(&scene);
 }
 
-/* Of later reports the rows alone, so that all reports of a run are one table each. */
+/* Later reports print only rows, so that all reports of a run form one table each. */
 static void test_later(void **state)
 {
 	struct scene scene;
@@ -136,7 +136,10 @@ static void test_whole(void **state)
 	scene__end(&scene);
 }
 
-/* No text is one that a spreadsheet would work out; numbers and texts that only have such characters stay. */
+/*
+ * No text can be evaluated by a spreadsheet; numbers and texts that only contain such characters
+ * are unchanged.
+ */
 static void test_formulas(void **state)
 {
 	static const struct {

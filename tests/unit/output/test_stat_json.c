@@ -10,7 +10,7 @@
 
 #include "stat_scene.h"
 
-/* Compares the text from `begin` on with `part`, and tells where they differ. */
+/* Compares the text from `begin` on with `part`, and shows where they differ. */
 static void expect(const struct scene *scene, const char *begin, const char *part)
 {
 	char *text = scene__print(scene, stat_json__print);
@@ -134,7 +134,7 @@ static void test_findings(void **state)
 						   "\\\"a,b\\\"\\t\",\"numbers\":{\"allocations\":{\"value\":4,\"unit\":\"count\"},\"each\":{"
 						   "\"value\":1000000000,\"unit\":\"ns\"}},\"cost_seconds\":4,\"cost_share\":0.8,\"cost_step_seconds\":null,\"steady\":false,\"saving_seconds\":3,"
 						   "\"assumption\":\"one is kept\",\"stack\":{\"truncated\":false,\"broken\":false,\"frames\":[{");
-	/* Of no one process. */
+	/* Not about a single process. */
 	scene.list.items[0].pid = 0;
 	expect(&scene, "\"pid\":null,\"tid\":null,\"comm\":", "null,");
 	scene__end(&scene);

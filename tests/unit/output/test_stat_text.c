@@ -13,7 +13,7 @@
 #define RULE "========================\n"
 #define HEAD RULE "1970-01-01 14:02:11, 10.0 s watched, 1 CUDA process\n\n"
 
-/* What begins a process's first table. */
+/* The head of a process's first table. */
 #define TIME_HEAD \
 	"       launch       memory         copy         wait        other      outside      watched  "
 
@@ -136,7 +136,7 @@ static void test_diagnose(void **state)
 	scene__end(&scene);
 }
 
-/* What was not looked for, or not for long enough, both commands tell. */
+/* Both commands report what was not looked for, or not for long enough. */
 static void test_limits(void **state)
 {
 	struct finding_input input = {.kind = finding_kind__find("leak-growing")};
@@ -160,7 +160,7 @@ static void test_limits(void **state)
 	scene__end(&scene);
 }
 
-/* Of a list only what --top shows; what is left out is told. */
+/* A list shows only --top entries; the rest is mentioned. */
 static void test_top(void **state)
 {
 	struct scene scene;
@@ -186,7 +186,7 @@ static void test_top(void **state)
 	scene__end(&scene);
 }
 
-/* Most time first; what --top leaves out has no histogram either. */
+/* Most time first; entries cut by --top have no histogram either. */
 static void test_copies(void **state)
 {
 	struct scene scene;
@@ -209,7 +209,7 @@ static void test_copies(void **state)
 	scene__end(&scene);
 }
 
-/* From when to when, in seconds: one where that is the same. */
+/* First and last time, in seconds: one number if they are equal. */
 static void test_error_times(void **state)
 {
 	struct scene scene;
@@ -225,7 +225,7 @@ static void test_error_times(void **state)
 	scene__end(&scene);
 }
 
-/* What is live follows from what is told beside it. */
+/* Live memory follows from the values beside it. */
 static void test_memory(void **state)
 {
 	struct scene scene;
@@ -250,7 +250,7 @@ static void test_memory(void **state)
 	scene__end(&scene);
 }
 
-/* Those of most time first. */
+/* Those with the most time first. */
 static void test_processes(void **state)
 {
 	struct profile *idle = profile__new();

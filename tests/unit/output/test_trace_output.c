@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The forms of a trace's lines against files that were looked through by a
- * person, tests/unit/golden/trace*; with GOLDEN=write they are written anew.
- * tests/integration/trace/test_trace_json_and_tsv.py reads the same files back.
+ * Trace lines in each format, compared with files that a person has checked,
+ * tests/unit/golden/trace*; GOLDEN=write writes them anew.
+ * tests/integration/trace/test_trace_json_and_tsv.py reads the same files.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static char *contents(FILE *file, size_t *length)
 	return text;
 }
 
-/* The header and the first `count` lines in a form. */
+/* The header and the first `count` lines in a format. */
 static char *print(const struct trace_output_options *options, size_t count, size_t *length)
 {
 	struct trace_line lines[LINES];
@@ -71,7 +71,7 @@ static void expect_golden(const char *name, const char *text, size_t length)
 		assert_int_equal(fwrite(text, 1, length, file), length);
 	expected = contents(file, &expected_length);
 	fclose(file);
-	/* The length last, for a failure shows the texts. */
+	/* The length comes last, since a failure shows the texts. */
 	assert_string_equal(text, expected);
 	assert_int_equal(length, expected_length);
 	free(expected);
@@ -79,7 +79,7 @@ static void expect_golden(const char *name, const char *text, size_t length)
 
 static struct trace_output_options options_of(enum trace_format format, const char *columns)
 {
-	/* 2026-11-22T14:02:11.123456789Z when the trace begins. */
+	/* The trace begins at 2026-11-22T14:02:11.123456789Z. */
 	struct trace_output_options options = {
 		.format = format,
 		.begin_ns = BEGIN_NS,
@@ -146,7 +146,7 @@ static void tsv(void **state)
 	options = options_of(TRACE_TSV, "all");
 	options.timestamps = TIMESTAMPS_NS;
 	expect_form("trace-all.tsv", &options);
-	/* A process's name at the beginning of a line. */
+	/* A process name at the start of a line. */
 	options = options_of(TRACE_TSV, "process,event");
 	expect_form("trace-process.tsv", &options);
 }
@@ -177,7 +177,7 @@ static void json_schema(void **state)
 	free(text);
 }
 
-/* The times of the first three lines, one a line, in a form of timestamps. */
+/* The times of the first three lines, one a line, in a timestamp format. */
 static void expect_times(enum trace_format format, enum trace_timestamps timestamps, const char *expected)
 {
 	struct trace_output_options options = options_of(format, "time,end");
@@ -219,7 +219,7 @@ static void forms_of_time(void **state)
 		     "\"end\":\"2026-11-22T14:02:12.363901989Z\"}\n");
 }
 
-/* The text of one line without a header, in a buffer that the next call uses again. */
+/* The text of one line without a header, in a buffer that the next call reuses. */
 static const char *print_line(const struct trace_output_options *options, const struct trace_line *line)
 {
 	static char text[1024];
@@ -239,7 +239,7 @@ static const char *print_line(const struct trace_output_options *options, const 
 	return text;
 }
 
-/* Of a second's end and the next one's beginning, and of one before 1970. */
+/* Times at the end of a second and at the start of the next, and one before 1970. */
 static void times_of_two_seconds(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TSV, "time,end");
@@ -256,7 +256,7 @@ static void times_of_two_seconds(void **state)
 			    "1969-12-31T23:59:59.999999999Z\t1970-01-01T00:00:00.999999999Z\n");
 }
 
-/* What a terminal shows of the text: without colours. */
+/* The text as a terminal shows it, without colours. */
 static void take_colours_away(char *text)
 {
 	char *to = text;
@@ -270,7 +270,7 @@ static void take_colours_away(char *text)
 	*to = '\0';
 }
 
-/* Every line of what was printed is within the terminal. */
+/* Every printed line fits the terminal. */
 static void expect_no_wider(const struct trace_output_options *options)
 {
 	size_t length;
@@ -296,7 +296,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	}
 }
 
-/* The details are cut for it, as long as there are any; then it is itself. */
+/* The details are cut first, as long as there are any; then the result is. */
 static void the_result_is_cut_last(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
@@ -343,11 +343,11 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 				 "RESULT\n");
 	expect_header(74, NULL, "TIME(ms)   PID     EVENT                  DETAILS    DURATION RESULT\n");
 	expect_header(73, NULL, "TIME(ms)   PID     EVENT                  DURATION RESULT\n");
-	/* What was asked for stays. */
+	/* Requested columns are kept. */
 	expect_header(50, "time,process,pid,tid,details", "TIME(ms)   PROCESS          PID     TID     DETAI…\n");
 }
 
-/* Columns that come or go have their names written. */
+/* Columns that appear or disappear cause a new header. */
 static void another_width(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
@@ -407,17 +407,17 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 	expect_line(TRACE_TSV, "details,args,shmem,stream,block", &lines[4],
 		    "vadd<int, 4> grid=(4294967295,65535,65535) at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
 		    "0xffffffffffffffff]\t49152\t0x5581a0\t(1,2,3)\n");
-	/* A rate shows no size. */
+	/* A rate does not imply the size. */
 	expect_line(TRACE_TSV, "details,bw", &lines[0], "size=1048576 ptr=0x7f8b00000000\t-\n");
-	/* Of two only the one that is shown. */
+	/* If both are requested, only the one that is shown. */
 	expect_line(TRACE_TSV, "size,details", &pair, "1\tsize=2 name=\"x\"\n");
-	/* In JSON they stay. */
+	/* In JSON both stay. */
 	expect_line(TRACE_JSON, "details,size,kernel,shmem", &lines[2],
 		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":[256,1,1],\"shmem\":0,"
 		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
 }
 
-/* Each is one space behind it, until there is room again. */
+/* Each column moves one space to the right, until there is room again. */
 static void what_is_too_long_pushes_the_rest(void **state)
 {
 	struct trace_line lines[LINES];
@@ -448,7 +448,7 @@ static void columns_are_chosen_by_their_words(void **state)
 	assert_non_null(strstr(err.text, "'time' is there twice"));
 	assert_int_equal(trace_output__parse_columns(&options, "", &err), -EINVAL);
 	assert_int_equal(trace_output__parse_columns(&options, "time,", &err), -EINVAL);
-	/* A word that begins as another one. */
+	/* A word that is the prefix of another one. */
 	assert_int_equal(trace_output__parse_columns(&options, "p", &err), -EINVAL);
 	assert_int_equal(trace_output__parse_columns(&options, "pids", &err), -EINVAL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the trace's output gets to a descriptor, and which calls count as written when it does not.
+// How the trace's output reaches a descriptor, and which calls count as written if it does not.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ static struct trace_line numbered_line(uint64_t number)
 				   .fields = {UNSIGNED("size", TRACE_SIZE, number)}};
 }
 
-/* Until one fails; returns how many were taken. */
+/* Writes until a line fails; returns how many were accepted. */
 static size_t write_lines(struct trace_output *output, size_t count, int *error)
 {
 	*error = 0;
@@ -69,7 +69,7 @@ static void a_full_device_is_reported(void **state)
 	assert_int_equal(write_lines(output, 3, &error), 3);
 	assert_int_equal(trace_output__flush(output), -ENOSPC);
 	assert_int_equal(trace_output__written(output), 0);
-	/* And again: nothing more is tried. */
+	/* A second attempt: nothing more is tried. */
 	assert_int_equal(write_lines(output, 1, &error), 0);
 	assert_int_equal(error, -ENOSPC);
 	assert_int_equal(trace_output__header(output), -ENOSPC);
@@ -107,7 +107,7 @@ static void a_reader_that_has_gone_is_reported(void **state)
 	close(ends[1]);
 }
 
-/* How many whole lines a file has, but for its header. */
+/* Number of whole lines in a file, without its header. */
 static uint64_t lines_of(FILE *file)
 {
 	uint64_t count = 0;
@@ -119,7 +119,9 @@ static uint64_t lines_of(FILE *file)
 	return count - 1;
 }
 
-/* A file may not grow beyond `limit` bytes, as if the disk were full: the last write is a partial one. */
+/*
+ * A file must not grow beyond `limit` bytes, as if the disk were full: the last write is partial.
+ */
 static void expect_written(rlim_t limit)
 {
 	struct rlimit old, small;
@@ -149,7 +151,7 @@ static void expect_written(rlim_t limit)
 static void a_partial_write_counts_its_whole_lines(void **state)
 {
 	(void)state;
-	/* Within the header, a line, at a line's end, and in later buffers. */
+	/* Within the header, within a line, at the end of a line, and in later buffers. */
 	expect_written(sizeof("event\tsize\tresult\n") - 1);
 	expect_written(18 + 24);
 	expect_written(18 + 25);
@@ -179,13 +181,13 @@ static void each_call_counts_once(void **state)
 		assert_int_equal(trace_output__flush(output), 0);
 		assert_int_equal(trace_output__written(output), calls);
 	}
-	/* All but one entry, one call in progress, one from before and four losses. */
+	/* All except one entry, one call in progress, one from before the trace and four losses. */
 	assert_int_equal(calls, LINES - 7);
 	trace_output__free(output);
 	fclose(file);
 }
 
-/* With two lines a call, the first counts: the second may be lost. */
+/* If a call has two lines, the first counts: the second may be lost. */
 static void a_call_of_two_lines_counts_once(void **state)
 {
 	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY, LINE_RETURN, LINE_LOST, LINE_UNFINISHED, LINE_BEFORE};
@@ -217,7 +219,7 @@ static void *read_slowly(void *arg)
 	size_t length = 0;
 	ssize_t n;
 
-	/* The writer is to have it. */
+	/* The writer must get the signal. */
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
@@ -229,7 +231,7 @@ static void *read_slowly(void *arg)
 	return text;
 }
 
-/* All lines go through a pipe whose reader is slow. */
+/* All lines pass through a pipe with a slow reader. */
 static void expect_all(int flags)
 {
 	struct trace_output *output;
@@ -276,7 +278,7 @@ static void a_write_goes_on_after_a_signal(void **state)
 	struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
 
 	(void)state;
-	not_under_valgrind(); /* for which the next signal is there before it has dealt with the one before */
+	not_under_valgrind(); /* where the next signal arrives before the previous one is handled */
 	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
 	expect_all(0);
@@ -284,7 +286,7 @@ static void a_write_goes_on_after_a_signal(void **state)
 	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
-/* A name that is larger than the buffer, all of it to be escaped; and the line after it. */
+/* A name that is larger than the buffer, and entirely escaped; and the line after it. */
 static void a_line_may_be_larger_than_the_buffer(void **state)
 {
 	struct trace_output_options options = {.format = TRACE_JSON, .columns = {COLUMN_KERNEL}, .column_count = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The summary of a trace: sums by hand, percentiles against sorted values, forms to the letter.
+// The summary of a trace: sums by hand, percentiles against sorted values, formats to the letter.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,10 @@ static void add(struct trace_summary *summary, struct trace_line line)
 	assert_int_equal(trace_summary__add(summary, &line), 0);
 }
 
-/* 100 mallocs of 1 to 100 us, one that failed, copies of 2 s, launches that are within, and what does not count. */
+/*
+ * 100 mallocs of 1 to 100 us, one that failed, copies of 2 s, launches inside other calls, and
+ * lines that do not count.
+ */
 static struct trace_summary *make_summary(void)
 {
 	struct trace_summary *summary = trace_summary__new();
@@ -172,7 +175,10 @@ static void forms_for_programs(void **unused)
 	trace_summary__free(summary);
 }
 
-/* A bucket's middle is above the least of its values and below the greatest: of one call they are its time. */
+/*
+ * The middle of a bucket may be above or below all values in it. Percentiles are bounded by minimum
+ * and maximum: for a single call they are its time.
+ */
 static void no_percentile_is_outside_of_minimum_and_maximum(void **unused)
 {
 	struct trace_summary *summary = trace_summary__new();
@@ -207,7 +213,7 @@ static void a_trace_without_calls(void **unused)
 	trace_summary__free(NULL);
 }
 
-/* They are in no row and no sum, and are told apart. */
+/* They are in no row and no sum, and are reported separately. */
 static void calls_from_before(void **unused)
 {
 	struct trace_summary *summary = trace_summary__new();

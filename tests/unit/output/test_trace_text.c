@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers and texts of a trace's lines: the numbers against printf, the escapes read back.
+// Numbers and texts of trace lines: the numbers against printf, the escapes decoded again.
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define ROUNDS 20000
 #define TEXT_SIZE 64
 
-/* Of any length in bits. */
+/* With a random number of bits. */
 static uint64_t random_number(void)
 {
 	return next_random() >> (next_random() % 64);
@@ -111,7 +111,7 @@ static void durations_and_rates(void **unused)
 	expect_text(trace_text__rate, UINT64_MAX, "18446744.1TB/s");
 }
 
-/* Bytes that meet every branch: plain ones, what is escaped, and whole and broken UTF-8. */
+/* Bytes for every branch: plain ones, escaped ones, and valid and broken UTF-8. */
 static size_t random_text(char *text)
 {
 	static const char *const parts[] = {"a", "abcdefgh", "\"", "\\", "\n", "\t", "\r", "\033", "\x7f", ";",
@@ -135,7 +135,7 @@ static size_t random_text(char *text)
 	return length;
 }
 
-/* What trace_text__escaped says, backwards: once. Returns the length. */
+/* The reverse of trace_text__escaped, once. Returns the length. */
 static size_t unescape(const char *text, size_t length, char *out)
 {
 	char *begin = out;
@@ -184,7 +184,7 @@ static void escaped_texts_read_back(void **unused)
 	}
 }
 
-/* What a terminal may act on is not there; the width is the number of columns of the rest. */
+/* Nothing that a terminal may act on is left; the width is the number of columns of the rest. */
 static void only_what_is_printable_is_left(void **unused)
 {
 	static const char *const bad[] = {"\033", "\xc2\x9b", "\xe2\x80\xae", "\x7f", "\n", "\xff"};
@@ -200,7 +200,7 @@ static void only_what_is_printable_is_left(void **unused)
 	}
 }
 
-/* Characters beyond ASCII that are written as \uNNNN, as themselves. */
+/* Converts \uNNNN into the characters themselves, beyond ASCII. */
 static void raw_characters(char *text)
 {
 	char *out = text;
@@ -222,7 +222,7 @@ static void raw_characters(char *text)
 	*out = '\0';
 }
 
-/* The same as the writer of the reports, but for what a terminal may act on. */
+/* The same as the reports' writer, except characters that a terminal may act on. */
 static void json_texts_are_those_of_the_reports(void **unused)
 {
 	char text[TEXT_SIZE + 1], mine[TEXT_SIZE * TRACE_TEXT_EXPANSION + 3], *other;
@@ -278,7 +278,7 @@ static void widths(void **unused)
 	assert_int_equal(trace_text__width("abc", 3), 3);
 	assert_int_equal(trace_text__width(text, strlen(text)), 18);
 	assert_int_equal(trace_text__fit(text, strlen(text), 3), 4);
-	/* Half a character of two columns is none; a mark stays with its letter. */
+	/* Half of a two-column character is left out; a combining mark stays with its letter. */
 	assert_int_equal(trace_text__fit(text, strlen(text), 4), 4);
 	assert_int_equal(trace_text__fit(text, strlen(text), 5), 7);
 	assert_int_equal(trace_text__fit(text, strlen(text), 8), 13);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom in the monitor's report, in JSON and in the metrics: with an account, without one, and where nobody asks.
+// Which side waits for the other, in the monitor's report, in JSON and in the metrics: with a
+// profile, without one, and if it was not requested.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Ten seconds, seven of them with an idle GPU, one in waits, one in allocations. */
+/* Ten seconds: the GPU idle for seven, one in waits, one in allocations. */
 static void go_on(struct load_scene *scene)
 {
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
@@ -83,7 +84,7 @@ static char *page(const struct load_scene *scene, const struct findings *verdict
 	return text;
 }
 
-/* Whether the text has that, and releases it. */
+/* Whether the text contains the part; frees the text. */
 static bool has(char *text, const char *part)
 {
 	bool found = strstr(text, part);
@@ -138,7 +139,7 @@ static void in_json(void **state)
 	assert_false(has(json(scene, NULL), "verdict"));
 }
 
-/* A process that nobody watches has the GPU, too. */
+/* An unwatched process uses the GPU, too. */
 static void of_a_shared_gpu(void **state)
 {
 	struct load_scene *scene = *state;
@@ -192,7 +193,7 @@ static void in_metrics(void **state)
 	assert_false(has(page(scene, NULL), "gpuprobe_host_bound"));
 }
 
-/* 0 of who is not host-bound: an alert ends. */
+/* 0 if it is not host-bound: an alert ends. */
 static void not_host_bound_is_0(void **state)
 {
 	struct load_scene *scene = *state;
@@ -207,13 +208,13 @@ static void what_is_not_known_has_no_sample(void **state)
 {
 	struct load_scene *scene = *state;
 
-	/* Neither is decided, nor has anything been proved. */
+	/* It is undecided, and nothing has been proved. */
 	scene->profile.totals.unproven = 1;
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
 	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100});
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
-	/* There is no account. */
+	/* There is no profile. */
 	scene->process.profile = NULL;
 	go_on(scene);
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_host_bound_ratio{"));
@@ -229,7 +230,7 @@ static void an_ended_process_has_none(void **state)
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
 }
 
-/* Work whose device is not known. */
+/* Work on an unknown device. */
 static void an_unknown_device_is_called_so(void **state)
 {
 	struct load_scene *scene = *state;

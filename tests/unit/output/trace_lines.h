@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions, processes and lines of a trace built by hand, for the tests of
- * its output: every kind of line, every form of a value, and names that a
- * hostile program might have.
+ * Functions, processes and lines of a trace built by hand, for the tests of its output: every kind
+ * of line, every format of a value, and names that a hostile program might have.
  */
 #ifndef TESTS_TRACE_LINES_H
 #define TESTS_TRACE_LINES_H
@@ -17,7 +16,7 @@
 #define KERNEL_NAME_LENGTH 4096
 #define LINES 37
 
-/* A stand-in for the table's functions, which leaves it to the test what they are. */
+/* Replaces the table's functions: the test decides what they are. */
 struct trace_function {
 	const char *symbol;
 	enum layer layer;
@@ -73,7 +72,10 @@ static const struct trace_process application = {
 	.cgroup = "/user.slice/app\t1.scope",
 };
 static const struct trace_process escaping = {.number = 2, .pid = 2, .comm = "a\tb\n\033[31m\"\\\r"};
-/* The comm fills its array: no NUL. The same place in a cache of 64 as the one before. */
+/*
+ * The comm fills its array: no NUL. It hashes to the same slot of a 64-entry cache as the previous
+ * one.
+ */
 static const struct trace_process bytes = {
 	.number = 66,
 	.pid = 3,
@@ -97,7 +99,7 @@ static const struct trace_process note = {.number = 4, .pid = 4, .comm = "# lost
 				     UNSIGNED("shmem", TRACE_SHMEM, 0), ADDRESS("stream", TRACE_STREAM, 0)}
 #define STREAM(value) .field_count = 1, .fields = {ADDRESS("stream", TRACE_STREAM, value)}
 
-/* The first is the function that was called. */
+/* The first frame is the called function. */
 static const struct stack_frame frames[] = {
 	{.function = "cuLaunchKernel", .object = "libcuda.so.1"},
 	{.object = "a.out", .offset = 0x1136},
@@ -110,7 +112,7 @@ static const struct stack short_stack = {.serial = 257, .count = 2, .frames = fr
 static const struct stack no_frames = {.serial = 3, .count = 1, .frames = frames};
 static const uint64_t argument_words[] = {0x7f8b00000000, 0, ~0ull};
 
-/* The first four are the example of the table. */
+/* The first four are the example in the table. */
 static void build_first_lines(struct trace_line *line)
 {
 	*line++ = (struct trace_line){
@@ -275,7 +277,7 @@ static inline void build_lines(struct trace_line lines[LINES])
 	build_kinds(lines + 6);
 	build_hostile_names(lines + 22);
 	build_forms(lines + 30);
-	/* As written above, device N is N + 1 and none is 0. */
+	/* In the rows above, device N is written as N + 1, and none as 0. */
 	for (size_t i = 0; i < LINES; i++)
 		lines[i].device--;
 }

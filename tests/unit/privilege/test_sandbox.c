@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The filter of system calls and the capabilities that are kept: each test in a process of its own.
+// The system call filter and the capabilities that are kept: each test in its own process.
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@
 #include "privilege/sandbox.h"
 #include "privilege/sigio_kill.h"
 
-/* cmocka's asserts belong to the process that began: here a line that does not hold ends the child. */
+/* cmocka's asserts only work in the original process: here a failed check ends the child. */
 #define HOLDS(condition) \
 	do { \
 		if (!(condition)) { \
@@ -53,7 +53,7 @@ static void in_child(void (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* With GPUPROBE_NO_FILTER there is none. */
+/* With GPUPROBE_NO_FILTER there is no filter. */
 static void enter(bool tracefs, bool network)
 {
 	const struct sandbox_options options = {.tracefs = tracefs, .network = network};
@@ -71,7 +71,7 @@ static void try_other_programs(void)
 
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* It may have ended before that. */
+		/* The parent may have ended before that. */
 		if (getppid() == parent)
 			pause();
 		_exit(0);
@@ -90,7 +90,7 @@ static void try_other_programs(void)
 	kill(child, SIGKILL);
 }
 
-/* What target/memory_reader.h forks is gpuprobe still, behind the same filter. */
+/* A child forked by target/memory_reader.h is still gpuprobe, behind the same filter. */
 static void try_copy(void)
 {
 	char *const argv[] = {"true", NULL};
@@ -146,14 +146,17 @@ static void __attribute__((noreturn)) call_as_x32(void)
 {
 	pthread_t other;
 
-	alarm(60); /* where it goes on without its first thread */
+	alarm(60); /* it continues there without its first thread */
 	enter(false, false);
 	HOLDS(!pthread_create(&other, NULL, wait_for_ever, NULL));
 	syscall(0x40000000 | SYS_getpid); /* __X32_SYSCALL_BIT of asm/unistd.h */
 	_exit(1);
 }
 
-/* What nobody does; and libseccomp, where an allocation failed, can load a filter that takes each call for one. */
+/*
+ * No real program does that. But after a failed allocation libseccomp may load a filter that treats
+ * every call as such.
+ */
 static void other_architectures_end_all_threads(void **state)
 {
 	pid_t pid = fork();
@@ -164,7 +167,7 @@ static void other_architectures_end_all_threads(void **state)
 		call_as_x32();
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		skip(); /* no filter in this build */
+		skip(); /* this build has no filter */
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSYS);
 }
@@ -250,7 +253,7 @@ static void check_kept(bool perf, uint64_t expected)
 	if (before.effective & BIT(CAP_SETPCAP))
 		HOLDS(now.bounding == (expected & before.bounding));
 	HOLDS(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
-	/* For good: nothing comes back. */
+	/* For good: nothing can be regained. */
 	HOLDS(capabilities__keep_needed(true, &err) == 0);
 	HOLDS(!capabilities__read(&before, &err) && before.permitted == now.permitted);
 }
@@ -280,7 +283,7 @@ static void names_what_is_lacking(void **state)
 	assert_string_equal(capabilities__lacking(FIVE, false, text, sizeof(text)), "");
 	assert_string_equal(capabilities__lacking(FIVE, true, text, sizeof(text)), "CAP_SYS_ADMIN");
 	assert_string_equal(capabilities__lacking(FIVE & ~BIT(CAP_PERFMON), false, text, sizeof(text)), "CAP_PERFMON");
-	/* The kernel takes CAP_SYS_ADMIN for some, not for all. */
+	/* The kernel accepts CAP_SYS_ADMIN in place of some, not all. */
 	assert_string_equal(capabilities__lacking(BIT(CAP_SYS_ADMIN), true, text, sizeof(text)),
 			    "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH");
 	assert_string_equal(capabilities__lacking(0, true, tiny, sizeof(tiny)), "CAP_BPF");
@@ -288,7 +291,10 @@ static void names_what_is_lacking(void **state)
 
 /* --- signals --- */
 
-/* Another user's process in another session, which neither CAP_KILL nor its user nor SIGCONT's exception reaches. */
+/*
+ * Another user's process in another session, which neither CAP_KILL nor its user nor SIGCONT's
+ * exception reaches.
+ */
 static void try_signals(void)
 {
 	struct sigio_kill sigio_kill = SIGNALLER_NONE;
@@ -302,7 +308,7 @@ static void try_signals(void)
 	HOLDS(!pipe(ready) && !sigio_kill__open(&sigio_kill));
 	child = fork();
 	if (!child) {
-		/* The last one, since a change of the user takes it back. */
+		/* Comes last, since changing the user resets it. */
 		if (setsid() < 0 || setresuid(65534, 65534, 65534) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
@@ -336,8 +342,8 @@ static void reaches_who_became_another_user(void **state)
 /* --- memory of other processes --- */
 
 /*
- * A process of that user, which is there as long as this one, whose signals would not reach it; `dumpable` as prctl(2) has
- * it: one that is not has its files in /proc as root's.
+ * A process of that user, which lives as long as this one, although this one's signals would not
+ * reach it. `dumpable` is prctl(2)'s: if it is 0, the process's files in /proc belong to root.
  */
 static pid_t start_waiting(uid_t user, int dumpable)
 {
@@ -369,7 +375,10 @@ static int open_memory(pid_t pid, int flags)
 
 static char place[] = "as it was";
 
-/* What docs/engineering/reliability.md says: neither the capabilities nor the filter keep user 0 from root's own files. */
+/*
+ * As docs/engineering/reliability.md says: neither the capabilities nor the filter keep user 0 from
+ * root's own files.
+ */
 static void try_memory(void)
 {
 	struct error err = {""};
@@ -397,7 +406,10 @@ static void writes_no_memory_of_other_users(void **state)
 	in_child(try_memory);
 }
 
-/* A normal user's gpuprobe, with the five as lent to it: its own user's processes alone. */
+/*
+ * gpuprobe run by a normal user with the five capabilities: it reaches only that user's own
+ * processes.
+ */
 static void try_memory_as_user(void)
 {
 	struct error err = {""};

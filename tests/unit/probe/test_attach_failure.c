@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of what cannot be watched: each reason with what to do, and many processes in few lines.
+// Messages about processes that cannot be watched: each reason with advice, and many processes in
+// few lines.
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static void knows_reasons_of_files(void **state)
 	(void)state;
 	assert_non_null(strstr(file_attach_failure__of(-EPERM, true).advice, "CAP_CHECKPOINT_RESTORE"));
 	assert_non_null(strstr(file_attach_failure__of(-EPERM, true).what, "deleted or replaced"));
-	/* The rights to the process come before. */
+	/* Missing permissions on the process take precedence. */
 	assert_null(file_attach_failure__of(-EACCES, true).advice);
 	assert_non_null(strstr(file_attach_failure__of(-EREMOTE, false).advice, "--libcuda-path"));
 	assert_non_null(strstr(file_attach_failure__of(-EOVERFLOW, false).what, "more mounts than are read, 16 MiB: it gets"));
@@ -54,7 +55,7 @@ static void names_process_and_file(void **state)
 	char name[16], who[64];
 
 	(void)state;
-	/* The name of what runs this, under valgrind. */
+	/* The name of the running program, under valgrind. */
 	assert_int_equal(prctl(PR_GET_NAME, name), 0);
 	snprintf(who, sizeof(who), "process %d (%s): ", getpid(), name);
 	assert_int_equal(attach_failure__of_process(getpid(), -EACCES, &attach_failure), -EACCES);
@@ -80,14 +81,14 @@ static void counts_a_process_once(void **state)
 		unwatchable__report(&refusals, 1, &some, NULL);
 	}
 	assert_int_equal(refusals.count, 5);
-	/* Without a step beyond the list. */
+	/* The pids go beyond the list, without gaps. */
 	for (pid_t pid = 6; pid <= REFUSALS_KNOWN + 10; pid++)
 		unwatchable__report(&refusals, pid, &some, NULL);
 	assert_int_equal(refusals.count, REFUSALS_KNOWN);
 	assert_true(refusals.more);
 }
 
-/* What is told at the end. */
+/* The messages printed at the end. */
 static void expect_rest(const struct unwatchable *refusals, const char *expected)
 {
 	const struct log log = {.level = LOG_WARN};
@@ -106,7 +107,7 @@ static void expect_rest(const struct unwatchable *refusals, const char *expected
 	assert_string_equal(reported, expected);
 }
 
-/* Those that there is no room to know are not counted anew each time that they are met. */
+/* Processes that do not fit the list are not counted again each time. */
 static void reports_no_wrong_number(void **state)
 {
 	static struct unwatchable refusals = {.named = 2};
@@ -128,7 +129,7 @@ static void reports_no_wrong_number(void **state)
 	expect_rest(&refusals, "gpuprobe: warning: at least 4095 more processes could not be watched: --verbose names them\n");
 }
 
-/* A pid that is used again is another process. */
+/* A reused pid is another process. */
 static void knows_processes_by_their_start(void **state)
 {
 	static struct unwatchable refusals = {.named = 2};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which times are written when probes go out and in again, without a file that bears any.
+// Which times are written when probes are detached and attached again, without a file that has
+// probes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 #include "probe/family_links.h"
 
 #define FAMILIES 3
-#define OTHERS 0x5a5a5a5a5a5a5a5a /* what is behind the times of the families */
+#define OTHERS 0x5a5a5a5a5a5a5a5a /* the memory after the families' times */
 
 static volatile uint64_t unseen_until[FAMILIES] = {OTHERS, OTHERS, OTHERS};
 
@@ -35,7 +36,7 @@ static void check_times(int count)
 	for (int i = 0; i < FAMILIES; i++)
 		assert_true(unseen_until[i] == (i < count ? UINT64_MAX : OTHERS));
 	while (family_links__watch(links, 1, &err))
-		; /* -EBUSY: they are still being taken out */
+		; /* -EBUSY: they are still being detached */
 	assert_true(unseen_until[0] < UINT64_MAX && unseen_until[0] != OTHERS);
 	for (int i = 1; i < FAMILIES; i++)
 		assert_true(unseen_until[i] == (i < count ? UINT64_MAX : OTHERS));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Users' shares of files with probes: one cannot take what others need.
+// Users' shares of files with probes: no user can take what others need.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* As many files as get probes. */
+/* Takes as many files as get probes. */
 static size_t take_all(struct file_shares *shares, uid_t user)
 {
 	size_t count = 0;
@@ -57,7 +57,7 @@ static void what_is_given_back_is_free(void **state)
 	assert_true(file_shares__have_room(*state, 1));
 }
 
-/* Of a user who is not known: what is counted for all stays right. */
+/* For an unknown user too, the count over all users stays right. */
 static void more_users_than_are_known(void **state)
 {
 	struct file_shares *shares = file_shares__new(100000);
@@ -90,7 +90,7 @@ static void ones_time_is_not_anothers(void **state)
 	assert_int_equal(file_shares__ready_ns(*state, 2, NOW), NOW);
 }
 
-/* After a while all of it is there again, and no more than that. */
+/* After a while all credit is back, and no more than that. */
 static void credit_comes_back(void **state)
 {
 	file_shares__charge(*state, 1, NS_PER_S, NOW);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What counts as a hook: code that is not the file's, but for a breakpoint.
+// What counts as a hook: code that differs from the file's, except for a breakpoint.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels on which a probe on a nop of five bytes ends forked children.
+// Kernels on which a probe on a five-byte nop crashes forked children.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which kernels' return probes are tried, and what is said of those that harm.
+// Which kernels' return probes are tested, and the messages about harmful ones.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void test_who_is_killed(void **state)
 	assert_non_null(strstr(error.text, "6.12.14"));
 	trial.filtered = TRIAL_RETURNED;
 	assert_int_equal(return_probes__judge("6.12.20", &trial, &error), 0);
-	/* A filter could not be set: nothing is known, and nobody is refused. */
+	/* A filter could not be set: nothing is known, and nothing is refused. */
 	trial.filtered = TRIAL_NOT_MADE;
 	assert_int_equal(return_probes__judge("6.12.20", &trial, &error), 0);
 }

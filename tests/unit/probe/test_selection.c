@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which functions that only ask are probed, and where.
+// Which query functions are probed, and where.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static bool wants_return(const struct selection *selection, const char *symbol)
 	return selection__wants_return(selection, &api_functions[row].desc);
 }
 
-/* No command has them unless it asks for them. */
+/* No command probes them unless it requests them. */
 static void test_none(void **state)
 {
 	struct selection selection = {.sections = SECTION_ALL};
@@ -54,7 +54,10 @@ static void test_asks(void **state)
 	assert_false(wants_return(&selection, "cudaGetLastError"));
 }
 
-/* Where CUDA cannot be used a program may call nothing else; who does not look for that does not probe them. */
+/*
+ * If CUDA is unavailable, a program may call nothing else; a command that does not look for that
+ * does not probe them.
+ */
 static void test_starts(void **state)
 {
 	static const bool runtime[] = {[API_AUTO] = true, [API_RUNTIME] = true, [API_BOTH] = true};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The HTTP server over loopback and clients of it. Client and loop take turns in one thread, and the time by which the
- * server has its deadlines passes as a test says: nothing depends on luck, or on how busy the machine is. What the
- * kernel does between the two is waited for.
+ * The HTTP server over loopback, and its clients. Client and loop take turns in one thread, and the
+ * test advances the time that the server's deadlines use: nothing depends on luck, or on the load
+ * of the machine. The test waits for the kernel's part between the two.
  */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
@@ -23,10 +23,10 @@
 #include "fake_clock.h"
 #include "serve/http.h"
 
-/* Nothing that is meant to happen takes as long, on any machine. */
+/* Nothing that should happen takes this long, on any machine. */
 #define PATIENCE_S 60
 #define CONNECTIONS 8
-/* The deadlines where a test waits for them. */
+/* The deadlines in tests that wait for them. */
 #define REQUEST_MS 300
 #define IDLE_MS 600
 
@@ -35,7 +35,9 @@ static inline uint64_t now_ms(void)
 	return atomic_load(&fake_now_ns) / 1000000;
 }
 
-/* How often the server has tried to take a connection, and when the last descriptor was closed. */
+/*
+ * How often the server has tried to accept a connection, and when the last descriptor was closed.
+ */
 static unsigned int accepts;
 static uint64_t closed_ms;
 
@@ -57,10 +59,10 @@ struct fixture {
 	struct http_server *server;
 	int renders;
 	size_t page_size;	/* of the metrics page; 0: a short one */
-	unsigned int render_ms; /* how long it takes */
+	unsigned int render_ms; /* duration of a rendering */
 	unsigned int render_cpu_ms;
 	int render_error;
-	unsigned int reading; /* the latest, which the page tells: */
+	unsigned int reading; /* the latest reading, which the page contains */
 	bool reports_reading;
 };
 
@@ -108,7 +110,7 @@ static inline int set_up_with(void **state, unsigned int request_ms, unsigned in
 	return 0;
 }
 
-/* With the deadlines of every day, which no test comes near. */
+/* With the default deadlines, which no test reaches. */
 static inline int set_up(void **state)
 {
 	return set_up_with(state, 0, 0);
@@ -129,14 +131,14 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-/* No time passes, but the kernel has some. */
+/* No time passes on the faked clock, but the kernel gets some. */
 static inline void step(struct fixture *f)
 {
 	event_base_loop(f->base, EVLOOP_NONBLOCK);
 	usleep(200);
 }
 
-/* Time passes, and nothing is waited for. */
+/* Time passes, without any waiting. */
 static inline void steps(struct fixture *f, unsigned int ms)
 {
 	for (uint64_t end = now_ms() + ms; now_ms() < end;) {
@@ -145,7 +147,7 @@ static inline void steps(struct fixture *f, unsigned int ms)
 	}
 }
 
-/* By a clock that is not faked. */
+/* By a real clock. */
 static inline time_t real_s(void)
 {
 	struct timespec now;
@@ -165,7 +167,7 @@ static inline void assert_patience(time_t end, const char *what)
 		fail_msg("%s, for %d s", what, PATIENCE_S);
 }
 
-/* A connection that is still to be taken. */
+/* Connects, but the server has yet to accept. */
 static inline int knock(struct fixture *f)
 {
 	const char *address = http_server__address(f->server);
@@ -182,7 +184,7 @@ static inline int knock(struct fixture *f)
 	return fd;
 }
 
-/* A client that the server has taken; what it sends and receives never blocks. */
+/* A client that the server has accepted; its sends and receives never block. */
 static inline int dial(struct fixture *f)
 {
 	unsigned int before = accepts;
@@ -206,7 +208,7 @@ static inline void say(int fd, const char *text)
 	say_bytes(fd, text, strlen(text));
 }
 
-/* The end of what has been received: nothing more for now, closed, or reset. */
+/* How the received data end: nothing more for now, closed, or reset. */
 enum end {
 	END_WAITING,
 	END_CLOSED,
@@ -219,7 +221,7 @@ struct answer {
 	enum end end;
 };
 
-/* Receives what there is. */
+/* Receives what is available. */
 static inline void listen_to(int fd, struct answer *a)
 {
 	ssize_t n;
@@ -282,7 +284,7 @@ static inline void hear(struct fixture *f, int fd, bool head_only, struct answer
 	fail_msg("no whole response: '%s'", a->data);
 }
 
-/* Lets time pass until the server closes the connection and returns after how many ms it did. */
+/* Lets time pass until the server closes the connection; returns how many ms that took. */
 static inline uint64_t hear_end(struct fixture *f, int fd, struct answer *a)
 {
 	time_t end = end_of_patience();
@@ -317,7 +319,7 @@ static inline int status_of(const struct answer *a)
 	return status;
 }
 
-/* Asks, expects the status, and whether the connection lives on. */
+/* Sends a request; expects the status, and whether the connection stays open. */
 static inline void expect(struct fixture *f, const char *request, int status, bool open)
 {
 	struct answer a;
@@ -325,7 +327,7 @@ static inline void expect(struct fixture *f, const char *request, int status, bo
 
 	if (status_of(&a) != status)
 		fail_msg("'%.60s' is answered by '%.60s', not by %d", request, a.data, status);
-	/* A client less quick to read might lose the response to a reset. */
+	/* A slower client might lose the response to a reset. */
 	assert_int_not_equal(a.end, END_RESET);
 	assert_true(has_header(&a, open ? "Connection: keep-alive" : "Connection: close"));
 	if (!open) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The HTTP server over loopback: its pages, how responses are sent, and the addresses that it listens on.
+// The HTTP server over loopback: its pages, how it sends responses, and its listening addresses.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,7 @@ static void answers_head_without_a_body(void **state)
 	assert_int_equal(status_of(&a), 200);
 	assert_true(has_header(&a, "Content-Length: 11"));
 	assert_string_equal(body_of(&a), "");
-	/* The next response follows at once: nothing of a body was sent. */
+	/* The next response follows immediately: no body was sent. */
 	say(fd, GET("/healthz"));
 	hear(f, fd, false, &a);
 	assert_int_equal(status_of(&a), 200);
@@ -279,7 +279,7 @@ static void listens_on_every_kind_of_address(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		fd = address__listen(cases[i].text, &err);
-		/* A machine may be without IPv6. */
+		/* A machine may have no IPv6. */
 		if (fd < 0 && cases[i].text[0] == '[')
 			continue;
 		assert_true(fd >= 0);

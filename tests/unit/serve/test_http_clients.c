@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Clients of the HTTP server that stall, leave, or are too many: they go, and others are served.
+// Clients of the HTTP server that stall, leave, or are too many: they are dropped, and others are
+// served.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 
 static void assert_about(uint64_t took, uint64_t ms)
 {
-	/* The loop's clock may be of the step before. */
+	/* The loop's clock may lag by one step. */
 	assert_in_range(took, ms - 1, ms + 2);
 }
 
@@ -57,7 +58,7 @@ static void drops_a_client_that_trickles(void **state)
 	close(fd);
 }
 
-/* Asks for more than the sockets' buffers hold. */
+/* Requests more than the sockets' buffers hold. */
 static int ask_for_much(struct fixture *f)
 {
 	int fd = dial(f);
@@ -69,7 +70,7 @@ static int ask_for_much(struct fixture *f)
 	return fd;
 }
 
-/* Reads what is still on its way, up to the end. */
+/* Reads what is still in transit, up to the end. */
 static uint64_t read_to_the_end(struct fixture *f, int fd)
 {
 	static char buffer[1 << 20];
@@ -92,7 +93,7 @@ static void drops_a_client_that_does_not_read(void **state)
 	int fd = ask_for_much(f);
 
 	steps(f, REQUEST_MS + 200);
-	/* What was on its way is there, and then the end. */
+	/* Data in transit arrive, and then the end. */
 	assert_true(read_to_the_end(f, fd) < f->page_size);
 	close(fd);
 }
@@ -151,7 +152,7 @@ static void does_not_charge_the_client_for_a_slow_page(void **state)
 	sends_a_long_page_to_one_that_reads(state);
 }
 
-/* What was sent is the server's to read. */
+/* The server can now read what was sent. */
 static void wait_until_arrived(int fd)
 {
 	time_t end = end_of_patience();
@@ -169,11 +170,11 @@ static void closes_an_idle_connection(void **state)
 	struct answer a;
 	int fd = ask(f, GET("/healthz"), &a);
 
-	/* Longer than a request may take, but it has the time between requests. */
+	/* Longer than a request may take, but the limit between requests applies. */
 	assert_about(hear_end(f, fd, &a), IDLE_MS);
 	assert_int_equal(a.end, END_CLOSED);
 	close(fd);
-	/* The next request has the time of a request again. */
+	/* The next request again gets the time of a request. */
 	fd = ask(f, GET("/healthz"), &a);
 	steps(f, IDLE_MS / 2);
 	say(fd, "G");
@@ -200,13 +201,13 @@ static void does_not_wait_for_a_client_to_close(void **state)
 	time_t end = end_of_patience();
 	int error = 0, i;
 
-	/* For a while the server reads what was still on its way, so that nothing is reset. */
+	/* For a while the server reads what was still in transit, so that nothing is reset. */
 	for (i = 0; i < 5; i++) {
 		say(fd, "x");
 		steps(f, 5);
 		assert_int_equal(socket_error(fd), 0);
 	}
-	/* After a second its side is gone for good. */
+	/* After a second its side is closed for good. */
 	steps(f, 1200);
 	send(fd, "x", 1, MSG_NOSIGNAL);
 	while (!error) {
@@ -235,7 +236,7 @@ static int count_open(const int *fds, int n)
 	return open;
 }
 
-/* What the server has closed is seen as soon as the kernel tells. */
+/* The client sees that the server has closed as soon as the kernel reports it. */
 static void expect_open(struct fixture *f, const int *fds, int n, int expected)
 {
 	time_t end = end_of_patience();
@@ -261,11 +262,11 @@ static void lets_a_scraper_in_past_stalled_clients(void **state)
 	expect_open(f, stalled, CONNECTIONS, CONNECTIONS);
 	fd = ask(f, GET("/metrics"), &a);
 	assert_int_equal(status_of(&a), 200);
-	/* One had to go: the oldest. */
+	/* One had to be dropped: the oldest. */
 	expect_open(f, stalled, CONNECTIONS, CONNECTIONS - 1);
 	assert_false(is_open(stalled[0]));
 	assert_true(is_open(fd));
-	/* The next one takes the place of the scraper's, which is between two requests. */
+	/* The next one replaces the scraper, which is between two requests. */
 	stalled[0] = dial(f);
 	expect_open(f, &fd, 1, 0);
 	expect_open(f, stalled, CONNECTIONS, CONNECTIONS);
@@ -293,7 +294,7 @@ static void keeps_a_response_under_way_longest(void **state)
 	struct fixture *f = *state;
 	int fds[CONNECTIONS], i, extra;
 
-	/* The first gets a long response and reads none of it; the others only came. */
+	/* The first gets a long response and reads none of it; the others have only connected. */
 	f->page_size = 40 << 20;
 	fds[0] = dial(f);
 	say(fds[0], GET("/metrics"));
@@ -327,7 +328,7 @@ static void forgets_clients_that_left(void **state)
 	expect(f, GET("/healthz"), 200, true);
 }
 
-/* Writing to it raises SIGPIPE where that is not prevented, which ends the program. */
+/* Writing to it raises SIGPIPE, which ends the program unless that is prevented. */
 static void survives_a_client_that_leaves_in_the_middle(void **state)
 {
 	struct fixture *f = *state;
@@ -360,13 +361,13 @@ static void ends_with_clients_connected(void **state)
 	close(b);
 }
 
-/* Whether a client that has read nothing was sent all of its page. */
+/* Whether a client that has read nothing was sent its whole page. */
 static bool is_served(struct fixture *f, int fd)
 {
 	return read_to_the_end(f, fd) > f->page_size;
 }
 
-/* Asks, and reads nothing. */
+/* Sends a request, and reads nothing. */
 static int ask_and_wait(struct fixture *f, int renders)
 {
 	int fd = dial(f);
@@ -382,7 +383,10 @@ static int ask_and_wait(struct fixture *f, int renders)
 	return fd;
 }
 
-/* However many clients take their time: what their pages take in memory has a bound, and the latest get theirs. */
+/*
+ * However many clients are slow: the memory for their pages has a bound, and the latest ones get
+ * theirs.
+ */
 static void closes_the_slowest_where_pages_take_too_much(void **state)
 {
 	struct fixture *f = *state;
@@ -398,7 +402,7 @@ static void closes_the_slowest_where_pages_take_too_much(void **state)
 	assert_int_equal(f->renders, CONNECTIONS);
 }
 
-/* A page that was dear is everybody's for ten times as long. */
+/* An expensive page is shared by everybody for ten times as long as it took. */
 static void shares_a_page_that_took_long(void **state)
 {
 	struct fixture *f = *state;
@@ -437,7 +441,7 @@ static void assert_reading(struct fixture *f, const char *accept, unsigned int r
 	assert_string_equal(body_of(&a), text);
 }
 
-/* No page is of an earlier reading than one of another form before it. */
+/* No page is of an earlier reading than a previous page in another format. */
 static void who_changes_forms_gets_nothing_older(void **state)
 {
 	static const char *const open = "application/openmetrics-text;version=1.0.0", *const plain = "text/plain";
@@ -450,7 +454,7 @@ static void who_changes_forms_gets_nothing_older(void **state)
 	assert_reading(f, plain, 1);
 	assert_reading(f, open, 1);
 	assert_int_equal(f->renders, 2);
-	/* A report has read what there is; a third form is of that, and the others are from then on. */
+	/* A report has made a reading; a third format uses it, and from then on the others do. */
 	f->reading = 7;
 	f->render_cpu_ms = 10;
 	assert_reading(f, plain, 1);
@@ -463,13 +467,16 @@ static void who_changes_forms_gets_nothing_older(void **state)
 	assert_reading(f, open, 20);
 	assert_reading(f, plain, 20);
 	assert_reading(f, open, 20);
-	/* All are anew when the first of them is. */
+	/* When the first of them is renewed, all are. */
 	steps(f, 2000);
 	assert_reading(f, open, 21);
 	assert_reading(f, plain, 21);
 }
 
-/* A connection that cannot be taken stays readable: it is tried again a second later, not all the time. */
+/*
+ * A connection that cannot be accepted stays readable: it is retried a second later, not
+ * continuously.
+ */
 static void waits_where_no_descriptor_is_left(void **state)
 {
 	struct fixture *f = *state;

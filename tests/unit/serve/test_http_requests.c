@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests that the HTTP server refuses, and those that it just takes.
+// Requests that the HTTP server refuses, and those that it just accepts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -110,7 +110,7 @@ static void refuses_bodies(void **state)
 	expect(f, "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 405, false);
 }
 
-/* A request that is `length` bytes long, by a header or by its path. */
+/* A request of `length` bytes, made long by a header or by its path. */
 static char *long_request(size_t length, bool by_path)
 {
 	static const char start[] = "GET /healthz", middle[] = " HTTP/1.1\r\nHost: x\r\nA: ";
@@ -147,7 +147,7 @@ static void refuses_long_heads(void **state)
 	expect_long(f, REQUEST_HEAD_MAX, false, 200);
 	expect_long(f, REQUEST_HEAD_MAX, true, 404);
 	expect_long(f, REQUEST_HEAD_MAX + 1, false, 431);
-	/* Most of these is not read before the response. */
+	/* Most of the request is not read before the response. */
 	expect_long(f, 60000, false, 431);
 	expect_long(f, 60000, true, 414);
 }
@@ -195,7 +195,10 @@ static void expect_asked(struct fixture *f, const char *host, const char *header
 	expect(f, request, status, true);
 }
 
-/* A page whose site's name leads here for a moment is of the same origin as what it asks: only the name tells. */
+/*
+ * If an attacker's host name resolves to this address, the browser considers page and request to be
+ * of the same origin: only the name differs.
+ */
 static void refuses_browsers_by_others_names(void **state)
 {
 	static const char *const others[] = {
@@ -213,7 +216,7 @@ static void refuses_browsers_by_others_names(void **state)
 	static const char *const marks[] = {
 		BROWSER,
 		BROWSER "Referer: http://evil.example:9000/\r\n",
-		"Accept-Language:\r\n", /* what a page cannot leave out, it can empty */
+		"Accept-Language:\r\n", /* a page cannot omit the header, but it can empty it */
 		"User-Agent: mozilla/5.0\r\n",
 		"SEC-GPC: 1\r\n",
 		"Upgrade-Insecure-Requests: 1\r\n",
@@ -254,11 +257,11 @@ static void serves_browsers_by_names_of_this_machine(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		expect_asked(f, names[i], BROWSER, 200);
-	/* HTTP/1.0 may do without. */
+	/* HTTP/1.0 may omit it. */
 	expect(f, "GET /metrics HTTP/1.0\r\n" BROWSER "\r\n", 200, false);
 }
 
-/* By whatever name, also behind a proxy that tells nothing of a browser. */
+/* By whatever name, also behind a proxy that removes the browser's headers. */
 static void serves_what_is_no_browser(void **state)
 {
 	static const char *const names[] = {"gpu7.example.com:9000", "gpuprobe.monitoring.svc:9000", "evil.example", "10.0.0.1"};
@@ -271,7 +274,7 @@ static void serves_what_is_no_browser(void **state)
 	}
 }
 
-/* The browser tells that it is another site's page which asks. */
+/* The browser says that the request comes from another site's page. */
 static void refuses_pages_of_other_sites(void **state)
 {
 	static const struct {
@@ -290,7 +293,8 @@ static void refuses_pages_of_other_sites(void **state)
 		{BROWSER FETCH("same-origin", "cors", "empty"), 200},
 		{BROWSER "Origin: http://LOCALHOST:9000\r\n", 200},
 		{BROWSER FETCH("none", "navigate", "document"), 200},
-		{BROWSER FETCH("cross-site", "navigate", "document"), 200}, /* a link that was followed */
+		/* The user followed a link. */
+		{BROWSER FETCH("cross-site", "navigate", "document"), 200},
 	};
 	struct fixture *f = *state;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which form and which encoding a client gets by its Accept headers.
+// Which format and encoding a client gets by its Accept headers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,14 +34,14 @@ static const struct {
 	 openmetrics},
 	{OM "; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", openmetrics_0},
 	{"text/plain;version=0.0.4;q=0.5,*/*;q=0.1", prometheus},
-	/* a Prometheus that is told to prefer the old text format */
+	/* a Prometheus configured to prefer the old text format */
 	{"text/plain;version=0.0.4;q=0.6," OM ";version=1.0.0;q=0.5,*/*;q=0.1", prometheus},
 	{OM, openmetrics},
 	{OM ";q=1.0", openmetrics},
 	{"APPLICATION/OpenMetrics-Text; Version=1.0.0", openmetrics},
 	{OM "; version=\"1.0.0\"", openmetrics},
 	{OM " ; charset=utf-8 ; version=1.0.0", openmetrics},
-	/* versions that are not spoken here */
+	/* versions that this server does not have */
 	{OM ";version=2.0.0", prometheus},
 	{OM ";version=2.0.0, " OM ";version=1.0.0;q=0.1", openmetrics},
 	{OM ";version=1.0.0;q=0.1," OM ";version=0.0.1;q=0.9", openmetrics_0},
@@ -56,12 +56,12 @@ static const struct {
 	{OM ";q=0.5,*/*", prometheus},
 	{OM ";q=0.5,*/*;q=0.4", openmetrics},
 	{OM ";q=0.5,text/*;q=0.6,*/*;q=0.1", prometheus},
-	/* the most precise range counts: plain text is worth 0.1, or nothing */
+	/* the most specific range counts: plain text has quality 0.1, or 0 */
 	{OM ";q=0.5,*/*;q=0.9,text/plain;q=0.1", openmetrics},
 	{OM ";q=0.5,text/plain;q=0.9,text/plain;version=0.0.4;q=0.1", openmetrics},
 	{OM ";q=0.5,text/plain;version=1.0.0;q=0.9", openmetrics},
 	{"text/plain;q=0," OM ";q=0.1", openmetrics},
-	/* malformed: as if not there */
+	/* malformed: ignored */
 	{OM ";q=2", prometheus},
 	{OM ";q=1.5", prometheus},
 	{OM ";q=-1", prometheus},

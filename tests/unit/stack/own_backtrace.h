@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * backtrace(3) of the calling thread without its name: in a program under AddressSanitizer that one has a frame of its
- * own, which is none of the caller's.
+ * backtrace(3) of the calling thread, under another name: in a program under AddressSanitizer,
+ * backtrace has a frame of its own, which is not one of the caller's.
  */
 #ifndef TESTS_OWN_BACKTRACE_H
 #define TESTS_OWN_BACKTRACE_H
@@ -28,7 +28,7 @@ static _Unwind_Reason_Code own_backtrace__add(struct _Unwind_Context *context, v
 	return _URC_NO_REASON;
 }
 
-/* The caller's return addresses, its own place first; their number. */
+/* The caller's return addresses, its own position first; returns their number. */
 static OWN_FRAME int own_backtrace(void **addresses, int max)
 {
 	struct own_backtrace trace = {.addresses = addresses, .max = max, .skip = 1};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Records of stacks of this very process, as BPF programs would send them, and who takes them.
- */
+/* Stack records of this very process, as BPF programs would send them, and their consumers. */
 #ifndef TESTS_STACK_RECORDS_H
 #define TESTS_STACK_RECORDS_H
 
@@ -83,7 +81,7 @@ static inline struct stacks *make(enum stack_mode mode, struct reported *reporte
 	return stacks;
 }
 
-/* Whose callers the stacks are of. */
+/* The stacks are those of its callers. */
 static OWN_FRAME __attribute__((unused)) void the_function(void)
 {
 }
@@ -103,7 +101,7 @@ static inline struct stack_record *record_of(pid_t pid)
 	return record;
 }
 
-/* The registers and the stack as they are in the caller, who goes on. */
+/* The registers and the stack as they are in the caller, which continues. */
 static OWN_FRAME __attribute__((unused)) void copy_own_stack(struct stack_record *record, uint32_t bytes)
 {
 	static ucontext_t context;
@@ -130,7 +128,7 @@ static OWN_FRAME __attribute__((unused)) void copy_own_stack(struct stack_record
 	}
 }
 
-/* What frame pointers would tell in a program that has them everywhere. */
+/* The result of frame pointers in a program that has them everywhere. */
 static OWN_FRAME __attribute__((unused)) void chain_own_stack(struct stack_record *record)
 {
 	void *addresses[STACK_FRAMES_MAX];
@@ -164,13 +162,13 @@ static inline void assert_function(const struct stack *stack, uint32_t i, const 
 	assert_string_equal(stack->frames[i].function, function);
 }
 
-/* It is the last of the named frames; before it are callers of this test. */
+/* It is the last of the named frames; the frames above it are this test's callers. */
 static inline void assert_ends(const struct stack *stack, const char *function)
 {
 	assert_function(stack, stack->count - 1, function);
 }
 
-/* Where the next function begins, or a line before. */
+/* The line where the next function begins, or the line before. */
 enum {
 	OUTER_WITH_CHAIN_LINE = __LINE__ + 2
 };

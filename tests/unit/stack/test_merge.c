@@ -18,7 +18,10 @@ static const struct merge_ranges ranges = {0x10000, 0x20000, 0x11000, 0x12000};
 #define INTERPRETER 0x15000
 #define NATIVE(n) (0x700000 + (n))
 
-/* The merged stack as text: native frames n0 n1 by their place, Python's p0 p1; `entries` has | behind an entry. */
+/*
+ * The merged stack as text: native frames n0 n1 by their index, Python's p0 p1; `entries` has |
+ * after an entry.
+ */
 static const char *merged(const uint64_t *native, uint32_t depth, const char *entries)
 {
 	static char text[512];
@@ -50,7 +53,10 @@ static void in_place_of_the_interpreter(void **state)
 	(void)state;
 	assert_string_equal(MERGED("ppp|", NATIVE(0), NATIVE(1), INTERPRETER, EVAL, INTERPRETER, NATIVE(2)),
 			    "n0 n1 p0 p1 p2 n5");
-	/* However many frames a call of it runs, the next one's come behind what it was called by. */
+	/*
+	 * However many frames one call of it runs, the next call's frames follow after its native
+	 * caller.
+	 */
 	assert_string_equal(MERGED("ppppp|pp|", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2)), "n0 p0 p1 p2 p3 p4 n2 p5 p6 n4");
 }
 
@@ -83,7 +89,7 @@ static void stacks_that_could_not_be_followed(void **state)
 	assert_string_equal(merged(NULL, 0, "pp|"), "p0 p1");
 }
 
-/* The interpreter's last instruction may be a call: the return address is behind it. */
+/* The interpreter's last instruction may be a call: the return address is then after it. */
 static void bounds(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks by their ids: the same frames once, bounded, and what leaves.
+// Stacks by id: equal frames are stored once, the store is bounded, and entries are evicted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,14 +29,14 @@ static void note(void *arg, uint64_t id)
 	forgotten->ids[forgotten->count++] = id;
 }
 
-/* A stack of two frames, of which the texts lie where they will not be the next time. */
+/* A stack of two frames, whose texts will be at another address the next time. */
 static void add(struct stack_store *store, uint64_t id, const char *function, uint32_t line)
 {
 	char *text = strdup(function), *file = strdup("/src/a.c");
 	struct stack_frame frames[2];
 	struct stack stack = {.count = 2, .frames = frames, .serial = id};
 
-	memset(frames, (int)id, sizeof(frames)); /* what lies between members is anything */
+	memset(frames, (int)id, sizeof(frames)); /* padding between members has any value */
 	frames[0] = (struct stack_frame){.function = text, .object = NULL, .file = file, .offset = 4, .line = line};
 	frames[1] = (struct stack_frame){.function = "main", .object = "a.out"};
 	assert_int_equal(stack_store__add(store, id, &owner, &stack), 0);
@@ -73,7 +73,7 @@ static void same_frames_are_one(void **state)
 	stack_store__free(store);
 }
 
-/* That a stack is not whole tells it from one with the same frames that is. */
+/* An incomplete stack differs from a complete one with the same frames. */
 static void ends_report_stacks_apart(void **state)
 {
 	struct stack_store *store = stack_store__new(10, NULL, NULL);
@@ -104,7 +104,7 @@ static void the_longest_not_asked_for_leaves(void **state)
 	add(store, 4, "a", 0);
 	assert_non_null(stack_store__find(store, 2));
 	assert_int_equal(forgotten.count, 0);
-	add(store, 5, "d", 0); /* c leaves: b and a were asked for later */
+	add(store, 5, "d", 0); /* c is evicted: b and a were requested later */
 	assert_int_equal(forgotten.count, 1);
 	assert_int_equal(forgotten.ids[0], 3);
 	assert_null(stack_store__find(store, 3));
@@ -120,7 +120,7 @@ static void the_longest_not_asked_for_leaves(void **state)
 	assert_int_equal(forgotten.count, 3);
 }
 
-/* Ids of one stack are not without end either. */
+/* The ids of one stack are bounded, too. */
 static void ids_are_bounded(void **state)
 {
 	struct forgotten forgotten = {0};
@@ -155,7 +155,7 @@ static void an_id_is_of_one_process(void **state)
 	assert_false(stack_store__has(store, 1, &later));
 	assert_false(stack_store__has(store, 1, &other));
 	assert_false(stack_store__has(store, 2, &owner));
-	add(store, 1, "g", 0); /* in its place */
+	add(store, 1, "g", 0); /* replaces it */
 	assert_string_equal(stack_store__find(store, 1)->frames[0].function, "g");
 	assert_int_equal(stack_store__count(store), 1);
 	assert_int_equal(stack_store__evicted(store), 0);
@@ -171,7 +171,7 @@ static void what_an_id_stood_for_is_reported_anew(void **state)
 	add(store, 1, "f", 0);
 	add(store, 2, "f", 0);
 	assert_int_equal(stack_store__same(store, 2), 1);
-	add(store, 1, "g", 0); /* another process's: its stack is no more that of 2 */
+	add(store, 1, "g", 0); /* another process's: its stack is no longer that of 2 */
 	assert_int_equal(forgotten.count, 1);
 	assert_int_equal(forgotten.ids[0], 2);
 	assert_null(stack_store__find(store, 2));

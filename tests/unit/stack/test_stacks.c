@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks of this very process from records as BPF programs would send them: by frame pointers, by copies, by both;
-// and of records such as they never would send.
+// Stacks of this very process from records as BPF programs would send them: by frame pointers, by
+// copies, by both; and from records that they would never send.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void names_a_chain(void **state)
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.kept, 1);
 	assert_int_equal(counts.unwound, 0);
-	/* The same frames by another id, and what is known is not named anew. */
+	/* The same frames under another id; known frames are not named again. */
 	record->id = 2;
 	assert_ptr_equal(take(stacks, record), stack);
 	record->natives = 1;
@@ -78,7 +78,7 @@ static void marks_what_is_missing(void **state)
 	assert_int_equal(stack->count, 5);
 	assert_int_equal(stack->frames[4].kind, FRAME_MARK);
 	assert_ends(stack, "[truncated]");
-	/* A first that does not count, no function, and nothing at all. */
+	/* A first frame that does not count, no function, and nothing at all. */
 	record->flags = 0;
 	record->native[0] = 0;
 	record->function = 0;
@@ -96,7 +96,7 @@ static void marks_what_is_missing(void **state)
 	free(record);
 }
 
-/* What the kernel takes for return addresses where there is no frame pointer. */
+/* What the kernel takes for return addresses if there is no frame pointer. */
 static void addresses_that_cannot_be_are_left_out(void **state)
 {
 	static uint64_t data;
@@ -119,7 +119,7 @@ static void addresses_that_cannot_be_are_left_out(void **state)
 		assert_true(stack->broken);
 		assert_false(stack->truncated);
 	}
-	/* It leads to the beginning, whatever is read behind that. */
+	/* It leads to the thread's entry, whatever is read after that. */
 	outer_with_chain(record);
 	record->flags = 0;
 	record->native[record->natives++] = (uintptr_t)&data;
@@ -151,7 +151,7 @@ static void unwinds_a_copy(void **state)
 	stacks__count(stacks, &counts);
 	assert_int_equal(counts.unwound, 1);
 	assert_true(reported.codes >= 1);
-	/* Of less than all of it. */
+	/* The copy has less than the whole stack. */
 	record->copied = 512;
 	record->id++;
 	stack = take(stacks, record);
@@ -162,7 +162,10 @@ static void unwinds_a_copy(void **state)
 	free(record);
 }
 
-/* A followed thread's, with STACK_FP: where the short copy ends frame pointers lead on, if they lead by there. */
+/*
+ * A followed thread with STACK_FP: where the short copy ends, frame pointers continue, if they pass
+ * that point.
+ */
 static void goes_on_where_a_copy_ends(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -197,7 +200,7 @@ static void goes_on_where_a_copy_ends(void **state)
 	free(record);
 }
 
-/* Frame pointers are believed as far as they lead to the beginning. */
+/* Frame pointers are believed if they lead to the thread's entry. */
 static void auto_takes_what_is_whole(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -226,7 +229,7 @@ static void auto_takes_what_is_whole(void **state)
 	free(record);
 }
 
-/* A copy that cannot be followed, where frame pointers can. */
+/* A copy that cannot be unwound, where frame pointers can. */
 static void falls_back_on_frame_pointers(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -312,7 +315,7 @@ static void rejects_what_cannot_be(void **state)
 	free(record);
 }
 
-/* Those that a list leads to, however many come while it is made. */
+/* Stacks that a list refers to stay, however many arrive while it is made. */
 static void stays_while_others_are_looked_up(void **state)
 {
 	const uint64_t code = (uintptr_t)stays_while_others_are_looked_up;
@@ -349,7 +352,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* A record of anything, with what keeps it from being turned away at once. */
+/* A random record, with the fields without which it would be rejected immediately. */
 static void fill(struct stack_record *record, uint64_t *seed, const struct stack_record *own)
 {
 	uint64_t *words = (uint64_t *)record;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stacks of processes that end, of code that is mapped, unmapped and changed, and where the BPF programs are told
-// that code is.
+// Stacks of processes that end, of code that is mapped, unmapped and changed, and the locations of
+// code that the BPF programs get.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,10 @@
 #include "no_valgrind.h"
 #include "stack_records.h"
 
-/* How often mappings have been read; what each of those readings takes, by the thread's clock where that is faked. */
+/*
+ * How often mappings have been read; the duration of each of those readings, by the thread's clock
+ * if that is faked.
+ */
 static unsigned int readings;
 static uint64_t reading_ns;
 
@@ -42,7 +45,7 @@ int open(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
 }
 
-/* A copy of this process, which ends with it; to be ended. */
+/* A copy of this process, which ends with it; the caller ends it. */
 static pid_t start_copy(void)
 {
 	pid_t pid = fork();
@@ -98,7 +101,7 @@ static void what_has_ended_is_named_as_far_as_it_is_known(void **state)
 	free(record);
 }
 
-/* A record of a process whose pid is another's now: its addresses are not looked up in that one. */
+/* A record of a process whose pid now belongs to another: its addresses are not looked up there. */
 static void a_pid_is_given_again(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -113,7 +116,7 @@ static void a_pid_is_given_again(void **state)
 	stack = take(stacks, record);
 	assert_null(stack->frames[2].function);
 	assert_true(stack->broken);
-	/* The id is another process's now. */
+	/* The id now belongs to another process. */
 	record->start_ns += 1000000000;
 	stack = take(stacks, record);
 	assert_function(stack, 2, "outer_with_chain");
@@ -121,7 +124,7 @@ static void a_pid_is_given_again(void **state)
 	free(record);
 }
 
-/* Code that is mapped from a file whose name begins so, and is called. */
+/* Code mapped from a file whose name has this prefix, and called. */
 static void *map_code(const char *name)
 {
 	static const uint8_t code[4096] = {0xc3};
@@ -148,7 +151,10 @@ static const struct stack *take_at(struct stacks *stacks, struct stack_record *r
 	return take(stacks, record);
 }
 
-/* A record may be read when the library that it tells of is closed, and then another may lie there. */
+/*
+ * A record may be read after the library that it refers to was closed, and then another may be at
+ * its address.
+ */
 static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -172,7 +178,7 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 	assert_null(stack->frames[1].object);
 	assert_int_equal(stack->frames[1].offset, (uintptr_t)code + 8);
 	munmap(code, 4096);
-	/* Nothing of another program's counts after exec. */
+	/* After exec nothing of the previous program counts. */
 	code = map_code("test_stacks_code");
 	stacks__look_at(stacks, getpid(), false);
 	munmap(code, 4096);
@@ -184,7 +190,7 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 	free(record);
 }
 
-/* New code is seen by the number of pages that a record tells, without a word of the loader. */
+/* New code is detected by the number of pages in a record, without help from the loader. */
 static void what_is_mapped_later_is_seen(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -203,7 +209,7 @@ static void what_is_mapped_later_is_seen(void **state)
 	free(record);
 }
 
-/* Other code at the same place: only the number of pages tells. */
+/* Other code at the same address: only the number of pages shows it. */
 static void what_has_changed_places_is_read_again(void **state)
 {
 	struct stack_record *record = record_of(getpid());
@@ -248,7 +254,7 @@ static void reports_where_code_is(void **state)
 	assert_in_range(set, 2, 100);
 	stacks__look_at(stacks, getpid(), false);
 	assert_int_equal(reported.codes, 1); /* nothing new */
-	/* Code that is of no file counts, too. */
+	/* Code that is not from a file counts, too. */
 	made = mmap((void *)0x300000000000, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(made, MAP_FAILED);
 	before = reported.codes;
@@ -256,7 +262,7 @@ static void reports_where_code_is(void **state)
 	assert_int_equal(reported.codes, before + 1);
 	assert_true(has_code(&reported, made));
 	munmap(made, 4096);
-	/* With exec it is told in any case. */
+	/* After exec it is reported in any case. */
 	stacks__look_at(stacks, getpid(), true);
 	before = reported.codes;
 	stacks__look_at(stacks, getpid(), true);
@@ -274,7 +280,10 @@ static int wait_for_the_end(void *arg)
 	return 0;
 }
 
-/* A process whose memory is this one's: no copy has to be made of what a sanitizer has mapped. To be ended. */
+/*
+ * A process that shares this one's memory: what a sanitizer has mapped need not be copied. The
+ * caller ends it.
+ */
 static pid_t start_sharer(void)
 {
 	static _Alignas(16) char stack[1 << 16];
@@ -284,7 +293,7 @@ static pid_t start_sharer(void)
 	return pid;
 }
 
-/* Of all the processes that come and go, where they had code is not kept for ever. */
+/* The code locations of processes that come and go are not kept for ever. */
 static void forgets_where_code_was(void **state)
 {
 	const unsigned int many = 1100, known = 1024;
@@ -305,7 +314,7 @@ static void forgets_where_code_was(void **state)
 
 #define MANY_BYTES (64000 * 4096l)
 
-/* About as many mappings as the kernel lets a process have; to be unmapped. */
+/* About as many mappings as the kernel permits a process; the caller unmaps them. */
 static char *map_many(void)
 {
 	int fd = memfd_create("mapped", MFD_CLOEXEC);
@@ -320,7 +329,7 @@ static char *map_many(void)
 	return pieces;
 }
 
-/* Each record tells that the code has changed. */
+/* Each record says that the code has changed. */
 static void many_mappings_are_not_read_all_the_time(void **state)
 {
 	struct stack_record *record;
@@ -346,7 +355,7 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 	fake_thread_ns = 1;
 	print_message("30 records among 64,000 mappings: %.1f ms, %u readings\n", (double)took / MS, readings);
 	assert_true(took < SLOWER * 1500 * MS);
-	/* That a reading takes long shows by the second; what takes less is not kept back. */
+	/* A slow reading is only noticed once a second; fast ones are not delayed. */
 	assert_true(readings <= 2 || took / readings < 20 * MS);
 	munmap(pieces, MANY_BYTES);
 	stacks__free(stacks);
@@ -354,9 +363,9 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 }
 
 #define COPIES 6
-#define TAKES_NS (25 * NS_PER_MS) /* longer than what is not kept back */
+#define TAKES_NS (25 * NS_PER_MS) /* longer than readings that are not delayed */
 
-/* The same of several processes, each of which would have a tenth of the time. */
+/* The same with several processes, each of which would get a tenth of the time. */
 static void many_mappings_of_several_wait_for_each_other(void **state)
 {
 	const uint64_t wait_ns = 10 * TAKES_NS;
@@ -368,7 +377,7 @@ static void many_mappings_of_several_wait_for_each_other(void **state)
 	(void)state;
 	stacks = make(STACK_FP, &reported);
 	reading_ns = TAKES_NS;
-	/* That a reading takes long shows by the second. */
+	/* A slow reading is only noticed once a second. */
 	for (; version <= 2ul * COPIES; version++) {
 		size_t i = version % COPIES;
 
@@ -415,7 +424,10 @@ static size_t allocated(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Each lists a million functions, a file of 31 MB that takes 56: they are not all kept, and what was left is read again. */
+/*
+ * Each lists a million functions, a file of 31 MB that takes 56 MB in memory: not all are kept, and
+ * a dropped one is read again.
+ */
 static void what_many_processes_list_is_bounded(void **state)
 {
 	char first_path[64] = "", path[64];
@@ -427,7 +439,7 @@ static void what_many_processes_list_is_bounded(void **state)
 
 	(void)state;
 	not_under_valgrind();
-	/* strchr() looks at all of the rest of a text there, for each of its million lines. */
+	/* strchr() scans all of the remaining text for each of its million lines. */
 	if (SLOWER > 1)
 		skip();
 	stacks = make(STACK_FP, &reported);
@@ -435,7 +447,7 @@ static void what_many_processes_list_is_bounded(void **state)
 	for (int i = 0; i < JITS; i++) {
 		pids[i] = start_copy();
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pids[i]);
-		unlink(path); /* of another that had this pid */
+		unlink(path); /* of another process that had this pid */
 		if (i)
 			assert_int_equal(link(first_path, path), 0);
 		else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Python frames in stacks: code objects of an interpreter that runs, in place of its own frames.
+// Python frames in stacks: code objects of a running interpreter, in place of its own frames.
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ struct fixture {
 	struct stacks *stacks;
 	struct stack_record record;
 	unsigned int reported, untold;
-	int error; /* that there is in telling */
+	int error; /* returned by note_python */
 };
 
 static int note_python(void *arg, pid_t pid, const struct python_target *target)
@@ -102,7 +102,7 @@ static void must_read(const struct fixture *fixture, uint64_t address, void *buf
 	assert_int_equal(process_memory__read(fixture->pid, address, buffer, size), 0);
 }
 
-/* As bpf/stack/python.bpf.h makes it. */
+/* Computes it as bpf/stack/python.bpf.h does. */
 static uint32_t checksum_of(const struct fixture *fixture, uint64_t code)
 {
 	const struct python_target *target = &fixture->python.offsets.target;
@@ -179,7 +179,7 @@ static void stand_in_place_of_the_interpreter(void **state)
 	assert_python(&stack->frames[4], "forward", 2);
 	assert_int_equal(stack->frames[5].offset, 0x13000);
 	assert_string_equal(stack->frames[6].function, "[callers not found]");
-	/* A thread without any keeps what is native. */
+	/* A thread without Python frames keeps its native frames. */
 	fixture.record.pythons = 0;
 	stack = take(&fixture);
 	assert_int_equal(stack->count, 7);
@@ -196,8 +196,8 @@ static void say_what_is_missing(void **state)
 	set_up(&fixture);
 	add_python(&fixture, 0, false);
 	add_python(&fixture, 1, false);
-	fixture.record.python[1].checksum++; /* another code object came to lie there */
-	fixture.record.pythons++;	     /* no code: a mark */
+	fixture.record.python[1].checksum++; /* another code object is now at this address */
+	fixture.record.pythons++;	     /* not a code object: a mark */
 	fixture.record.flags = STACK_CUT;
 	stack = take(&fixture);
 	assert_int_equal(stack->count, 4);
@@ -256,7 +256,7 @@ static void look_at(struct fixture *fixture)
 	stacks__look_at(fixture->stacks, fixture->pid, false);
 }
 
-/* What goes to stderr. */
+/* Checks the output to stderr. */
 static void assert_said(struct fixture *fixture, void (*step)(struct fixture *fixture), const char *expected)
 {
 	char text[256] = "";
@@ -292,13 +292,13 @@ static void are_said_to_be_unavailable(void **state)
 	assert_said(&fixture, announce, "");
 	assert_said(&fixture, look_at, "");
 	assert_int_equal(fixture.reported, 3);
-	/* Later there is room. */
+	/* There is room later. */
 	fixture.error = 0;
 	look_at(&fixture);
 	look_at(&fixture);
 	assert_int_equal(fixture.reported, 4);
 	tear_down(&fixture);
-	/* One without an interpreter has nothing to be said about. */
+	/* There is nothing to report about a process without an interpreter. */
 	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);
 	fixture.pid = getpid();
 	assert_said(&fixture, announce, "");

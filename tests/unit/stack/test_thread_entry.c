@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that threads begin with, by name and by code.
+// Functions in which threads begin, by name and by code.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void by_code_where_there_is_no_name(void **state)
 	assert_true(is_by_code(call_main, "libc.so.6"));
 	assert_true(is_by_code(call_main, "libc-2.31.so"));
 	assert_true(is_by_code(thread, "libpthread-2.31.so"));
-	/* exit(f()) of another is no beginning. */
+	/* exit(f()) in another function is not a thread's entry. */
 	assert_false(is_by_code(call_main, "a.out"));
 	assert_false(is_by_code(thread, "a.out"));
 	assert_false(is_by_code(other, "libc.so.6"));

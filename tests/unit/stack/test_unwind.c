@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of this program's own stack, unwound: the frames must be those that libgcc's unwinder and the program itself know.
+// Copies of this program's own stack, unwound: the frames must match those of libgcc's unwinder and
+// of the program itself.
 #include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -32,8 +33,8 @@ static void *truth[ADDRESSES];
 static int truths;
 
 /*
- * What the kernel would take: registers as they are when this has returned, and
- * the stack from there on. Written in assembly as nothing else knows them.
+ * What the kernel would take: the registers as they are after this function has returned, and the
+ * stack from there on. Written in assembly, since nothing else knows them.
  */
 void take_registers(struct stack_registers *registers);
 __asm__(".text\n"
@@ -52,7 +53,7 @@ __asm__(".text\n"
 	"	ret\n"
 	".size take_registers,.-take_registers\n");
 
-/* The stack of this thread ends somewhere: what is read beyond that fails, as it does for the kernel. */
+/* This thread's stack has an end: reading beyond it fails, as it does for the kernel. */
 static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 {
 	int pipe_ends[2];
@@ -60,7 +61,8 @@ static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 
 	assert_int_equal(pipe(pipe_ends), 0);
 	while (done < size) {
-		size_t page = 4096 - ((from + done) & 4095); /* as the BPF programs do: the next may not be mapped */
+		/* As the BPF programs do: the next page may not be mapped. */
+		size_t page = 4096 - ((from + done) & 4095);
 		size_t step = size - done < page ? size - done : page;
 
 		if (syscall(SYS_write, pipe_ends[1], from + done, step) != (long)step)
@@ -73,8 +75,11 @@ static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 	return done;
 }
 
-/* Of the size that a program's frames have. */
-#ifdef __clang__ /* which leaves out frame pointers of whole files alone: the plain build tests functions without */
+/*
+ * As large as a program's frames usually are. clang leaves out frame pointers only for whole files:
+ * the plain build tests functions without them.
+ */
+#ifdef __clang__
 #define FRAMELESS __attribute__((noinline, disable_tail_calls, no_sanitize("address")))
 #else
 #define FRAMELESS __attribute__((noinline, noipa, no_sanitize_address, optimize("omit-frame-pointer")))
@@ -124,7 +129,7 @@ static bool is_interrupted(const struct fixture *fixture, int i)
 	return fixture->interrupted[i / 64] >> i % 64 & 1;
 }
 
-/* But for the first, where the two calls are different ones of one function. */
+/* The first frame may differ: its two calls are different calls of one function. */
 static void assert_truth(const struct fixture *fixture, int count)
 {
 	assert_int_equal(fixture->addresses[0], record->registers.ip);
@@ -219,7 +224,9 @@ static void no_more_than_asked_for(void **state)
 	clear(&fixture);
 }
 
-/* The very first instruction of a function is interrupted: what lies before belongs to another. */
+/*
+ * A function's very first instruction is interrupted: the one before belongs to another function.
+ */
 void faulting(void);
 extern char behind_fault[];
 __asm__(".text\n"
@@ -289,7 +296,7 @@ static void threads_have_stacks_of_their_own(void **state)
 	clear(&fixture);
 }
 
-/* The kernel's trampoline stands where a return address was. */
+/* The kernel's trampoline replaces a return address. */
 static void calls_in_progress_are_known(void **state)
 {
 	struct fixture fixture = make();
@@ -302,7 +309,7 @@ static void calls_in_progress_are_known(void **state)
 		uint64_t word;
 
 		memcpy(&word, record->copy + at, sizeof(word));
-		if (word != (uintptr_t)truth[2]) /* of all the frames of the recursion */
+		if (word != (uintptr_t)truth[2]) /* of all the recursion's frames */
 			continue;
 		record->caller[replaced++] = (struct stack_caller){record->registers.sp + at, word};
 		memcpy(record->copy + at, &trampoline, sizeof(trampoline));
@@ -350,7 +357,7 @@ static uint64_t draw(void)
 	return seed;
 }
 
-/* Like what is on stacks, but not in its order. */
+/* Values as on stacks, but not in their order. */
 static uint64_t draw_word(void)
 {
 	switch (draw() % 8) {
@@ -389,12 +396,15 @@ static void any_stack_ends(void **state)
 		assert_in_range(fixture.count, 1, ADDRESSES);
 		frames += (uint64_t)fixture.count;
 	}
-	assert_true(frames > 5000); /* else nothing has been tried */
+	assert_true(frames > 5000); /* otherwise nothing has been tested */
 	record->callers = 0;
 	clear(&fixture);
 }
 
-/* The program's own functions in a copy of its file, a few bytes of the frame information changed. */
+/*
+ * The program's own functions in a copy of its file, with a few bytes of the frame information
+ * changed.
+ */
 static void damaged_frame_information_does_no_harm(void **state)
 {
 	struct forged forged = copy_program();
@@ -436,7 +446,7 @@ static void damaged_frame_information_does_no_harm(void **state)
 	free(forged.bytes);
 }
 
-/* Libraries that come and go: what was known of an address before must not be used. */
+/* Libraries come and go: earlier knowledge about an address must not be used. */
 static void mappings_change(void **state)
 {
 	struct fixture fixture = make();
@@ -457,7 +467,7 @@ static void mappings_change(void **state)
 	unwinder__changed(fixture.unwinder);
 	run(&fixture, ADDRESSES);
 	assert_whole(&fixture);
-	/* The copy may have been made before, as long as nothing else lies there. */
+	/* The copy may have been made before, as long as nothing else is there. */
 	drop_forged(&forged);
 	process_map__read(fixture.map, fixture.cache);
 	unwinder__changed(fixture.unwinder);
@@ -474,7 +484,7 @@ static void mappings_change(void **state)
 	clear(&fixture);
 }
 
-/* A handle outlives its file in the cache, but reads nothing by the descriptor that was closed. */
+/* A handle outlives its file's cache entry, but does not read from the closed descriptor. */
 static void files_leave_the_cache(void **state)
 {
 	struct fixture fixture = make();

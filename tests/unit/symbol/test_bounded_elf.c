@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that would make libelf take gigabytes by what they say of their sections: none is opened.
+// Files whose section headers would make libelf take gigabytes: none is opened.
 #include <elf.h>
 #include <libelf.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static size_t largest_resident(void)
 	return (size_t)usage.ru_maxrss << 10;
 }
 
-/* A file of that header and section, with a hole behind them. */
+/* A file with this header and section, followed by a hole. */
 static int make_file(const Elf64_Ehdr *header, const Elf64_Shdr *first, const Elf64_Shdr *names)
 {
 	int fd = memfd_create("sections", MFD_CLOEXEC);
@@ -64,7 +64,7 @@ static void assert_opens(const Elf64_Ehdr *header, const Elf64_Shdr *first, cons
 
 	assert_int_equal(elf != NULL, expected);
 	elf_end(elf);
-	assert_null(frame_info__open(fd, &size)); /* there is none in any of them */
+	assert_null(frame_info__open(fd, &size)); /* none of them has any */
 	close(fd);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Debug files that only their CRC can tell: how much of them is read. Counted are bytes, not seconds.
+// Debug files that can only be identified by their CRC: how much of them is read, in bytes, not in
+// seconds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,7 @@ struct image {
 	uint32_t crc;
 };
 
-/* A library without a build id whose debug file is number `debug`. */
+/* A library without a build id whose debug file has the number `debug`. */
 static void make_library(int i, int debug, uint32_t crc)
 {
 	struct image image = {
@@ -109,7 +110,7 @@ static void make_library(int i, int debug, uint32_t crc)
 	close(fd);
 }
 
-/* Sparse; returns its CRC where that is wanted. */
+/* Sparse; returns its CRC if requested. */
 static uint32_t make_debug(int i, uint64_t size, bool with_crc)
 {
 	const Elf64_Phdr segment = {PT_LOAD, PF_R | PF_X, 0, 0, 0, 0, 8192, 4096};
@@ -160,7 +161,7 @@ static void remove_files(void)
 	}
 }
 
-/* 20 GiB are asked for. */
+/* 20 GiB are requested. */
 static void many_large_files(void **state)
 {
 	struct symbol_cache *cache = symbol_cache__new(400);
@@ -173,7 +174,7 @@ static void many_large_files(void **state)
 	bytes_read = 0;
 	for (int i = 0; i < LIBRARIES; i++)
 		assert_int_equal(open_library(cache, i)->linked.count, 1);
-	/* Nothing is to be named yet. */
+	/* Nothing needs a name yet. */
 	assert_true(bytes_read < MIB);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < LIBRARIES; i++)
@@ -184,7 +185,7 @@ static void many_large_files(void **state)
 	remove_files();
 }
 
-/* Links of many libraries to one file: once is enough, also where the CRC is another. */
+/* Links of many libraries to one file: it is read once, even if the CRC differs. */
 static void one_file_is_read_once(void **state)
 {
 	struct symbol_cache *cache = symbol_cache__new(400);
@@ -202,7 +203,7 @@ static void one_file_is_read_once(void **state)
 		assert_int_equal(file->debug != NULL, !(i & 1));
 	}
 	assert_true(bytes_read >= 8 * MIB && bytes_read < 9 * MIB);
-	/* Another, by its time of change. */
+	/* Another file, by its change time. */
 	make_debug(0, 8 * MIB, false);
 	make_library(0, 0, crc);
 	name(open_library(cache, 0));
@@ -211,7 +212,7 @@ static void one_file_is_read_once(void **state)
 	remove_files();
 }
 
-/* What goes over is read later, from where it ended. */
+/* Reading stops at the limit and continues later from there. */
 static void goes_on_later(void **state)
 {
 	struct symbol_cache *cache = symbol_cache__new(400);
@@ -234,7 +235,7 @@ static void goes_on_later(void **state)
 	remove_files();
 }
 
-/* Larger than any: not even begun. */
+/* Larger than any limit: not even begun. */
 static void too_large(void **state)
 {
 	struct symbol_cache *cache = symbol_cache__new(400);

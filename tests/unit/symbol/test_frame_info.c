@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which call frame information is believed: what linkers write is, and what would lead libdw astray is not.
+// Which call frame information is accepted: what linkers write is, and what would mislead libdw is
+// not.
 #include <dwarf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 #include "forged_program.h"
 
-/* What would make libdw take gigabytes. */
+/* Information that would make libdw take gigabytes. */
 static void absurd_frame_information_is_refused(void **state)
 {
 	static const uint8_t usual[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1};
@@ -28,14 +29,15 @@ static void absurd_frame_information_is_refused(void **state)
 	assert_false(is_believed(&forged));
 	drop_forged(&forged);
 	memcpy(at, usual, sizeof(usual));
-	forged.bytes[forged.frames + 12 + 4] += 4; /* the table leads into the midst of an entry */
+	/* The table points into the middle of an entry. */
+	forged.bytes[forged.frames + 12 + 4] += 4;
 	write_forged(&forged);
 	assert_false(is_believed(&forged));
 	drop_forged(&forged);
 	free(forged.bytes);
 }
 
-/* The header of a section of the copy, by its name, which may be changed as well. */
+/* The header of the section with this name in the copy, for changes. */
 static Elf64_Shdr *section_of(struct forged *forged, const char *wanted, char **name)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)forged->bytes;
@@ -58,7 +60,7 @@ static void assert_believed(struct forged *forged, bool expected)
 	drop_forged(forged);
 }
 
-/* LLVM's linker gives the section a type of its own; a table for searching is not in each file. */
+/* LLVM's linker gives the section its own type; not every file has a search table. */
 static void frame_information_of_other_linkers_is_read(void **state)
 {
 	static const uint8_t usual[] = {'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
@@ -76,7 +78,7 @@ static void frame_information_of_other_linkers_is_read(void **state)
 	section_of(&forged, ".eh_frame_hdr", &name);
 	name[1] = 'x';
 	assert_believed(&forged, true);
-	/* Addresses in a form that there is none of. */
+	/* Addresses in a nonexistent encoding. */
 	assert_non_null(cie);
 	cie[7] = DW_EH_PE_pcrel | 5;
 	assert_believed(&forged, false);

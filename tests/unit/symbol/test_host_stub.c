@@ -81,7 +81,9 @@ static void names_host_functions(void **state)
 	host_stubs__free(NULL);
 }
 
-/* Every other page of a file is executable, and they lie before the code that is asked for. */
+/*
+ * Every other page of a file is executable, and these pages are before the code that is looked up.
+ */
 static char *map_pieces(size_t count)
 {
 	int fd = memfd_create("mapped", MFD_CLOEXEC);
@@ -113,7 +115,7 @@ static void names_of_a_process_with_many_mappings(void **state)
 	print_message("64 names among 64,000 mappings: %.1f ms\n", (double)(spent() - begin) / MS);
 	assert_true(spent() - begin < SLOWER * 500 * MS);
 	munmap(pieces, 64000 * 4096);
-	/* What has been unmapped is not asked for before that is said. */
+	/* Unmapped code is not looked up before that is reported. */
 	host_stubs__forget(stubs, 1);
 	assert_named(stubs, (uintptr_t)_Z4vaddPfS_i, "_Z4vaddPfS_i");
 	assert_unnamed(stubs, (uintptr_t)pieces);
@@ -132,7 +134,7 @@ static unsigned int open_files(void)
 	return count;
 }
 
-/* The file would keep its file system in use. */
+/* The file would keep its file system busy. */
 static void closes_what_nobody_asks_about(void **state)
 {
 	struct host_stubs *stubs = host_stubs__new(2);
@@ -183,7 +185,7 @@ static void unmap_library(struct image *image)
 	close(image->fd);
 }
 
-/* More files than the cache holds, each asked for again after it had to leave. */
+/* More files than the cache holds, each requested again after its eviction. */
 static void the_cache_is_bounded(void **state)
 {
 	struct host_stubs *stubs = host_stubs__new(2);
@@ -192,7 +194,7 @@ static void the_cache_is_bounded(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip(); /* deleted files are reached through map_files only */
+		skip(); /* deleted files are only reachable through map_files */
 	for (int i = 0; i < 5; i++) {
 		snprintf(names[i], sizeof(names[i]), "_Z2k%dv", i);
 		images[i] = map_library(names[i]);
@@ -255,7 +257,7 @@ static void what_is_no_elf_file_has_no_names(void **state)
 	host_stubs__free(stubs);
 }
 
-/* Three pages of which the last is not mapped, in a child that has the same memory. */
+/* Three pages, the last of them unmapped, in a child with the same memory. */
 struct remote {
 	pid_t pid;
 	char *pages;
@@ -284,7 +286,7 @@ static char *map_pages(void)
 	return pages;
 }
 
-/* A handle at the start of the pages, whose name is put at `at` in them. */
+/* A handle at the start of the pages, with its name at offset `at`. */
 static uint64_t put_name(char *pages, size_t at, const char *name)
 {
 	uint64_t address = (uintptr_t)pages + at;
@@ -315,7 +317,7 @@ static void reads_names_of_live_processes(void **state)
 
 	(void)state;
 	check_remote(pages, put_name(pages, 64, name), 0, name);
-	/* Ends with the last byte before what is not mapped; runs over a page. */
+	/* Ends with the last byte before the unmapped page, and crosses a page. */
 	check_remote(pages, put_name(pages, 2 * 4096 - sizeof(name), name), 0, name);
 	check_remote(pages, put_name(pages, 4096 - 5, name), 0, name);
 	memset(longest, 'k', sizeof(longest));
@@ -326,7 +328,7 @@ static void reads_names_of_live_processes(void **state)
 	check_remote(pages, put_name(pages, 64, longest), -EINVAL, NULL);
 	check_remote(pages, put_name(pages, 64, ""), -EINVAL, NULL);
 	check_remote(pages, put_name(pages, 64, "a\nb"), -EINVAL, NULL);
-	/* No zero before the end of what is mapped. */
+	/* No zero before the end of the mapped memory. */
 	handle = put_name(pages, 4096, "x");
 	memset(pages + 4096, 'k', 4096);
 	check_remote(pages, handle, -EFAULT, NULL);

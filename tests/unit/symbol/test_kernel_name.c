@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of kernels: which are valid, how they are demangled, shortened, cut,
-// and found in the symbols of host functions.
+// Kernel names: which are valid, how they are demangled, shortened, cut, and found in the symbols
+// of host functions.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void demangles(void **state)
 		{"_ZN2at36_GLOBAL__N__b51ce050_4_a_cu_5de0745a4anonEPi",
 		 "at::(anonymous namespace)::anon(int*)"},
 		{"plain", "plain"},
-		{"i", "i"}, /* a type, for those who demangle too eagerly */
+		{"i", "i"}, /* a type, to catch excessive demangling */
 		{"", ""},
 		{"_Z", "_Z"},
 		{"_Zfoo", "_Zfoo"},
@@ -133,7 +133,7 @@ static void shortens(void **state)
 		{">>>", ">>>"},
 		{"operator", "operator"},
 		{"k<int", "k"},
-		/* What no demangler took apart. */
+		/* Names that no demangler has processed. */
 		{"_ZN7cutlass13device_kernelINS_4gemm6kernelEEEvNT_6ParamsE", "device_kernel"},
 		{"_Z4vaddPfS_S_i", "vadd"},
 		{"_ZL4stati", "stat"},
@@ -149,7 +149,7 @@ static void shortens(void **state)
 	CHECK_PAIRS(pairs, kernel_name__short);
 }
 
-/* As nvcc 13.0 and older ones name them. */
+/* As nvcc 13.0 and older versions name them. */
 static void recovers_kernels_from_host_symbols(void **state)
 {
 	static const struct pair pairs[] = {
@@ -182,7 +182,7 @@ static void recovers_kernels_from_host_symbols(void **state)
 	CHECK_PAIRS(pairs, kernel_name__from_host_symbol);
 }
 
-/* Demangles and shortens: in bounds, in time, and given back as it was. */
+/* Demangles and shortens: within bounds, in time, and leaves the name unchanged. */
 static void survive(const char *name)
 {
 	uint64_t begin = spent();
@@ -198,7 +198,7 @@ static void survive(const char *name)
 	free(bare);
 }
 
-/* Each parameter is made of the one before, twice: 2^90 of them in a thousand bytes. */
+/* Each parameter consists of the one before, twice: 2^90 of them in a thousand bytes. */
 static void doubling_names_end(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -320,13 +320,13 @@ static void cuts_long_names(void **state)
 	assert_memory_equal(first, name, 191);
 	assert_int_equal(first[191], '#');
 	assert_int_equal(strspn(first + 192, "0123456789abcdef"), 8);
-	/* The part that was cut off tells names apart. */
+	/* The cut part distinguishes names. */
 	memcpy(other, name, sizeof(name));
 	other[398] = 'y';
 	kernel_name__cut(other, out, sizeof(out), 200);
 	assert_memory_equal(out, first, 192);
 	assert_string_not_equal(out, first);
-	/* A small buffer is a lower limit. */
+	/* A small buffer lowers the limit. */
 	assert_int_equal(kernel_name__cut(name, out, 21, 200), 20);
 	assert_int_equal(out[11], '#');
 	assert_int_equal(kernel_name__cut(name, out, 6, 200), 5);
@@ -354,13 +354,13 @@ static void cuts_between_characters(void **state)
 		assert_int_equal(out[length - 9], '#');
 		assert_int_equal((length - 9 - lead) % 3, 0);
 	}
-	/* Bytes that are no UTF-8 do not make the name vanish. */
+	/* Bytes that are not UTF-8 do not make the name disappear. */
 	memset(name, 0x80, 399);
 	name[399] = '\0';
 	assert_true(kernel_name__cut(name, out, sizeof(out), 200) > 190);
 }
 
-/* Mostly as rustc 1.95 has named them, in both manglings. */
+/* Mostly as rustc 1.95 named them, in both manglings. */
 static void rust_names(void **state)
 {
 	static const struct pair pairs[] = {
@@ -376,7 +376,10 @@ static void rust_names(void **state)
 		{"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
 		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.123", "core::fmt::Formatter::pad"},
 		{"_Z4vaddPfS_S_i", "vadd(float*, float*, float*, int)"},
-		/* A function of 62^8 lifetimes, which are not printed; the same in an identifier that is not ASCII. */
+		/*
+		 * A function of 62^8 lifetimes, which are not printed; the same in an identifier
+		 * that is not ASCII.
+		 */
 		{"_RNvMINtC1a1bFGzzzzzzzz_EuEC1c1d", "_RNvMINtC1a1bFGzzzzzzzz_EuEC1c1d"},
 		{"_RNvC1mu14FGzzzzz_e_6ka8i", "_RNvC1mu14FGzzzzz_e_6ka8i"},
 		{"_RNvC1mu9gre_6ka8", "_RNvC1mu9gre_6ka8"},
@@ -403,7 +406,7 @@ static void survive_as_function(const char *symbol)
 	free(name);
 }
 
-/* A reference back to a place in a Rust symbol, which is counted behind "_R". */
+/* A back reference to an offset in a Rust symbol, counted from after "_R". */
 static int put_reference(char *out, size_t place)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -414,7 +417,10 @@ static int put_reference(char *out, size_t place)
 	return sprintf(out, "B%c%c_", digits[number / 62], digits[number % 62]);
 }
 
-/* Each tuple has the one before it twice, 60 times; also with identifiers that are not ASCII, or end in mid-air. */
+/*
+ * Each tuple contains the one before it twice, 60 times; also with identifiers that are not ASCII,
+ * or that are cut off.
+ */
 static void doubling_rust_names_end(void **state)
 {
 	static const char *const firsts[] = {"TllE", "TC1xC1xE", "TC3xyzC0E", "TCu4tanaCu4tanaE", "TCu4zzzzCu4zzzzE"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What libdw would make of the files of a line table: of each version, made to ask for much, and cut off anywhere.
+// How many files libdw would make of a line table: for each version, for tables that demand much,
+// and cut off anywhere.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 #define ROOM (1u << 20)
 #define LONG 500000
-#define FILE_SIZE 64 /* that line_table.c adds for each */
+#define FILE_SIZE 64 /* added by line_table.c for each file */
 
 struct table {
 	uint8_t *bytes;
@@ -43,7 +44,8 @@ static struct table begin(uint8_t version)
 	PUT(&table, 0, 0, 0, 0, version, 0);
 	if (version == 5)
 		PUT(&table, 8, 0);
-	PUT(&table, 0, 0, 0, 0, 1); /* the header's length, which is not looked at; least instruction */
+	/* The header's length, which is ignored; minimum instruction length. */
+	PUT(&table, 0, 0, 0, 0, 1);
 	if (version >= 4)
 		PUT(&table, 1);
 	PUT(&table, 1, 0xfb, 14, 4, 0, 1, 1);
@@ -61,7 +63,7 @@ static void put_long(struct table *table)
 	free(name);
 }
 
-/* Frees the table. What is read beyond its end AddressSanitizer sees. */
+/* Frees the table. AddressSanitizer catches reads beyond its end. */
 static int count_in(struct table *table, const char *strings, size_t strings_size, uint64_t *bytes)
 {
 	struct line_table lines = {
@@ -110,7 +112,7 @@ static void of_each_version(void **state)
 	}
 }
 
-/* A folder that is as long as can be, in many files; some of them only the program names. */
+/* A folder of the maximum length, in many files; only the program names some of them. */
 static void long_folders(void **state)
 {
 	static const struct {
@@ -135,7 +137,7 @@ static void long_folders(void **state)
 	}
 }
 
-/* One long string that each of many entries names: it would be gone through as often. */
+/* Many entries name one long string, which would be scanned as often. */
 static void one_string_often(void **state)
 {
 	struct table table = begin(5);
@@ -159,12 +161,14 @@ static void written_as_by_no_compiler(void **state)
 	static const struct {
 		uint8_t version, size, bytes[8];
 	} cases[] = {
-		{5, 5, {0, 9, 0, 0, 0}},				  /* nine entries of nothing */
+		{5, 5, {0, 9, 0, 0, 0}}, /* nine entries of nothing */
 		{5, 5, {17, 1, 8, 0, 0}},				  /* too many formats */
-		{5, 6, {1, DW_LNCT_path, DW_FORM_strx, 1, 0, 0}},	  /* a form for split units */
-		{5, 8, {1, DW_LNCT_path, DW_FORM_line_strp, 1, 9, 0, 0, 0}}, /* behind the strings */
-		{5, 8, {1, DW_LNCT_path, DW_FORM_strp, 1, 0, 0, 0, 0}},	  /* of strings that are not there */
-		{5, 6, {1, DW_LNCT_path, DW_FORM_block, 1, 0xff, 0x7f}},  /* longer than the table */
+		{5, 6, {1, DW_LNCT_path, DW_FORM_strx, 1, 0, 0}}, /* a form for split units */
+		/* Beyond the strings. */
+		{5, 8, {1, DW_LNCT_path, DW_FORM_line_strp, 1, 9, 0, 0, 0}},
+		/* In strings that do not exist. */
+		{5, 8, {1, DW_LNCT_path, DW_FORM_strp, 1, 0, 0, 0, 0}},
+		{5, 6, {1, DW_LNCT_path, DW_FORM_block, 1, 0xff, 0x7f}}, /* longer than the table */
 		{6, 2, {0, 0}}, {1, 2, {0, 0}}, {4, 2, {'a', 'b'}},
 	};
 	/* clang-format on */

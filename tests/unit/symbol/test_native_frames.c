@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Addresses as functions, objects and lines: of this process itself, and from files that are damaged.
+// Addresses as functions, objects and lines: of this process itself, and from damaged files.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static struct native_frame find(struct fixture *fixture, uint64_t address, enum 
 
 static int call_line;
 
-/* The address behind the call of it. */
+/* The address after the call of this function. */
 static __attribute__((noinline)) uint64_t return_address(void)
 {
 	return (uintptr_t)__builtin_return_address(0);
@@ -87,12 +87,15 @@ static void a_return_address_is_that_of_its_call(void **state)
 
 	(void)state;
 	assert_is_the_call(&frame, address);
-	frame = find(&fixture, address, ADDRESS_OF_RETURN); /* known by now */
+	frame = find(&fixture, address, ADDRESS_OF_RETURN); /* already known */
 	assert_is_the_call(&frame, address);
 	frame = find(&fixture, (uintptr_t)calls_from_here, ADDRESS_OF_CODE);
 	assert_string_equal(frame.function, "calls_from_here");
 	assert_int_equal(frame.offset, 0);
-	/* What is behind a call that is a function's last instruction belongs to that function. */
+	/*
+	 * If a call is a function's last instruction, the address after it belongs to that
+	 * function.
+	 */
 	frame = find(&fixture, (uintptr_t)calls_from_here, ADDRESS_OF_RETURN);
 	assert_true(!frame.function || strcmp(frame.function, "calls_from_here") != 0);
 	clear(&fixture);
@@ -161,7 +164,10 @@ static void handle(int number)
 	handler_returns_to = (uintptr_t)__builtin_return_address(0);
 }
 
-/* No call lies before what a handler returns to, but the end of another function. */
+/*
+ * A handler does not return to an address after a call; the end of another function may be before
+ * it.
+ */
 static void a_signal_s_frame_is_itself(void **state)
 {
 	struct native_frame as_return, as_code;
@@ -183,7 +189,7 @@ static void a_signal_s_frame_is_itself(void **state)
 
 static char jit_path[64];
 
-/* A file of another that had this pid goes. */
+/* A file of another process that had this pid is removed. */
 static void write_jit_map(const char *text)
 {
 	FILE *out;
@@ -280,7 +286,7 @@ static void names_are_readable(void **state)
 	free(name);
 }
 
-/* All that libdw is asked, of this program with some bytes changed; it must come back. */
+/* Makes every libdw query on this program with some bytes changed; each must return. */
 static void ask(const char *image, size_t size, uint64_t vaddr)
 {
 	int fd = memfd_create("damaged", MFD_CLOEXEC);

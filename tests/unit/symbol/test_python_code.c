@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Code objects and strings of Python, read from a process: this one, which plays an interpreter.
+// Python code objects and strings, read from a process: this one, which plays an interpreter.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define WORDS 600
 
-/* Objects of 3.12, each with a word for its references and one for its type. */
+/* Objects of 3.12, each with a reference count word and a type word. */
 struct objects {
 	uint64_t code[32], name[WORDS], file[WORDS], table[64];
 };
@@ -104,7 +104,7 @@ static void names_code(void **state)
 	python_codes__free(codes);
 }
 
-/* Each change makes it another's code, or none. */
+/* Each change makes it another object's code, or none. */
 static void what_has_changed_has_no_name(void **state)
 {
 	static struct objects o;
@@ -120,7 +120,7 @@ static void what_has_changed_has_no_name(void **state)
 		if (change == 1)
 			o.code[0] = 0; /* freed */
 		else if (change == 2)
-			o.name[0] = 1ull << 40; /* freed: what the allocator keeps there */
+			o.name[0] = 1ull << 40; /* freed: the allocator's data are here */
 		else if (change == 3)
 			o.code[1]++; /* of another type */
 		else if (change == 4)
@@ -132,7 +132,7 @@ static void what_has_changed_has_no_name(void **state)
 		else if (change == 7)
 			frame.code = 16;
 		else if (change == 8)
-			o.file[4] = 0; /* no str */
+			o.file[4] = 0; /* not a str */
 		assert_int_equal(python_codes__find(codes, 1, getpid(), &offsets, &frame) != NULL, change == 0);
 		assert_true(python_codes__has(codes, 1, &frame));
 		python_codes__free(codes);
@@ -203,7 +203,7 @@ static void long_texts_are_cut(void **state)
 	assert_null(python_text__read(NULL, getpid(), python_offsets__of(12), (uintptr_t)object));
 }
 
-/* Whatever lies there: a name or none. */
+/* Whatever is at the address: a name or none. */
 static void random_memory(void **state)
 {
 	static struct objects o;

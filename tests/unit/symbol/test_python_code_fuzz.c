@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Python's objects and perf-PID.map where they may be anything: random memory of this process, with pointers
-// into itself, and code objects of which some words were changed. Seeds are fixed.
+// Python's objects and perf-PID.map with any contents: random memory of this process, with pointers
+// into itself, and code objects with some words changed. Seeds are fixed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "symbol/python_layout.h"
 #include "symbol/python_text.h"
 
-#define WORDS 1024 /* of the memory, behind which there is none */
+#define WORDS 1024 /* of memory; nothing follows it */
 
 static uint64_t *memory;
 static uint64_t state_of_random = 1;
@@ -44,7 +44,9 @@ static uint64_t somewhere(void)
 	return (uintptr_t)(memory + below(WORDS));
 }
 
-/* A word as memory might have: a pointer, a small number, a str's state, characters, anything. */
+/*
+ * A word as memory might have it: a pointer, a small number, a str's state, characters, anything.
+ */
 static uint64_t word(void)
 {
 	static const uint32_t states[] = {0x64, 0x24, 0x28, 0x30, 0x60, 0xe4};
@@ -118,7 +120,10 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-/* A str at a random place, mostly with its type. Some are read, or the test would test nothing. */
+/*
+ * A str at a random address, mostly with its type. Some must be readable, or the test would test
+ * nothing.
+ */
 static void texts(void **state)
 {
 	size_t read = 0;
@@ -162,7 +167,7 @@ static void put_text(size_t at, const struct python_offsets *offsets)
 	memset((char *)object + offsets->text_ascii, 'a', 24);
 }
 
-/* A code object at word 0, with its texts and its table behind. */
+/* A code object at word 0, followed by its texts and its table. */
 static void put_code(const struct python_offsets *offsets)
 {
 	uint64_t *code = put_object(0, offsets->target.code_type), *table = put_object(96, somewhere());
@@ -177,7 +182,7 @@ static void put_code(const struct python_offsets *offsets)
 	code[offsets->code_table / 8] = pointers[2];
 }
 
-/* The frame as the BPF program would tell of it. */
+/* The frame as the BPF program would report it. */
 static bool make_frame(const struct python_offsets *offsets, uint64_t code, struct python_frame *frame)
 {
 	struct python_scratch scratch = {0};
@@ -190,7 +195,7 @@ static bool make_frame(const struct python_offsets *offsets, uint64_t code, stru
 	return true;
 }
 
-/* What has a name has one that can be shown, and a line or none. */
+/* A frame with a name has a printable one, and a line or none. */
 static bool look(struct python_codes *codes, const struct python_offsets *offsets, const struct python_frame *frame)
 {
 	const struct python_code *code = python_codes__find(codes, 1, getpid(), offsets, frame);
@@ -221,7 +226,7 @@ static void code_objects(void **state)
 			memory[below(112)] = word();
 		if (!make_frame(&offsets, (uintptr_t)memory, &frame))
 			frame = (struct python_frame){.code = somewhere(), .checksum = (u32)next_random()};
-		/* Changed after BPF has seen it. */
+		/* Changed after BPF has read it. */
 		if (round % 4 == 0)
 			memory[below(112)] ^= 1ull << below(64);
 		named += look(codes, &offsets, &frame);
@@ -231,7 +236,7 @@ static void code_objects(void **state)
 	assert_in_range(named, rounds / 10, rounds - rounds / 10);
 }
 
-/* Frames anywhere, offsets of any kind: the walk ends, and tells of no more than it may. */
+/* Frames anywhere, offsets of any kind: the walk ends, and reports no more than it may. */
 static void walks(void **state)
 {
 	(void)state;
@@ -275,11 +280,11 @@ static void layouts(void **state)
 			memory[2] = 0;
 		}
 		ret = python_layout__check(NULL, getpid(), (uintptr_t)memory, &offsets, &err);
-		assert_true(ret < 0 && err.text[0]); /* no type is called "code" here */
+		assert_true(ret < 0 && err.text[0]); /* no type here is called "code" */
 	}
 }
 
-/* 3.14 has flags above the references; elsewhere such a word is no object's. */
+/* 3.14 has flags above the reference count; in other versions such a word is not an object's. */
 static void flags_of_objects(void **state)
 {
 	(void)state;
@@ -317,7 +322,7 @@ static void perf_maps(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	unlink(path); /* of another that had this pid */
+	unlink(path); /* of another process that had this pid */
 	for (int round = 0; round < 3000; round++) {
 		struct perf_map *map;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Line tables of all forms: by hand, those that this machine's interpreter makes, and random bytes.
+// Line tables in all formats: by hand, from this machine's interpreter, and random bytes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 static int line_at(enum python_lines form, const void *table, size_t size, int first_line, uint32_t offset)
 {
-	/* Of exactly this size, so that a read beyond is seen. */
+	/* Of exactly this size, so that a read beyond it is caught. */
 	uint8_t *copy = malloc(size ? size : 1);
 	int line;
 
@@ -26,7 +26,7 @@ static int line_at(enum python_lines form, const void *table, size_t size, int f
 	return line;
 }
 
-/* The steps are behind the bytes: 0-5 line 10, 6-9 line 11, 10-265 line 9, from 266 on line 309. */
+/* The steps follow the bytes: 0-5 line 10, 6-9 line 11, 10-265 line 9, from 266 on line 309. */
 static void lnotab(void **state)
 {
 	static const uint8_t table[] = {6, 1, 4, 0xfe, 255, 0, 1, 127, 0, 127, 0, 46};
@@ -43,7 +43,10 @@ static void lnotab(void **state)
 	assert_int_equal(line_at(PYTHON_LINES_LNOTAB, table, 1, 10, 7), 10);
 }
 
-/* The steps are before the bytes: 0-3 line 10, 4-9 line 8, 10-11 none, 12-265 and 266-267 line 135, end. */
+/*
+ * The steps precede the bytes: 0-3 line 10, 4-9 line 8, 10-11 none, 12-265 and 266-267 line 135,
+ * end.
+ */
 static void ranges(void **state)
 {
 	static const uint8_t table[] = {4, 0, 6, 0xfe, 2, 0x80, 0, 127, 254, 0, 2, 0};
@@ -105,7 +108,10 @@ static void locations(void **state)
 				 expected[i].line);
 }
 
-/* Prints of each code object: first line, the table, and the line of each instruction as CPython itself tells. */
+/*
+ * Prints for each code object: first line, table, and the line of each instruction according to
+ * CPython itself.
+ */
 static const char script[] =
 	"import sys, types, inspect, argparse, ast, json, typing, asyncio.base_events as events\n"
 	"def walk(code):\n"
@@ -136,7 +142,7 @@ static size_t from_hex(const char *text, uint8_t *bytes)
 	return size;
 }
 
-/* A line that the script has printed; returns how many instructions were compared. */
+/* Compares a line printed by the script; returns the number of instructions compared. */
 static size_t compare(enum python_lines form, char *text)
 {
 	static uint8_t table[65536];
@@ -172,14 +178,14 @@ static void compare_with(const char *python, enum python_lines form, size_t at_l
 	assert_true(compared >= at_least);
 }
 
-/* Every instruction of several modules, by Debian's interpreter (3.11). */
+/* Every instruction of several modules, with Debian's interpreter (3.11). */
 static void against_the_interpreter(void **state)
 {
 	(void)state;
 	compare_with("/usr/bin/python3", PYTHON_LINES_LOCATIONS, 50000);
 }
 
-/* Others where there are any: PYTHON_OF_3_10 and PYTHON_OF_3_13 name them. */
+/* Other interpreters if available: PYTHON_OF_3_10 and PYTHON_OF_3_13 name them. */
 static void against_others(void **state)
 {
 	static const struct {

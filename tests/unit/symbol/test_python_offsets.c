@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Offsets that are wrong: an interpreter's frames have no name then, or their own, never another. Each offset
-// is moved in turn; the interpreter is Debian's, and those that PYTHON_OF_3_8 to PYTHON_OF_3_14 name.
+// Wrong offsets: an interpreter's frames then have no name, or their own, never another's. Each
+// offset is moved in turn. The interpreters are Debian's, and those that PYTHON_OF_3_8 to
+// PYTHON_OF_3_14 name.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@
 #define DEPTH_MAX 16
 #define TEXT_ROOM 128
 
-/* Prints each frame as Python tells it, the innermost first, and then sleeps on the same line. */
+/* Prints each frame as Python reports it, the innermost first, and then sleeps on the same line. */
 static const char script[] =
 	"source = '''\n"
 	"import sys, time\n"
@@ -89,7 +90,9 @@ static uint64_t fsbase_of(pid_t pid)
 	return registers.fs_base;
 }
 
-/* It has told all and does not wait for anything else: then it stands on the line that it has told of. */
+/*
+ * It has printed everything and waits for nothing else: it is then on the line that it has printed.
+ */
 static void wait_until_asleep(pid_t pid)
 {
 	struct process_info info;
@@ -134,7 +137,7 @@ static bool is_true(const struct true_frame *frame, const struct python_code *co
 	       (!line || line == frame->line);
 }
 
-/* How many frames have their names; those that have one are in the order of the truth. */
+/* Number of named frames; those with a name are in the order of the truth. */
 static size_t walk(const struct truth *truth, const struct python_offsets *offsets, const char *field, int by)
 {
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finding the interpreter in a process, and its own table of offsets, which may be anything.
+// Finding the interpreter in a process, and its own offset table, which may contain anything.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include "symbol/python_process.h"
 
-/* A process of `python` that has said that it runs. */
+/* A process of `python` that has reported that it runs. */
 static pid_t start(const char *python)
 {
 	int ends[2];
@@ -63,7 +63,7 @@ static void finds_the_interpreter(void **state)
 	assert_in_range(python.offsets.target.specific, 512, 4096);
 }
 
-/* A program that is no Python, and has said that it runs: it has answered. */
+/* A program that is not Python, and has shown that it runs by an answer. */
 static pid_t start_cat(int *input)
 {
 	int in[2], out[2];
@@ -118,7 +118,7 @@ static void versions(void **state)
 		assert_true(target->frame_size <= PYTHON_FRAME_READ);
 		assert_true(target->frame_instruction < target->frame_size);
 		assert_true(target->frame_owner < target->frame_size);
-		/* The checksum ends with the name that is shown, and the table. */
+		/* The checksum covers everything up to the name shown, and the table. */
 		assert_int_equal(offsets->code_table, target->code_words * 8);
 		assert_int_equal(offsets->code_qualname ? offsets->code_qualname : offsets->code_name,
 				 (target->code_words - 1) * 8);
@@ -132,7 +132,10 @@ struct word {
 	uint64_t value;
 };
 
-/* What 3.13.0 and 3.14.10 have there; first the sizes, then what is an offset, then what must not differ. */
+/*
+ * The words of 3.13.0 and 3.14.10 there; first the sizes, then the offsets, then what must not
+ * differ.
+ */
 static const struct word words_of[2][24] = {
 	{
 		{1, 0x030d00f0},

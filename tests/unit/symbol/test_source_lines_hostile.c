@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Debug information that is small in the file and large in libdw, or names files that libdw would open.
+// Debug information that is small in the file and large in libdw, or that names files which libdw
+// would open.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +40,7 @@ static size_t put(int fd, const void *data, size_t size, size_t at)
 	return at + size;
 }
 
-/* A file of nothing but these; ends with one that has no name. */
+/* A file of only these sections; they end with an unnamed one. */
 static int make_file(const struct section *sections)
 {
 	Elf64_Shdr headers[SECTIONS_MAX + 2] = {{0}};
@@ -78,7 +79,7 @@ static int make_file(const struct section *sections)
 	return fd;
 }
 
-/* The lines of that file: closes it. */
+/* The lines of the file, which is closed. */
 static struct source_lines *read_file(const struct section *sections)
 {
 	int fd = make_file(sections);
@@ -96,7 +97,7 @@ static size_t largest_resident(void)
 	return (size_t)usage.ru_maxrss << 10;
 }
 
-/* Units of DWARF 4 of one byte each, the code of their abbreviation. */
+/* Units of DWARF 4 of one byte each, their abbreviation code. */
 static uint8_t *make_units(size_t count, uint8_t code)
 {
 	const uint8_t unit[] = {8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, code};
@@ -139,7 +140,7 @@ static void many_units(void **state)
 	assert_true(largest_resident() - before < SLOWER * (64u << 20));
 	lines = read_units(".debug_info", UNITS_MAX, bare_unit, sizeof(bare_unit), 1);
 	assert_non_null(lines);
-	/* What libdw has made of them is in the size. */
+	/* The size includes what libdw has made of them. */
 	assert_true(source_lines__size(lines) > 64u << 20);
 	source_lines__free(lines);
 }
@@ -168,7 +169,7 @@ static void packed_units(void **state)
 	free(packed);
 }
 
-/* Each unit's is the last of 20,000: libdw would make 200 million of them. */
+/* Each unit uses the last of 20,000: libdw would make 200 million of them. */
 static void many_abbreviations(void **state)
 {
 	const size_t count = 20000;
@@ -184,7 +185,7 @@ static void many_abbreviations(void **state)
 	free(abbreviations);
 }
 
-/* One row: the byte at CODE is of line 3 of a.c. */
+/* One row: the byte at CODE is on line 3 of a.c. */
 static const uint8_t one_line[] = {
 	52,
 	0,
@@ -213,7 +214,7 @@ static const uint8_t one_line[] = {
 	1,
 	0,
 	0,
-	1, /* operands of the standard ones */
+	1, /* operand counts of the standard opcodes */
 	0,
 	'a',
 	'.',
@@ -256,7 +257,7 @@ static void append(struct die *die, const void *data, size_t size)
 	die->size += size;
 }
 
-/* A unit's header of DWARF 4, its code from CODE on, 16 bytes, and its table of lines. */
+/* The header of a DWARF 4 unit, with 16 bytes of code from CODE on and its line table. */
 static struct die begin_unit(void)
 {
 	const uint8_t header[] = {0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1};
@@ -294,7 +295,7 @@ static void assert_has_line(struct die *die, const void *abbreviations, size_t s
 	source_lines__free(lines);
 }
 
-/* A pipe that nobody writes to: who opens it waits for ever. */
+/* A pipe without a writer: opening it blocks for ever. */
 static void opens_nothing(void **state)
 {
 	/* clang-format off */
@@ -305,7 +306,8 @@ static void opens_nothing(void **state)
 	};
 	static const uint8_t elsewhere[] = {
 		1, DW_TAG_compile_unit, 0, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8,
-		DW_AT_stmt_list, DW_FORM_sec_offset, DW_AT_comp_dir, 0xa1, 0x3e /* DW_FORM_GNU_strp_alt */, 0, 0, 0,
+		DW_AT_stmt_list, DW_FORM_sec_offset,
+		DW_AT_comp_dir, 0xa1, 0x3e /* DW_FORM_GNU_strp_alt */, 0, 0, 0,
 	};
 	/* clang-format on */
 	char folder[] = "/tmp/gpuprobe-dwarf-XXXXXX", pipe[64];
@@ -328,7 +330,7 @@ static void opens_nothing(void **state)
 	rmdir(folder);
 }
 
-/* libdw keeps folder and name together, for each file. */
+/* libdw stores folder and name together, for each file. */
 static void long_folder_of_many_files(void **state)
 {
 	static const uint8_t abbreviations[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A library that tests of ELF files read, and what is asked of it. To be included after cmocka.h. */
+/* A library for tests that read ELF files, and the queries about it. Include after cmocka.h. */
 #ifndef TESTS_ELF_SCENE_H
 #define TESTS_ELF_SCENE_H
 

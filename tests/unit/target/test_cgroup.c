@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Containers and pods by the names of control groups: every runtime's forms, nested ones, and rubbish.
+// Containers and pods by control group name: every runtime's format, nested groups, and garbage.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void knows_pods(void **state)
 	check(samples, COUNT(samples));
 }
 
-/* What gpuprobe reads where it has a cgroup namespace of its own, with the kubelet's cgroupfs driver. */
+/* What gpuprobe reads in its own cgroup namespace, with the kubelet's cgroupfs driver. */
 static void pods_beside_the_root_of_a_namespace(void **state)
 {
 	static const struct sample samples[] = {
@@ -93,7 +93,7 @@ static void pods_beside_the_root_of_a_namespace(void **state)
 		{"0::/../../pod" STATIC_UID "/" ID "\n", ID, STATIC_UID},
 		{"0::/../../pod" UID "/" ID "/worker\n", ID, UID},
 		{"0::/../../pod" UID "/crio-" ID ".scope\n", ID, UID},
-		/* Of the same pod: nothing names that. */
+		/* In the same pod: nothing names it. */
 		{"0::/../" ID "\n", ID, ""},
 		{"0::/../../pod" UID "/worker/" ID "\n", ID, ""},
 		{"0::/../../pod" UID "\n", "", ""},
@@ -178,7 +178,7 @@ static void any_bytes_are_survived(void **state)
 		for (int byte = 1; byte < 256; byte += 7) {
 			copy = strdup(text);
 			copy[i] = (char)byte;
-			/* The end of the text stays its end. */
+			/* The terminating NUL stays. */
 			if (i == sizeof(text) - 1)
 				copy[i] = '\0';
 			cgroup__parse(copy, &names);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long a control group was kept from running, by the text of its cpu.stat, and of gpuprobe's own.
+// How long a control group was throttled, by the text of its cpu.stat, and for gpuprobe's own
+// group.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ static void of_version_1(void **state)
 	assert_int_equal(ns, 300000);
 }
 
-/* Names that are alike, and lines that are cut. */
+/* Similar names, and cut lines. */
 static void of_others(void **state)
 {
 	uint64_t ns = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Telling CUDA libraries from other files, and finding the API's functions in them.
+// Recognising CUDA libraries among files, and finding the API's functions in them.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void reports_the_layers(void **state)
 	assert_int_equal(layers_of(user, carried), RUNTIME);
 	assert_int_equal(layers_of(NULL, carried), RUNTIME);
 	assert_int_equal(layers_of(user, own_malloc), 0);
-	/* Nobody carries a driver inside. */
+	/* A program never contains a driver. */
 	assert_int_equal(layers_of(nothing, driver), 0);
 	assert_int_equal(layers_of(nothing, nothing), 0);
 }
@@ -110,7 +110,8 @@ static void finds_what_is_wanted(void **state)
 		{"cuInit", FUNCTION_VADDR(1), 64, 0, 1},
 		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
 		{"cuNotInAnyTable", FUNCTION_VADDR(4), 64, 0, 1},
-		{"cudaFree", FUNCTION_VADDR(5), 64, 0, 1}, /* a layer that this file has not */
+		/* A layer that this file does not have. */
+		{"cudaFree", FUNCTION_VADDR(5), 64, 0, 1},
 		END};
 	static const char *const names[] = {
 		"cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel", "cudaMalloc", "cudaFree", NULL};
@@ -166,7 +167,7 @@ static void both_tables_give_one_site(void **state)
 		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1}, END};
 	static const struct test_symbol full[] = {
 		{"cudaMalloc@@libcudart.so.13", FUNCTION_VADDR(1), 64, 0, 1},
-		{"cudaMalloc", FUNCTION_VADDR(9), 64, LOCAL, 1}, /* some file's own */
+		{"cudaMalloc", FUNCTION_VADDR(9), 64, LOCAL, 1}, /* the file's own function */
 		{"cudaFree", FUNCTION_VADDR(2), 64, LOCAL, 1},
 		END,
 	};
@@ -207,7 +208,10 @@ static int count_unknown(const char *symbol, enum layer layer, void *arg)
 	return -1;
 }
 
-/* A file with `name` at `places` places: what its sites come to, and how many names that are not in the table were asked for. */
+/*
+ * A file with `name` at `places` addresses: how many sites that makes, and how many names were
+ * looked up that are not in the table.
+ */
 static int try_places(const char *name, size_t places, size_t *unknown)
 {
 	struct test_symbol *symbols = calloc(places + 2, sizeof(*symbols));
@@ -235,7 +239,7 @@ static int try_places(const char *name, size_t places, size_t *unknown)
 	return ret;
 }
 
-/* Each place would take memory of the kernel, and time. */
+/* Each address would take kernel memory, and time. */
 static void no_library_has_a_name_everywhere(void **state)
 {
 	size_t unknown;
@@ -257,7 +261,7 @@ static void one_function_gets_its_best_name(void **state)
 		{"cuMemAlloc_v2", FUNCTION_VADDR(2), 64, 0, 1},
 		{"cuLaunchKernel_ptsz", FUNCTION_VADDR(3), 64, 0, 1},
 		{"cuLaunchKernel", FUNCTION_VADDR(3), 64, 0, 1},
-		{"cuDeviceGetCount", FUNCTION_VADDR(4), 64, 0, 1}, /* served by nothing */
+		{"cuDeviceGetCount", FUNCTION_VADDR(4), 64, 0, 1}, /* no program serves it */
 		{"cuMemFree_v2", FUNCTION_VADDR(4), 64, 0, 1},
 		END,
 	};
@@ -282,7 +286,7 @@ static void one_function_gets_its_best_name(void **state)
 	free(found.sites);
 }
 
-/* The places of the streams tell one form of the batched copy from the other. */
+/* The positions of the stream arguments distinguish the forms of the batched copy. */
 static uint8_t stream_of_batch(const struct test_symbol *dynamic, const struct test_symbol *full,
 			       const char *soname)
 {
@@ -331,7 +335,7 @@ static void the_file_decides_on_the_form(void **state)
 	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.12"), old);
 	assert_int_equal(stream_of_batch(library, NULL, "libcudart-9335f6a2.so.12"), old);
 	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.11.0"), old);
-	/* The number of another library says nothing. */
+	/* Another library's number says nothing. */
 	assert_int_equal(stream_of_batch(library, NULL, "libwrapper.so.1"), new);
 	assert_int_equal(stream_of_batch(library, NULL, NULL), new);
 	assert_int_equal(stream_of_batch(NULL, carried, NULL), new);
@@ -353,12 +357,15 @@ static void other_forms_are_not_missing(void **state)
 
 	(void)state;
 	assert_int_equal(found.count, 2);
-	/* The runtime's rows but the 22 older forms, the 41 functions gone, and these two. */
+	/* The runtime's rows except the 22 older forms, the 41 removed functions, and these two. */
 	assert_int_equal(missing, 485 - 22 - 41 - 2);
 	free(found.sites);
 	elf.soname = "libcudart.so.12";
 	found = find(&elf, NULL);
-	/* Of a function with two forms one is not for 12 either; 11 functions went with it. */
+	/*
+	 * A function with two forms has one that is not for 12 either; 11 functions were removed
+	 * with it.
+	 */
 	assert_int_equal(found.missing, 485 - 22 - 11 - 2);
 	free(found.sites);
 }

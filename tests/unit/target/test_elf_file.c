@@ -199,7 +199,7 @@ static void a_callback_can_stop(void **state)
 	elf_file__free(file);
 }
 
-/* The test program itself, whose code in memory must be what the offsets lead to. */
+/* The test program itself: its code in memory must match the bytes at the offsets. */
 static void agrees_with_the_loader(void **state)
 {
 	struct elf_file *file, *libc;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that are no ELF files, or damaged, cut short, or of symbols without end: refused, or read within bounds.
+// Files that are not ELF, or are damaged, cut short, or have endless symbols: refused, or read
+// within bounds.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -95,7 +96,7 @@ static int count_one(const struct elf_symbol *symbol, void *arg)
 	return 0;
 }
 
-/* Asks for everything; only that it returns, and stays in bounds, matters. */
+/* Makes every query; it only matters that each returns, and stays in bounds. */
 static void use_everything(struct elf_file *file)
 {
 	struct elf_symbol symbol;
@@ -216,7 +217,10 @@ static void a_lying_table_is_reported(void **state)
 	free(image.bytes);
 }
 
-/* Many symbols that share one very long name would take hours, each byte counted again. */
+/*
+ * Many symbols that share one very long name would take hours if each one's bytes were counted
+ * again.
+ */
 static void overlapping_names_end(void **state)
 {
 	enum {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ELF files that are large on purpose, and whose headers lie. Time is to grow with the size, not with its square.
+// Deliberately large ELF files, and files whose headers lie. Time must grow with the size, not with
+// its square.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,9 @@
 #include "growth_of_time.h"
 #include "target/cuda_library.h"
 
-/* A file of as many symbols as are asked for, names of 70 characters: a million make 100 MB. */
+/*
+ * A file with the requested number of symbols, with names of 70 characters: a million make 100 MB.
+ */
 struct symbols_file {
 	size_t symbols, segments;
 	bool at_one_place;
@@ -96,7 +99,7 @@ static void make_symbols_file(struct symbols_file *file)
 	file->fd = memfd_create("hostile", MFD_CLOEXEC);
 	assert_true(file->fd >= 0);
 	assert_int_equal(ftruncate(file->fd, (off_t)(sections_at + sizeof(sections) + code)), 0);
-	/* The last is the one that all functions are in. */
+	/* The last segment contains all functions. */
 	for (size_t i = 0; i < segments; i++)
 		headers[i] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, i * 4096, i * 4096, 4096, 4096, 4096};
 	headers[segments - 1] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, TEXT_VADDR, TEXT_VADDR, code, code, 4096};
@@ -123,7 +126,7 @@ static struct elf_file *open_copy(int fd)
 	return elf;
 }
 
-/* What the file is that is worked on. */
+/* The file that the measured function uses. */
 static struct symbols_file current;
 
 static void walk_symbols(size_t size)
@@ -172,7 +175,7 @@ static void compare_files(const char *what, work_fn work, struct symbols_file fi
 	}
 }
 
-/* Held up is who reads it: half a second for 100 MB is what a slow machine may take. */
+/* The reader is held up: half a second for 100 MB is acceptable on a slow machine. */
 static void million_symbols(void **state)
 {
 	(void)state;
@@ -198,11 +201,11 @@ static void many_segments(void **state)
 	elf_file__free(elf);
 }
 
-/* What a header says where nothing is true of it. */
+/* What a lying header claims. */
 struct lie {
 	const char *what;
 	Elf64_Ehdr header;
-	Elf64_Shdr section; /* all of them are so */
+	Elf64_Shdr section; /* all sections are like this */
 	uint64_t file_size; /* sparse */
 };
 
@@ -283,7 +286,7 @@ static void lying_headers(void **state)
 		read_lie(&lies[i]);
 }
 
-/* Sparse, with the largest tables that are believed: 8 million symbols, 256 MiB of names. */
+/* Sparse, with the largest tables that are accepted: 8 million symbols, 256 MiB of names. */
 static void largest_tables(void **state)
 {
 	int fd = memfd_create("sparse", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a process is a server: by the text of the kernel's table, and of this process itself.
+// Whether a process is a server: by the text of the kernel's table, and for this process itself.
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>

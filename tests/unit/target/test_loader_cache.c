@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loader's cache: both formats, damage, and the directories without it.
+// The loader's cache: both formats, damage, and the directories used without it.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static const char *const expected[] = {
 
 struct cache {
 	char bytes[4096];
-	size_t size, start; /* where the new format begins */
+	size_t size, start; /* offset of the new format */
 };
 
 static void put(struct cache *cache, const void *data, size_t size)
@@ -69,7 +69,7 @@ static struct cache make_cache(bool old_format_before)
 		put(&cache, "ld.so-1.7.0", 12);
 		put_u32(&cache, 3);
 		put(&cache, (char[36]){0}, 36);
-		put(&cache, (char[4]){0}, 4); /* to a multiple of 8 */
+		put(&cache, (char[4]){0}, 4); /* pads to a multiple of 8 */
 	}
 	cache.start = cache.size;
 	put(&cache, "glibc-ld.so.cache1.1", 20);
@@ -177,7 +177,10 @@ static void refuses_what_is_no_cache(void **state)
 	}
 }
 
-/* In a container anything may be in its place: it is not waited for, and not read whole. */
+/*
+ * In a container anything may be in its place: gpuprobe neither waits for it nor reads it
+ * completely.
+ */
 static void refuses_what_is_no_file_or_too_large(void **state)
 {
 	struct path_list list;
@@ -228,14 +231,14 @@ static void a_string_out_of_bounds_is_refused(void **state)
 	memcpy(cache.bytes + 48 + 4, &offset, sizeof(offset));
 	write_cache(*state, cache.bytes, cache.size);
 	assert_int_equal(loader_cache__find_cuda(*state, &list, NULL), -EBADMSG);
-	/* The last byte is in bounds; the string there is an empty one. */
+	/* The last byte is in bounds: an empty string. */
 	offset--;
 	memcpy(cache.bytes + 48 + 4, &offset, sizeof(offset));
 	write_cache(*state, cache.bytes, cache.size);
 	assert_int_equal(loader_cache__find_cuda(*state, &list, NULL), 0);
 	assert_int_equal(list.count, 2);
 	path_list__clear(&list);
-	/* Where it lacks its zero, it ends with the file. */
+	/* Without its zero, the string ends with the file. */
 	cache.bytes[cache.size - 1] = 'l';
 	write_cache(*state, cache.bytes, cache.size);
 	assert_int_equal(loader_cache__find_cuda(*state, &list, NULL), 0);
@@ -261,12 +264,12 @@ static void without_a_cache_directories_are_searched(void **state)
 		assert_int_equal(system(command), 0);
 	}
 	assert_found(*state, found, 2);
-	/* With a cache, what it lacks is not there. */
+	/* If there is a cache, a library that it lacks is not found. */
 	write_cache(*state, empty, sizeof(empty));
 	assert_found(*state, NULL, 0);
 }
 
-/* This machine's own. */
+/* This machine's own cache. */
 static void reads_the_real_cache(void **state)
 {
 	struct path_list list;

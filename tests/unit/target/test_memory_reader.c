@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Another process's memory, read by a process that can be given up.
+// Another process's memory, read by a process that can be abandoned.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,22 +38,23 @@
 
 static char large[LARGE];
 static const char text[] = "_Z6kernelPf";
-static char *last_page; /* what is behind it nobody may read */
+static char *last_page; /* the memory after it cannot be read */
 
 /* --- time --- */
 
-#define STEP_MS 10    /* of the memory reader's: its socket's time-out */
-#define ANSWER_MS 200 /* that it waits for an answer */
+#define STEP_MS 10    /* of the memory reader: its socket's timeout */
+#define ANSWER_MS 200 /* its wait for an answer */
 #define SILENT UINT_MAX
 
 /*
- * A page that is asked for answers so many ms later by the clock that the memory reader has, which passes only then. So
- * nothing else is ever late, whatever holds up this machine.
+ * A requested page answers this many ms later by the memory reader's clock, which advances only
+ * then. So nothing else is ever late, whatever delays this machine.
  */
 static struct {
-	int asked_fd;	       /* becomes readable when somebody waits for the page; 0: each page answers at once */
-	int answer_fd;	       /* what is written there lets the page answer */
-	unsigned int delay_ms; /* SILENT: it never does */
+	/* Becomes readable when somebody waits for the page; 0: each page answers at once. */
+	int asked_fd;
+	int answer_fd;	       /* writing to it lets the page answer */
+	unsigned int delay_ms; /* SILENT: never */
 	unsigned int passed_ms;
 } late;
 
@@ -79,7 +80,7 @@ static void wait_until_asked(void)
 	assert_int_equal(asked.revents, POLLIN);
 }
 
-/* The same: a time-out comes at once where the reader waits for such a page, and nowhere else. */
+/* The same: a timeout comes at once if the reader waits for such a page, and never otherwise. */
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	ssize_t n;
@@ -111,7 +112,10 @@ struct fixture {
 	size_t count;
 };
 
-/* Does what a target does, which tells through `ready` that it has begun: 0, or why it cannot. Does not return. */
+/*
+ * Runs a target, which reports through `ready` that it has begun: 0, or why it cannot. Does not
+ * return.
+ */
 typedef void (*target_fn)(int ready);
 
 static void report(int ready, int ret)
@@ -127,7 +131,7 @@ static void answer(int ready)
 		pause();
 }
 
-/* A copy of this process, that ends with it, or with the test. Negative: it cannot be had. */
+/* A copy of this process, which ends with it, or with the test. Negative: unavailable. */
 static pid_t start_target(struct fixture *fixture, target_fn run)
 {
 	int ready[2], ret = -ECHILD;
@@ -160,7 +164,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* No process of this one's may be left, ended or not. */
+/* No child of this process may be left, ended or not. */
 static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
@@ -216,7 +220,7 @@ static void reads(void **state)
 	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, 0), 0);
 	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, UNMAPPED, buffer, 8), -EFAULT);
 	assert_int_equal(memory_reader__read(fixture->reader, 999999999, (uintptr_t)text, buffer, 8), -ESRCH);
-	/* Half of it is there. */
+	/* Half of it can be read. */
 	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)last_page + PAGE - 4, buffer, 8),
 			 -EFAULT);
 }
@@ -230,7 +234,7 @@ static void reads_strings(void **state)
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_string_equal(buffer, text);
 	assert_int_equal(read_text(fixture, buffer, 5), -ENAMETOOLONG);
-	/* Up to the last byte that is there, and on from there. */
+	/* Up to the last readable byte, and starting there. */
 	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - 4, buffer, PAGE), 0);
 	assert_string_equal(buffer, "end");
 	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - PAGE, buffer, 100), -ENAMETOOLONG);
@@ -328,7 +332,7 @@ static void is_replaced(void **state)
 		assert_string_equal(buffer, text);
 		before = process_of(fixture);
 		assert_true(before > 0);
-		/* What a terminal sends to all does not end it. */
+		/* A terminal's signal to all does not end it. */
 		kill(before, SIGINT);
 		kill(before, SIGTERM);
 		assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
@@ -340,7 +344,7 @@ static void is_replaced(void **state)
 	}
 }
 
-/* Pages that whoever reads them waits for, until this descriptor is closed. */
+/* Pages whose readers block until this descriptor is closed. */
 static int make_silent(char *pages, size_t size)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -357,7 +361,7 @@ static int make_silent(char *pages, size_t size)
 	return fd;
 }
 
-/* This process is the one that does not answer, its child answers. */
+/* This process does not answer, its child does. */
 static void gives_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -370,12 +374,12 @@ static void gives_up(void **state)
 	fd = make_silent(page, PAGE);
 	if (fd < 0)
 		skip();
-	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0); /* as poll(2) wants it */
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0); /* as poll(2) requires */
 	late.asked_fd = fd;
 	late.delay_ms = SILENT;
 	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8), -ETIMEDOUT);
 	assert_int_equal(clock__boot_ns() - begin, ANSWER_MS * NS_PER_MS);
-	/* Not asked again, of nothing. */
+	/* No further request is made to it, for anything. */
 	late.asked_fd = 0;
 	before = requests;
 	for (int i = 0; i < 1000; i++)
@@ -392,7 +396,7 @@ static void gives_up(void **state)
 static char *slow_pages;
 static int asked[2], may_answer[2]; /* pipes */
 
-/* Tells that somebody waits for one of its pages, and lets it answer when that is wanted. */
+/* Reports that somebody waits for one of its pages, and lets it answer on request. */
 static void answer_late(int ready)
 {
 	int fd = make_silent(slow_pages, SLOW_PAGES * PAGE);
@@ -411,7 +415,7 @@ static void answer_late(int ready)
 	_exit(1);
 }
 
-/* Negative: it cannot be had. */
+/* Negative: unavailable. */
 static pid_t start_late(struct fixture *fixture, unsigned int delay_ms)
 {
 	late.asked_fd = asked[0];
@@ -420,7 +424,7 @@ static pid_t start_late(struct fixture *fixture, unsigned int delay_ms)
 	return start_target(fixture, answer_late);
 }
 
-/* One that does not answer at all, and leaves nothing of it to the next. */
+/* A process that does not answer at all, and whose state does not affect the next one. */
 static int read_silent(struct fixture *fixture, pid_t pid)
 {
 	char buffer[8], byte;
@@ -430,7 +434,7 @@ static int read_silent(struct fixture *fixture, pid_t pid)
 	return ret;
 }
 
-/* Readers that are killed may well be gone at once: that there are many is to hold up nobody all the same. */
+/* Killed readers may be gone at once. Even so, many of them must not hold up anybody. */
 static void waits_for_a_few_only(void **state)
 {
 	struct fixture *fixture = *state;
@@ -455,7 +459,7 @@ static void waits_for_a_few_only(void **state)
 	assert_int_equal(clock__boot_ns(), begin);
 }
 
-/* Reads of each page: how many answered; `ret` is what the one behind them returned. */
+/* Reads each page: returns how many answered; `ret` is the result of the read after them. */
 static size_t read_late_pages(struct fixture *fixture, pid_t pid, int *ret)
 {
 	char buffer[8];
@@ -467,7 +471,7 @@ static size_t read_late_pages(struct fixture *fixture, pid_t pid, int *ret)
 	return *ret ? i - 1 : i;
 }
 
-/* One that answers each time within what is waited for an answer holds nobody up either. */
+/* A process that answers each time within the answer timeout does not hold up anybody either. */
 static void late_answers_are_bounded(void **state)
 {
 	struct fixture *fixture = *state;
@@ -481,13 +485,13 @@ static void late_answers_are_bounded(void **state)
 	assert_int_equal(read_late_pages(fixture, slow, &ret), 7);
 	assert_int_equal(ret, -ETIMEDOUT);
 	assert_int_equal(clock__boot_ns() - begin, 7 * 60 * NS_PER_MS);
-	/* It is asked for nothing more, others are. */
+	/* No further request is made to it, but to others. */
 	late.asked_fd = 0;
 	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8), -ETIMEDOUT);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 }
 
-/* Three have all that one may have, and the fourth what is left of what all may have. */
+/* Three use up a process's limit, and the fourth the rest of the limit for all. */
 static void late_answers_of_many_are_bounded(void **state)
 {
 	struct fixture *fixture = *state;
@@ -508,7 +512,7 @@ static void late_answers_of_many_are_bounded(void **state)
 	assert_int_equal(clock__boot_ns() - begin, 27 * 60 * NS_PER_MS);
 }
 
-/* Moments do not count, however many: a busy machine has them. */
+/* Short delays do not count, however many: a busy machine has them. */
 static void moments_are_no_lateness(void **state)
 {
 	struct fixture *fixture = *state;
@@ -567,7 +571,9 @@ int main(void)
 	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pipe(asked) || pipe(may_answer))
 		return 1;
-	/* They are ignored where a shell has started this in the background, and would end nobody. */
+	/*
+	 * A shell that started this in the background has them ignored, and they would end nobody.
+	 */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which pid namespaces have a process: a new one, until its processes are gone; what cannot be told.
+// Which pid namespaces have a process: a new one, until its processes are gone; and cases that
+// cannot be determined.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -31,7 +32,10 @@ static uint64_t own_namespace(void)
 	return own.inode;
 }
 
-/* A child that waits, in new namespaces of these kinds, and ends with this process; -1: not permitted. */
+/*
+ * A waiting child in new namespaces of these kinds, which ends with this process; -1: not
+ * permitted.
+ */
 static pid_t start_child(int flags)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -50,7 +54,7 @@ static void end_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Nobody else gets the number while it is open. */
+/* The number is not reused while it is open. */
 static int open_namespace(pid_t pid, uint64_t *number)
 {
 	struct stat status;
@@ -101,7 +105,7 @@ static void lives_as_long_as_its_process(void **state)
 	close(fd);
 }
 
-/* Runs in a child, whose exit status it returns: 77 where the test is not permitted. */
+/* Runs in a child, whose exit status it returns: 77 if the test is not permitted. */
 static int status_of(int (*run)(void), int flags)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -146,14 +150,14 @@ static void expect_status(int (*run)(void), int flags, int expected)
 	assert_int_equal(status, expected);
 }
 
-/* Its pids and namespaces are there, but not all processes. */
+/* Its pids and namespaces are visible, but not all processes. */
 static void cannot_be_reported_in_another(void **state)
 {
 	(void)state;
 	expect_status(read_with_own_proc, CLONE_NEWPID | CLONE_NEWNS, EXDEV);
 }
 
-/* /proc is of the namespace above. */
+/* /proc belongs to the namespace above. */
 static void cannot_be_reported_with_another_proc(void **state)
 {
 	(void)state;

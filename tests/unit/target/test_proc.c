@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What /proc tells of processes: odd names, stopped ones, families, ends.
+// What /proc reports about processes: odd names, stopped ones, families, ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ static uint64_t boottime(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A child that has taken `name`, waits, and ends with this process. */
+/* A child with the name `name`, which waits, and ends with this process. */
 static pid_t start_child(const char *name)
 {
 	int ready[2];
@@ -106,7 +106,7 @@ static void odd_names_are_read(void **state)
 		assert_int_equal(proc__info(pid, &info), 0);
 		assert_string_equal(info.comm, names[i]);
 		assert_int_equal(info.parent, getpid());
-		/* The kernel tells it in hundredths of a second. */
+		/* The kernel's unit is a hundredth of a second. */
 		assert_true(info.start_ns + 10000000 > before && info.start_ns <= boottime());
 		end_child(pid);
 	}
@@ -141,7 +141,7 @@ static void *wait_for_ever(void *unused)
 	return NULL;
 }
 
-/* A child whose main thread has ended, while another goes on. */
+/* A child whose main thread has ended, while another continues. */
 static pid_t start_headless(void)
 {
 	char path[64], target[1];
@@ -181,7 +181,7 @@ static void one_goes_on_without_its_main_thread(void **state)
 	assert_int_equal(proc__info(pid, &info), 0);
 	assert_int_equal(proc__info(getpid(), &own), 0);
 	assert_int_equal(info.pid, pid);
-	/* The one that goes on may be on its way to its pause. */
+	/* The remaining thread may be just before its pause. */
 	assert_true(info.state == 'S' || info.state == 'R');
 	assert_true(info.image == own.image);
 	assert_true(proc__exists(pid));
@@ -189,7 +189,7 @@ static void one_goes_on_without_its_main_thread(void **state)
 	assert_int_equal(proc__of_thread(proc__living_thread(pid)), pid);
 	assert_int_equal(proc_maps__each(pid, count_mapping, &mappings), 0);
 	assert_true(mappings > 3);
-	/* Forked, it has the same at the same address. */
+	/* A forked child has the same at the same address. */
 	assert_int_equal(process_memory__read(pid, (uint64_t)(uintptr_t)&proc__info, &there, sizeof(there)), 0);
 	assert_memory_equal(&there, (void *)(uintptr_t)&proc__info, sizeof(there));
 	proc__exe_path(pid, path, sizeof(path));
@@ -288,7 +288,7 @@ static void knows_its_namespace(void **state)
 	assert_int_equal(namespace.depth, 0);
 }
 
-/* More of it after some work; of a thread that is not there nothing. */
+/* More run time after some work; none for a thread that does not exist. */
 static void test_run_time(void **state)
 {
 	struct run_time before, after;
@@ -304,7 +304,9 @@ static void test_run_time(void **state)
 	assert_int_equal(proc__run_time(0x7ffffff0, &after), -ESRCH);
 }
 
-/* Children of the calling process are in a time namespace of so many seconds from then on. */
+/*
+ * Children of the calling process will be in a time namespace with an offset of this many seconds.
+ */
 static bool unshare_time(int seconds)
 {
 	int fd;
@@ -318,7 +320,10 @@ static bool unshare_time(int seconds)
 	return set;
 }
 
-/* In the namespace: a letter for what is wrong. The parent has looked at the same before, in the kernel's. */
+/*
+ * In the namespace: returns a letter for what is wrong. The parent has read the same before, in the
+ * kernel's time.
+ */
 static char look_inside(int seconds, const struct process_info *seen, uint64_t before)
 {
 	struct process_info info;
@@ -332,14 +337,14 @@ static char look_inside(int seconds, const struct process_info *seen, uint64_t b
 	if (proc__info(seen->pid, &info) || info.start_ns > seen->start_ns + 10 * NS_PER_MS ||
 	    seen->start_ns > info.start_ns + 10 * NS_PER_MS)
 		return 's';
-	/* Between two namespaces, of which /proc tells the other's offset. */
+	/* Between two namespaces: /proc shows the other's offset. */
 	if (!unshare_time(seconds + 7))
 		return 'u';
 	clock__find_kernels();
 	return clock__check(&err) == -EXDEV && strstr(err.text, "--fork") ? '.' : 'x';
 }
 
-/* What is told in a time namespace is the kernel's time. */
+/* In a time namespace the kernel's time is reported. */
 static void reports_the_kernels_time(void **state)
 {
 	static const int offsets[] = {1000000, -20};
@@ -361,7 +366,7 @@ static void reports_the_kernels_time(void **state)
 				_exit('u');
 			clock__find_kernels();
 			if (clock__check(NULL) || clock__boot_ns() < before)
-				_exit('b'); /* its children alone are in there */
+				_exit('b'); /* only its children are inside */
 			child = fork();
 			if (!child)
 				_exit(look_inside(offsets[i], &seen, before));
@@ -374,7 +379,7 @@ static void reports_the_kernels_time(void **state)
 	}
 }
 
-/* Its words with blanks between them, cut where there is no more room; an empty one is none. */
+/* Its words separated by blanks, cut if there is no more room; an empty one gives none. */
 static void reports_the_command_line(void **state)
 {
 	struct process_info info;
@@ -387,7 +392,7 @@ static void reports_the_command_line(void **state)
 		execl("/bin/sleep", "sleep", "30", (char *)NULL);
 		_exit(1);
 	}
-	/* It is known by its new name before it has its new memory. */
+	/* It has its new name before it has its new memory. */
 	for (int i = 0; i < 10000; i++) {
 		assert_int_equal(proc__info(pid, &info), 0);
 		if (!strcmp(info.comm, "sleep") && !command_line__read(NULL, &info, text, sizeof(text)) && !strcmp(text, "sleep 30"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// /proc/PID/maps: its lines, odd ones too, and the ways to the files behind them.
+// /proc/PID/maps: its lines, including odd ones, and how the files behind them are reached.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static struct seen parse(const char *text)
 	return seen;
 }
 
-/* As long as a path can be that is opened, and one byte more. */
+/* The maximum length of a path that can be opened, and one byte more. */
 static void drops_paths_too_long(void **state)
 {
 	static char text[8192];
@@ -197,7 +197,7 @@ static void finds_this_program(void **state)
 			  "/proc/self/exe");
 }
 
-/* The kernel's own spelling of a deleted file with a newline in its name. */
+/* The kernel's spelling of a deleted file with a newline in its name. */
 static void finds_a_deleted_file(void **state)
 {
 	char path[] = "/tmp/gpuprobe\ntest-XXXXXX", *map_files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of a process's root: no way out of it, and nothing but regular files that answer.
+// Files in a process's root: no way out of it, and only regular files that answer.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -27,7 +27,10 @@
 #include "target/process_root.h"
 #include "target/root_file.h"
 
-/* A directory with "inside/root", which is a process's root, and the file "inside/secret" beside it. */
+/*
+ * A directory with "inside/root", which is a process's root, and the file "inside/secret" beside
+ * it.
+ */
 struct scene {
 	char directory[64];
 	pid_t pid;
@@ -82,7 +85,7 @@ static int set_up(void **state)
 	}
 	close(ready[1]);
 	*state = scene;
-	/* Nothing comes where there is no right to chroot(2). */
+	/* Nothing arrives without permission for chroot(2). */
 	if (read(ready[0], &byte, 1) != 1)
 		skip();
 	close(ready[0]);
@@ -102,7 +105,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What the file says, or the errno in "-N". */
+/* The file's text, or the errno as "-N". */
 static const char *text_of(int fd)
 {
 	static char text[64];
@@ -165,7 +168,7 @@ static void never_leaves_the_root(void **state)
 	opens(scene, "/lib/far", error(-ENOENT));
 	opens(scene, "/parent/secret", error(-ENOENT));
 	opens(scene, "/magic/etc/passwd", error(-ENOENT));
-	/* There it would stay. */
+	/* There it would stay inside. */
 	opens(scene, "/../../lib/file", "within");
 	opens(scene, "/parent/lib/file", "within");
 }
@@ -209,7 +212,7 @@ static void gives_up_on_long_ways(void **state)
 	path[300] = 'x';
 	path[sizeof(path) - 1] = '\0';
 	opens(scene, path, error(-ENAMETOOLONG));
-	/* The same directories over and over, by a link in each round. */
+	/* The same directories over and over, through a link in each round. */
 	link_to(scene, "deep", "root/lib/again");
 	link_to(scene, "..", "root/lib/deep/back");
 	strcpy(path, "/lib");
@@ -225,7 +228,7 @@ static void no_process_no_root(void **state)
 	assert_int_equal(root_file__open(999999999, "/etc/passwd"), -ESRCH);
 }
 
-/* Of the kernel's own links only the text counts: this file has no name any more. */
+/* Only the text of the kernel's own links counts: this file no longer has a name. */
 static void takes_magic_links_by_their_text(void **state)
 {
 	char name[] = "/tmp/gpuprobe-magic-XXXXXX", link[64];
@@ -237,7 +240,7 @@ static void takes_magic_links_by_their_text(void **state)
 	assert_string_equal(text_of(root_file__open(0, link)), "");
 	unlink(name);
 	assert_string_equal(text_of(root_file__open(0, link)), error(-ENOENT));
-	/* Where that is what is wanted, it leads there. */
+	/* If that is wanted, the link is followed. */
 	assert_string_equal(text_of(root_file__open_link(0, link)), "");
 	close(fd);
 }
@@ -273,7 +276,7 @@ static void knows_fuse_by_its_type(void **state)
 	mounts__clear(&mounts);
 }
 
-/* In a form that is none, or cut off where it would be taken for another, a line says nothing. */
+/* A line in an invalid format, or cut off where it would be taken for another, is ignored. */
 static void reads_up_to_a_bound(void **state)
 {
 	static const char line[] = "7 1 0:21 / /x rw - fuse.served served rw\n";
@@ -298,7 +301,7 @@ static void reads_up_to_a_bound(void **state)
 	rewind(in);
 	assert_int_equal(mounts__read(&mounts, in, &bytes), -EOVERFLOW);
 	assert_int_equal(mounts.count, 1);
-	/* One line of any length is read, if all of it fits. */
+	/* A line of any length is read, if all of it fits. */
 	memcpy(text + (10u << 20), " - tmpfs none rw\n", 17);
 	fclose(in);
 	in = fmemopen(text, (10u << 20) + 17, "r");
@@ -311,7 +314,7 @@ static void reads_up_to_a_bound(void **state)
 	free(text);
 }
 
-/* /proc is on no block device, so that its mount is looked up. */
+/* /proc is on no block device, so its mount is looked up. */
 static void opens_what_is_known_to_answer(void **state)
 {
 	int fd = open("/proc/version", O_PATH | O_CLOEXEC), memory = memfd_create("", MFD_CLOEXEC);
@@ -326,17 +329,17 @@ static void opens_what_is_known_to_answer(void **state)
 	for (size_t i = 0; i < mounts.count; i++)
 		mounts.list[i].fuse |= mounts.list[i].id == status.stx_mnt_id;
 	assert_int_equal(mounts__check(&mounts, fd, &status), -EREMOTE);
-	/* Mounted after the list was read, or by nobody any more: it might be FUSE. */
+	/* Mounted after the list was read, or unmounted: it might be FUSE. */
 	mounts.count = 0;
 	assert_int_equal(mounts__check(&mounts, fd, &status), -EREMOTE);
-	/* That is in no list, but the kernel's own. */
+	/* It is in no list except the kernel's own. */
 	assert_int_equal(mounts__check(&mounts, memory, &status), 0);
 	mounts__clear(&mounts);
 	close(memory);
 	close(fd);
 }
 
-#define DEEP 100 /* names of LONG blanks, each of which is told by four characters */
+#define DEEP 100 /* names of LONG blanks, each of which is printed as four characters */
 #define LONG 250
 #define DEEP_MOUNTS 400 /* 40 MB to be read */
 #define MOUNTS 1000
@@ -348,7 +351,7 @@ static void mount_or_exit(const char *folder)
 		_exit(errno == EPERM || errno == EACCES ? NOT_PERMITTED : 1);
 }
 
-/* A file there: 0 or a negative errno. */
+/* Opens a file there: 0 or a negative errno. */
 static int opened(const char *folder)
 {
 	char path[128];
@@ -371,7 +374,7 @@ static bool can_open(const char *folder)
 	return !opened(folder);
 }
 
-/* In a mount namespace of its own. */
+/* In its own mount namespace. */
 static void look_among_mounts(const char *folder)
 {
 	char path[128], later[128];
@@ -392,7 +395,7 @@ static void look_among_mounts(const char *folder)
 	print_message("100 files among %d mounts: %.1f ms\n", MOUNTS, (double)(spent() - begin) / MS);
 	if (spent() - begin > SLOWER * 200 * MS)
 		_exit(3);
-	/* What is mounted while the list is kept is in it. */
+	/* The list includes mounts made while it is kept. */
 	snprintf(later, sizeof(later), "%s/later", folder);
 	mount_or_exit(later);
 	if (!can_open(later) || !can_open(path))
@@ -450,7 +453,7 @@ static size_t peak_bytes(void)
 	return (size_t)usage.ru_maxrss * 1024;
 }
 
-/* One file on a mount before those, and one behind. */
+/* One file on a mount before those, and one after them. */
 static void look_among_long_mounts(const char *folder)
 {
 	char first[128], last[128], number[16];
@@ -480,7 +483,7 @@ static void look_among_long_mounts(const char *folder)
 		_exit(3);
 	print_message("two files among %d mounts of %d characters: %.1f ms\n", DEEP_MOUNTS, DEEP * LONG * 4,
 		      (double)(spent() - begin) / MS);
-	/* They come and go all the time, and are not read all the time. */
+	/* The mounts change all the time, but are not read all the time. */
 	begin = spent();
 	for (int i = 0; i < 100; i++) {
 		snprintf(number, sizeof(number), "more%d", i);
@@ -496,7 +499,7 @@ static void look_among_long_mounts(const char *folder)
 	_exit(peak_bytes() - before < (8u << 20) ? 0 : 7);
 }
 
-/* A line may be of any length, and any user can make that. */
+/* A line may have any length, and any user can make such a line. */
 static void long_mounts_are_bounded(void **state)
 {
 	(void)state;

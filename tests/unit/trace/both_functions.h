@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tracer's functions without and with arguments, which tests of a group share. To be included after cmocka.h.
+ * The tracer's functions without and with arguments, shared by the tests of a group. Include after
+ * cmocka.h.
  */
 #ifndef TESTS_BOTH_FUNCTIONS_H
 #define TESTS_BOTH_FUNCTIONS_H

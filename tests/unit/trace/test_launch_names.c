@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of launched kernels beyond what is told: what is kept of many, and
- * what is read from a process, which is this one; where its addresses lie.
+ * Names of launched kernels beyond the reported ones: what is kept of many, and what is read from a
+ * process, which is this one; the location of its addresses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,8 @@ static void the_oldest_process_loses_its_names_first(void **state)
 	assert_string_equal(name_of(names, &old, 999, 0, 0), "old");
 	assert_string_equal(name_of(names, &new, 0, 0, 0), "new");
 	assert_null(name_of(names, &gone, 0, 0, 0));
-	assert_string_equal(launch_name__shown(waiting), "old"); /* as long as a line waits for it */
+	/* As long as a line waits for it. */
+	assert_string_equal(launch_name__shown(waiting), "old");
 	launch_names__put(names, waiting);
 	launch_names__free(names);
 }
@@ -136,7 +137,7 @@ static void a_host_function_has_its_symbol_s_name(void **state)
 	(void)state;
 	assert_string_equal(name_of(names, &process, address, address, SECOND), "a_host_function");
 	process.number = 2;
-	process.start_ns -= SECOND; /* the pid was another's */
+	process.start_ns -= SECOND; /* the pid belonged to another process */
 	assert_null(name_of(names, &process, address, address, SECOND));
 	launch_names__free(names);
 }
@@ -180,7 +181,10 @@ static void addresses_lie_in_objects(void **state)
 	address_text__free(places);
 }
 
-/* Nobody knows the program of this process by this: it is that which ran before, or one that has come since. */
+/*
+ * With another `image` the process's current program is not the right one: the process ran that one
+ * before, or has executed it since.
+ */
 static void a_program_is_not_taken_for_another(void **state)
 {
 	struct address_text *places = address_text__new();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of launched kernels in want of memory: the tables' own allocations are failed, one after the other. */
+/*
+ * Names of launched kernels without enough memory: the tables' own allocations are made to fail,
+ * one after the other.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-static int left = -1; /* allocations that go well; -1: all */
+static int left = -1; /* allocations that succeed; -1: all */
 
 static void *scarce(size_t size)
 {
@@ -29,7 +32,7 @@ static void take(struct launch_names *names, uint32_t process, uint64_t handle)
 	launch_names__look_up(names, 0);
 }
 
-/* A process whose first name found no room is not there when the oldest names are to leave. */
+/* A process whose first name did not fit is absent when the oldest names are dropped. */
 static void what_found_no_room_leaves_nothing(void **state)
 {
 	(void)state;

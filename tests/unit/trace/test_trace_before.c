@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of calls that were in progress when tracing began: under which function, and with which stack.
+// Lines for calls that were in progress when tracing began: with which function, and with which
+// stack.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static const struct stack_frame frames[] = {
 	{.function = "cudaFree", .object = "train"},
 };
 
-#define BEYOND 5 /* of these the frames that are CUDA's */
+#define BEYOND 5 /* the CUDA frames among them */
 
 static const struct dump_thread in_call = {
 	.tid = 7,
@@ -53,7 +54,7 @@ static void clear(struct choice *choice)
 	trace_functions__free(choice->functions);
 }
 
-/* It is shown as a call of the function whose frame is the `at`th. */
+/* It is shown as a call of the function in frame number `at`. */
 static void expect_line(const struct choice *choice, size_t at)
 {
 	struct trace_line line;
@@ -103,7 +104,7 @@ static void the_outermost_that_is_traced(void **unused)
 	}
 }
 
-/* Nor one that only the program's own function is called like. */
+/* Nor one whose name only the program's own function has. */
 static void none_that_is_traced(void **unused)
 {
 	static const char *const words[] = {"memory", "cudaFree", "launch", "!sync", "cuOfTheFuture"};
@@ -117,7 +118,7 @@ static void none_that_is_traced(void **unused)
 	}
 }
 
-/* Once a library was found to export it there is a row for it. */
+/* Once a library is found to export it, it has a row. */
 static void one_that_the_table_does_not_know(void **unused)
 {
 	struct choice choice = choose(API_BOTH, "cuOfTheFuture");
@@ -136,7 +137,7 @@ static void a_thread_in_no_call(void **unused)
 	(void)unused;
 	thread.call = thread.inner = NULL;
 	expect_none(&choice, &thread);
-	/* No stack could be read. */
+	/* The stack could not be read. */
 	thread = (struct dump_thread){.tid = 7, .no_stack = true};
 	expect_none(&choice, &thread);
 	clear(&choice);

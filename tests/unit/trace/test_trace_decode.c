@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the events of the tracer to fields: representative functions, every
-// kind of structure, what could not be read, and events of every length.
+// From the tracer's events to fields: representative functions, every kind of structure, unreadable
+// data, and events of every length.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "both_functions.h"
 #include "trace_event_builder.h"
 
-/* A block: what was read where a word points to. */
+/* A block: the data read at the address in a word. */
 struct given {
 	const void *data;
 	uint16_t length;
@@ -197,7 +197,7 @@ static const struct example examples[] = {
 };
 /* clang-format on */
 
-/* The blocks of one side, as much of each as the plan asks for. */
+/* The blocks of one side, each as large as the plan requests. */
 static void add_blocks(struct event_builder *b, const struct trace_plan *plan, const struct given *given,
 		       bool at_return)
 {
@@ -291,7 +291,7 @@ static void test_roles(void **state)
 				if (strcmp(line.fields[j].name, roles[k].name) == 0)
 					role = roles[k].role;
 			}
-			/* What is called stream there is the address that one is written to. */
+			/* Its argument called stream is the address that receives one. */
 			if (strcmp(examples[i].symbol, "__cudaPopCallConfiguration") == 0)
 				role = TRACE_NO_ROLE;
 			if (line.fields[j].role != role)
@@ -315,7 +315,7 @@ static void decode_example(const struct trace_functions *functions, const struct
 	assert_string_equal(text, expected);
 }
 
-/* At entry nothing has been told yet; an unfinished call may or may not have blocks. */
+/* At entry nothing has been returned yet; an unfinished call may or may not have blocks. */
 static void test_entry(void **state)
 {
 	const struct example malloc_call = {"cudaMalloc", {0x10, 64}, {NUMBER(0x700)}, .fields = NULL};
@@ -328,14 +328,14 @@ static void test_entry(void **state)
 	decode_example(both->plain, &malloc_call, TRACE_ENTRY, "size=64");
 	decode_example(both->plain, &malloc_call, TRACE_UNFINISHED, "size=64 ptr=0x700");
 
-	/* Whatever is behind an entry event is no block. */
+	/* Whatever follows an entry event is not a block. */
 	function = build(both->plain, &malloc_call, TRACE_CALL, &b);
 	b.event.type = TRACE_ENTRY;
 	trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
 	assert_int_equal(line.field_count, 1);
 }
 
-/* The forms that a function had in older libraries are rows of their own. */
+/* A function's forms in older libraries are rows of their own. */
 static void test_sonames(void **state)
 {
 	const struct example batch = {
@@ -356,7 +356,7 @@ static void test_long_string(void **state)
 	uint64_t handle;
 	uint16_t length;
 
-	/* One more byte than is shown tells that there is more. */
+	/* One byte more than is shown means that there is more. */
 	for (length = TRACE_STRING_SIZE - 1; length <= TRACE_STRING_SIZE + 1; length++) {
 		const struct example call = {
 			"cuModuleGetFunction",
@@ -374,7 +374,7 @@ static void test_long_string(void **state)
 	}
 }
 
-/* Which kernel: the driver's handle where it was seen, else the program's own word. */
+/* Which kernel: the driver's handle if it was seen, otherwise the program's own word. */
 static void test_handles(void **state)
 {
 	const struct example launch = {"cudaLaunchKernel", {0xf0}, {NOTHING}, .fields = NULL};
@@ -401,7 +401,10 @@ static void test_handles(void **state)
 	assert_int_equal(trace_function__launched(function, &b.event, b.size), 0);
 }
 
-/* An event with kernel arguments and a stack: its id is behind the words, the block between those of entry and return. */
+/*
+ * An event with kernel arguments and a stack: the id follows the words, the block is between those
+ * of entry and return.
+ */
 static void test_args_and_stack(void **state)
 {
 	static const uint64_t words[16] = {0xf, 1, 1, 1, 1, 1, 1, 0, 0, 0xa0, 0xe0};
@@ -434,12 +437,12 @@ static void test_args_and_stack(void **state)
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
 	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=<unreadable 0xa0>");
-	/* What is cut has none. */
+	/* A cut event has none. */
 	assert_int_equal(trace_function__stack(function, &b.event, sizeof(b.event) + plan->words * 8u + 15), 0);
 	assert_int_equal(trace_function__stack(function, &b.event, 3), 0);
 }
 
-/* Every row's decoding, of an event cut at every length, in memory that ends there. */
+/* Decodes an event of every row, cut at every length, in memory that ends there. */
 static void test_truncated(void **state)
 {
 	const struct state *both = *state;

@@ -13,7 +13,7 @@
 
 #include "both_functions.h"
 
-/* All that is kept of a call at the most, but for kernel arguments and the stack. */
+/* The maximum kept of a call, without kernel arguments and stack. */
 static size_t payload_of(const struct trace_plan *plan)
 {
 	size_t size = plan->words * 8u + (plan->flags & TRACE_PLAN_KERNEL ? 8 : 0), i;
@@ -50,7 +50,7 @@ static void check_limits(const struct trace_function *function)
 	}
 }
 
-/* Every step's bytes are among what the plan keeps; a box has several fields. */
+/* Every step's bytes are among those that the plan keeps; a descriptor has several fields. */
 static void check_steps(const struct trace_function *function)
 {
 	const struct trace_plan *plan = &function->plan;
@@ -88,7 +88,7 @@ static void test_all_rows(void **state)
 	assert_null(trace_functions__at(both->plain, row));
 }
 
-/* Every argument of a call that is no launch is shown, or what it points to. */
+/* Every argument of a call other than a launch is shown, or the data that it points to. */
 static void test_all_arguments(void **state)
 {
 	const struct state *both = *state;
@@ -160,7 +160,7 @@ static void test_launches(void **state)
 	}
 }
 
-/* After which calls a kernel's handle may mean another kernel. */
+/* The calls after which a kernel's handle may mean another kernel. */
 static void test_ends(void **state)
 {
 	static const char *const ends[] = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that last, as the stream shows them: in progress and resumed, by entry and return, unfinished at the end.
+// Long calls, as the stream shows them: in progress and resumed, by entry and return, unfinished at
+// the end.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,8 @@ static void a_long_call_is_shown_in_progress_and_then_resumed(void **state)
 	assert_int_equal(counts_of(test).calls, 1);
 	fake__leave(test->fake, 1, 0);
 	test->fake->clock += 10;
-	enter(test, 1, DRIVER, 4); /* another within it: it cannot be where it began any more */
+	/* Another one inside it: the thread cannot be at its beginning any more. */
+	enter(test, 1, DRIVER, 4);
 	call(test, 0, 5, 50);
 	drain(test, MS);
 	fake__leave(test->fake, 1, 0);
@@ -72,7 +74,7 @@ static void calls_that_may_not_be_reported_are_not_shown_in_progress(void **stat
 	enter(test, 1, SIMPLE, 3);
 	test->fake->clock += 100;
 	finish(test);
-	assert_int_equal(test->count, 2); /* it is not unfinished for so long */
+	assert_int_equal(test->count, 2); /* it has not been unfinished for so long */
 }
 
 static void a_call_that_nobody_knows_of_does_not_hold_for_ever(void **state)
@@ -150,14 +152,14 @@ static void what_is_in_progress_at_the_end_is_unfinished(void **state)
 	fake__announce(test->fake, 1, 5, 100, 102, "app");
 	fake__announce(test->fake, 2, 5, 100, 103, "app");
 	enter(test, 2, SIMPLE, 1);
-	drain(test, 1100 * MS); /* is shown in progress */
+	drain(test, 1100 * MS); /* shown in progress */
 	assert_int_equal(test->count, 1);
 	enter(test, 0, SIMPLE, 2);
 	test->fake->clock += 100;
 	enter(test, 0, DRIVER, 3);
 	test->fake->clock += 100;
 	call(test, 1, 4, 50);
-	late = test->fake->calls[2][0]; /* its thread ended just now: the ring tells the same */
+	late = test->fake->calls[2][0]; /* its thread has just ended: the ring has the same */
 	late.event.type = TRACE_UNFINISHED;
 	fake__put(test->fake, &late.event, late.size);
 	test->fake->depth[2] = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The order of events that wait, compared with qsort's, and what memory they
- * leave behind; and the reader of the ring.
+ * The order of waiting events, compared with qsort's, and the memory that they leave; and the
+ * reader of the ring.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static int compare(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-/* `spread`: how far back of the newest an event may come. */
+/* `spread`: how much older than the newest an event may be. */
 static void comes_out_sorted(uint64_t spread)
 {
 	struct reorder *order = reorder__new();
@@ -192,7 +192,10 @@ static void the_ring_is_read_to_a_position(void **state)
 	assert_int_equal(consumer, 64);
 }
 
-/* A thread's call that began early returns late: so do thousands, and as many are asked for that have not. */
+/*
+ * A thread's call that began early returns late: thousands do, and as many unfinished ones are
+ * looked up.
+ */
 static void ask_for_calls(size_t size)
 {
 	struct reorder *order = reorder__new();
@@ -204,7 +207,7 @@ static void ask_for_calls(size_t size)
 		uint64_t start = i < 100 ? 2 * size + i : i;
 
 		assert_non_null(waiting);
-		waiting->thread = (struct trace_thread *)order; /* some */
+		waiting->thread = (struct trace_thread *)order; /* some thread */
 		waiting->event = (struct trace_event){.start_ns = start, .thread = (uint32_t)(i % TRACE_THREADS)};
 		waiting->rank = 0;
 		reorder__insert(order, waiting, start);

@@ -37,7 +37,7 @@ static const struct api_function *row(const char *symbol)
 	return &api_functions[found];
 }
 
-/* Names with a ! in front must not be wanted. */
+/* Names with a ! in front must not be selected. */
 static void expect(struct trace_selection *selection, const char *const *names)
 {
 	for (; *names; names++) {
@@ -132,7 +132,7 @@ static bool wants_symbol(struct trace_selection *selection, const char *symbol, 
 	return wanted;
 }
 
-/* Functions that the table does not know. */
+/* Functions that the table does not have. */
 static void test_symbols(void **state)
 {
 	static const char *const none[] = {NULL}, *const all[] = {"all", NULL};
@@ -179,7 +179,7 @@ static void test_mistakes(void **state)
 				       "copy, sync, stream, event, device, context, module, graph, errors, all");
 }
 
-/* A name that begins with cu may be a newer library's, but it can be asked for. */
+/* A name that begins with cu may be from a newer library, but can be requested. */
 static void test_unknown(void **state)
 {
 	struct trace_selection *selection =
@@ -226,7 +226,7 @@ static void test_many_unknown(void **state)
 	assert_linear("unknown names", go_through_unknown, 125);
 }
 
-/* What selects nothing now: wrong, but for what a newer library could have. */
+/* Words that select nothing now: an error, except names that a newer library could have. */
 static void test_check(void **state)
 {
 	static const struct {

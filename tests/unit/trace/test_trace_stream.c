@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stream against a player of the BPF programs: when a call is shown, with which kernel and device, and what
-// is lost.
+// The stream, with a player of the BPF programs: when a call is shown, with which kernel and
+// device, and what is lost.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void while_a_thread_is_entering_nothing_is_shown(void **state)
 	drain(test, MS);
 	assert_int_equal(test->count, 0);
 	drain(test, 2000 * MS);
-	assert_int_equal(test->count, 1); /* it is stuck: not for ever */
+	assert_int_equal(test->count, 1); /* it is stuck, but not for ever */
 	test->fake->began[1] = 0;
 	call(test, 0, 2, 50);
 	drain(test, MS);
@@ -63,7 +63,7 @@ static void a_record_being_written_holds_up_what_follows(void **state)
 	ended = fake__end(test->fake, 1, 0);
 	busy = fake__reserve(test->fake, &ended.event, ended.size);
 	call(test, 0, 2, 50);
-	test->fake->began[1] = 0; /* no one but the ring tells of it */
+	test->fake->began[1] = 0; /* only the ring has it */
 	drain(test, MS);
 	assert_int_equal(test->count, 0);
 	fake__commit(busy);
@@ -72,7 +72,7 @@ static void a_record_being_written_holds_up_what_follows(void **state)
 	assert_int_equal(test->got[0].serial, 1);
 }
 
-/* Whoever was to finish it may have been killed. */
+/* The thread that was to finish it may have been killed. */
 static void a_record_that_is_never_finished_does_not_hold_up_the_end(void **state)
 {
 	struct test *test = *state;
@@ -165,7 +165,7 @@ static void what_is_no_record_is_counted_and_dropped(void **state)
 	assert_int_equal(test->count, 1);
 }
 
-/* A launch with this driver's handle, or, if that is 0, of this host function. */
+/* A launch with this driver's handle or, if that is 0, of this host function. */
 static void launch(struct test *test, uint32_t thread, uint64_t function, uint64_t handle, uint32_t generation)
 {
 	struct fake_call *launched = enter(test, thread, LAUNCH, function);
@@ -183,7 +183,7 @@ static void launches_have_the_names_of_their_generation(void **state)
 	fake__announce(test->fake, 0, 5, 100, 101, "app");
 	fake__name(test->fake, 5, 0x1000, 0, "_Z4vaddPfS_i");
 	launch(test, 0, 0x55, 0x1000, 0);
-	launch(test, 0, 0x55, 0x2000, 0); /* not known */
+	launch(test, 0, 0x55, 0x2000, 0); /* unknown */
 	launch(test, 0, 0x55, 0x1000, 1);
 	fake__name(test->fake, 5, 0x1000, 1, "other");
 	launch(test, 0, 0x55, 0x1000, 1);
@@ -253,7 +253,7 @@ static void make_context(struct test *test, uint32_t thread, uint64_t context, i
 	test->fake->clock += 10;
 }
 
-/* A call about a context, and one by which the device shows. */
+/* A call about a context, and one that shows the device. */
 static void use_context(struct test *test, const char *symbol, uint64_t context, uint64_t serial)
 {
 	enter(test, 0, symbol, context);
@@ -297,7 +297,7 @@ static void pushed_contexts_cover_those_below(void **state)
 	use_context(test, "cuCtxPopCurrent_v2", 0x7000, 2);
 	use_context(test, "cuCtxPopCurrent_v2", 0x7000, 3);
 	use_context(test, "cuCtxPushCurrent_v2", 0xb, 4);
-	/* The current one ends: it is no more, and nor is its device. */
+	/* The current context is destroyed: it no longer exists, and its device is unknown. */
 	use_context(test, "cuCtxDestroy_v2", 0xb, 6);
 	enter(test, 0, "cuCtxPushCurrent_v2", 0xb);
 	fake__leave(test->fake, 0, 0);
@@ -320,7 +320,7 @@ static void contexts_without_number_are_bounded(void **state)
 		use_context(test, "cuCtxPushCurrent_v2", 0x1000, 1000 + i);
 	for (uint64_t i = 1; i <= 2 * CONTEXTS_PUSHED; i++)
 		use_context(test, "cuCtxPopCurrent_v2", 0x7000, 2000 + i);
-	/* So many more are made that the first is forgotten, the latest is not. */
+	/* So many more are created that the first is forgotten, but the latest is not. */
 	for (uint64_t i = 1; i <= CONTEXTS_KNOWN; i++)
 		make_context(test, 0, 0x1000 + i, 5);
 	for (uint64_t i = 1; i <= CONTEXTS_KNOWN; i++)
@@ -329,7 +329,7 @@ static void contexts_without_number_are_bounded(void **state)
 	use_context(test, "cuCtxSetCurrent", 0x1000 + CONTEXTS_KNOWN, 2);
 	use_context(test, "cuCtxSetCurrent", 0x1001, 3);
 	drain(test, MS);
-	/* The context that was made is one of those pushed. */
+	/* The new context is one of those pushed. */
 	assert_int_equal(find_kind(test, 1000 + CONTEXTS_PUSHED - 1, LINE_CALL)->device, 3);
 	assert_int_equal(find_kind(test, 1000 + CONTEXTS_PUSHED, LINE_CALL)->device, -1);
 	assert_int_equal(find_kind(test, 2001, LINE_CALL)->device, 3);
@@ -361,7 +361,7 @@ static void losses_are_shown_where_they_were(void **state)
 	assert_int_equal(counts_of(test).losses[TRACE_LOST_RETURN], 1);
 	test->fake->lost[TRACE_LOST_THREAD] = (struct trace_lost){.count = 2, .since_ns = FAKE_BEGIN};
 	drain(test, MS);
-	assert_int_equal(test->count, 5); /* later than its time is better than never */
+	assert_int_equal(test->count, 5); /* late, which is better than never */
 	assert_int_equal(counts_of(test).lost, 9);
 }
 
@@ -371,7 +371,7 @@ static void a_drain_is_bounded(void **state)
 
 	test->fake->config.wake_bytes = 1000;
 	fake__announce(test->fake, 0, 5, 100, 101, "app");
-	/* Records as small as they can be: discarded ones do not count. */
+	/* Records of the minimum size: discarded ones do not count. */
 	for (unsigned int i = 0; i < 40000; i++) {
 		const uint32_t nothing[2] = {99, 0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Many threads, any interleaving of the small steps that BPF does: the stream hands out what they did in the order
-// of its times, nothing is missing, nothing is there twice.
+// Many threads, any interleaving of BPF's small steps: the stream emits their calls in the order of
+// their times, nothing is missing, and nothing is there twice.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void end_call(struct play *play, uint32_t thread)
 	play->actors[thread].step = WRITING;
 }
 
-/* The next of the small steps that BPF does for a thread, one as good as any to be interrupted after. */
+/* The next of BPF's small steps for a thread, any of which may be followed by an interruption. */
 static void step(struct play *play, uint32_t thread)
 {
 	struct fake *fake = play->test->fake;
@@ -113,7 +113,7 @@ static void play(struct play *play)
 	}
 }
 
-/* Each call that was told once, and after what encloses it. */
+/* Each reported call appears once, and after the calls that enclose it. */
 static void check_calls(const struct play *play)
 {
 	const struct test *test = play->test;
@@ -138,7 +138,7 @@ static void check_calls(const struct play *play)
 	free(seen);
 }
 
-/* A call within another has the later line, also where both began at once. */
+/* A call inside another has the later line, even if both began at once. */
 static void check_depths(const struct test *test)
 {
 	uint64_t began[ACTORS][TRACE_DEPTH] = {0};

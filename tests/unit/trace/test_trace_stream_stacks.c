@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stacks of the calls that the stream hands out.
+// The stacks of the calls that the stream emits.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 #include "trace_stream_scene.h"
 #include "target/proc.h"
 
-#define UNMAPPED (1ull << 44) /* with what is some GiB above it; of valgrind's, too */
+#define UNMAPPED (1ull << 44) /* with some unmapped GiB above it, under valgrind too */
 
-/* As BPF does: a stack of this process, whose caller is at `caller`, where nothing is. */
+/* As BPF does: a stack of this process, whose caller is at `caller`, where nothing is mapped. */
 static char *reserve_stack(struct test *test, uint64_t id, uint64_t caller)
 {
 	struct stack_record record = {.id = id, .function = 8, .pid = getpid(), .natives = 1};
@@ -59,7 +59,7 @@ static void calls_have_the_stacks_of_their_ids(void **state)
 	assert_int_equal(trace_stream__drain(test->stream), 0);
 	assert_int_equal(test->count, 5);
 	assert_int_equal(test->got[0].caller, 0x111110);
-	assert_int_equal(test->got[0].frames, 3); /* and that it breaks off */
+	assert_int_equal(test->got[0].frames, 3); /* and a mark that it breaks off */
 	assert_int_equal(test->got[1].caller, 0x121210);
 	assert_int_equal(test->got[2].caller, 0x111110);
 	assert_int_equal(test->got[3].frames, 0);
@@ -68,7 +68,7 @@ static void calls_have_the_stacks_of_their_ids(void **state)
 	assert_int_equal(counts_of(test).evicted, 0);
 }
 
-/* Another thread's that is before it in the ring is being written. */
+/* An earlier record in the ring, another thread's, is being written. */
 static void a_call_waits_until_its_stack_is_read(void **state)
 {
 	struct test *test = *state;
@@ -140,7 +140,7 @@ static void lost_stacks_are_no_lost_calls(void **state)
 	assert_int_equal(counts_of(test).lost, 0);
 }
 
-/* What is in progress at the end has its stack, too. */
+/* Calls in progress at the end have their stacks, too. */
 static void unfinished_calls_have_stacks(void **state)
 {
 	struct test *test = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// That the tracer understands the types and structures of the API table.
+// Checks that the tracer understands the types and structures of the API table.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 #include "trace/steps.h"
 
 /*
- * Structures of which the address alone is shown. A type that is not here and
- * is not understood has to be decided on: a number or a handle (trace/type.c),
- * an enumeration (api/enums.tsv), a structure (trace/layout.c), or this list.
+ * Structures of which only the address is shown. Each type that is not here and is not understood
+ * needs a decision: a number or a handle (trace/type.c), an enumeration (api/enums.tsv), a
+ * structure (trace/layout.c), or this list.
  */
 static const char *const address_only[] = {
 	"CUDA_ARRAY_SPARSE_PROPERTIES",
@@ -142,7 +142,7 @@ static void test_readings(void **state)
 	}
 }
 
-/* As in the headers of CUDA 13.0, of what the simulator has no type for. */
+/* As in the headers of CUDA 13.0, for types that the simulator does not have. */
 struct external_buffer {
 	unsigned long long offset, size;
 	unsigned int flags;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * For tests: events as the BPF programs make them, and fields as text.
- * Include after cmocka.h.
- */
+/* For tests: events as the BPF programs make them, and fields as text. Include after cmocka.h. */
 #ifndef TRACE_EVENT_BUILDER_H
 #define TRACE_EVENT_BUILDER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stream that reads from a player of the BPF programs, and what is kept of the lines that it hands out.
+ * A stream that reads from a player of the BPF programs, and what is kept of the lines that it
+ * emits.
  */
 #ifndef TESTS_TRACE_STREAM_SCENE_H
 #define TESTS_TRACE_STREAM_SCENE_H
@@ -16,10 +17,10 @@
 #define LAUNCH "cudaLaunchKernel"
 #define LINES_MAX 200000
 
-/* What is kept of a line. */
+/* The values kept of a line. */
 struct got {
 	enum trace_line_kind kind;
-	uint64_t time;	 /* by which it is ordered */
+	uint64_t time;	 /* the time by which it is ordered */
 	uint64_t serial; /* the first argument word */
 	uint64_t start, duration, lost;
 	uint32_t process;
@@ -29,7 +30,7 @@ struct got {
 	char comm[COMM_SIZE];
 	char kernel[64];
 	char full[64];
-	uint32_t frames; /* of its stack; 0 where that is not known */
+	uint32_t frames; /* of its stack; 0 if unknown */
 	uint64_t caller; /* its second frame's offset */
 };
 
@@ -127,7 +128,7 @@ static inline struct fake_call *enter(struct test *test, uint32_t thread, const 
 	return fake__enter(test->fake, test->functions, thread, symbol, serial);
 }
 
-/* A call that is over after `ns`. */
+/* A call that ends after `ns`. */
 static inline void call(struct test *test, uint32_t thread, uint64_t serial, uint64_t ns)
 {
 	enter(test, thread, SIMPLE, serial);
@@ -135,7 +136,7 @@ static inline void call(struct test *test, uint32_t thread, uint64_t serial, uin
 	fake__leave(test->fake, thread, 0);
 }
 
-/* Time goes on by so much, and all that is to be had is taken. */
+/* Advances the time by `ns`, and takes everything available. */
 static inline void drain(struct test *test, uint64_t ns)
 {
 	int ret;

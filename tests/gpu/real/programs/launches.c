@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Nothing but launches of an empty kernel: the most that watching can cost. Takes the options that steady.py takes,
- * launches SECONDS [--held] [--times FILE], and says READY and its line of JSON as that does. A step is 250 launches
- * and the wait for them, so that the GPU's queue never fills up.
+ * Nothing but launches of an empty kernel: the worst case for the cost of watching. Takes the same
+ * options as steady.py, launches SECONDS [--held] [--times FILE], and prints READY and a line of
+ * JSON as steady.py does. A step is 250 launches and a wait for them, so that the GPU's queue never
+ * fills up.
  *
  * nvcc builds it as CUDA C++ (nvcc -x cu), any C compiler as C for the simulated CUDA.
  */
@@ -54,7 +55,7 @@ static void write_times(const char *path, const int64_t *times, size_t count)
 	}
 }
 
-/* How many times were taken: the begin's and one for each step. */
+/* Returns how many times were taken: one at the start and one per step. */
 static size_t run(int64_t *times, double seconds)
 {
 	size_t count = 0;

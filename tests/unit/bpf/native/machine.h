@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel around a BPF program that runs as a function: who calls and when, what can be read of the caller's memory,
- * and the records that the program has put into its ring.
+ * The kernel around a BPF program that runs as a function: the caller and the time, the caller's
+ * readable memory, and the records that the program has put into its ring.
  */
 #ifndef NATIVE_MACHINE_H
 #define NATIVE_MACHINE_H
@@ -14,10 +14,13 @@ struct task_struct; /* of bpf/core/kernel.bpf.h */
 
 struct machine {
 	__u64 now_ns;		  /* CLOCK_BOOTTIME */
-	struct task_struct *task; /* whose call it is */
+	struct task_struct *task; /* the calling task */
 	__u64 cookie;		  /* of the probe site */
 
-	/* Called once, when the program has asked for the time: what others do while it is held up. NULL: nothing */
+	/*
+	 * Called once, when the program has read the time: plays what others do while it is
+	 * delayed. NULL: nothing
+	 */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
 };
@@ -30,22 +33,28 @@ __u64 machine__time(void);
 /* As bpf_get_current_pid_tgid. */
 __u64 machine__pid_tgid(void);
 
-/* From now on the program may read that memory, the caller's; what is nowhere told cannot be read. */
+/*
+ * The program may read this part of the caller's memory from now on. Unreported memory cannot be
+ * read.
+ */
 void machine__report_memory(const void *from, size_t bytes);
 
 /* As bpf_probe_read_user: 0, or -EFAULT. */
 long machine__read(void *to, size_t bytes, const void *from);
 
-/* The ring. A record that was submitted waits until it is taken. */
+/* The ring. A submitted record waits until it is taken. */
 void *machine__reserve(size_t bytes);
 void machine__submit(void *record);
 void machine__discard(void *record);
 long machine__output(const void *record, size_t bytes);
 
-/* The oldest record that has not been taken, its bytes at the front; the caller's to give to machine__discard. NULL: there is none. */
+/*
+ * The oldest record that has not been taken, its bytes at the start; the caller passes it to
+ * machine__discard. NULL: there is none.
+ */
 void *machine__take_record(void);
 
-/* Nothing is told any more, no record waits. */
+/* Forgets all reported memory and all records. */
 void machine__clear(void);
 
 #endif

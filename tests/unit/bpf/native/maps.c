@@ -10,15 +10,15 @@
 #include <string.h>
 #include <uthash.h>
 
-/* Of a hash: the key's bytes, then the value's. Of a queue: the value's. */
+/* A hash entry has the key's bytes, then the value's; a queue entry only the value's. */
 struct entry {
 	UT_hash_handle hh;
-	struct entry *next; /* in a queue, or among the buried */
+	struct entry *next; /* in a queue, or among the deleted ones */
 	_Alignas(16) unsigned char bytes[];
 };
 
 struct map {
-	struct map **variable; /* where the program's variable has this map */
+	struct map **variable; /* the program's variable that refers to this map */
 	struct map *next;
 	__u32 type, max_entries, used;
 	size_t key_bytes, value_bytes;
@@ -84,7 +84,7 @@ static void *array_value(struct map *map, const void *key)
 
 /* --- hashes --- */
 
-/* Values begin where any type may. */
+/* Values are aligned for any type. */
 static size_t value_offset(const struct map *map)
 {
 	return (map->key_bytes + 15) & ~(size_t)15;
@@ -120,7 +120,7 @@ static struct entry *add_entry(struct map *map, const void *key)
 {
 	struct entry *entry;
 
-	/* One that forgets: the oldest. */
+	/* An LRU map evicts the oldest entry. */
 	if (map->used >= map->max_entries && map->type == BPF_MAP_TYPE_LRU_HASH)
 		remove_entry(map, map->entries);
 	if (map->used >= map->max_entries)
@@ -233,7 +233,7 @@ long map__storage_delete(struct map *map, const void *task)
 	return map__delete(map, &task);
 }
 
-/* --- their end --- */
+/* --- freeing --- */
 
 void maps__bury(void)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In the place of libbpf's header of this name: the kernel's structures are those of bpf/core/kernel.bpf.h themselves, and nothing is relocated. */
+/*
+ * Replaces libbpf's header of this name: the kernel's structures are exactly those of
+ * bpf/core/kernel.bpf.h, and nothing is relocated.
+ */
 #ifndef NATIVE_BPF_CORE_READ_H
 #define NATIVE_BPF_CORE_READ_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* An attribute in bpf/core/kernel.bpf.h that only BPF has. */
+/* An attribute in bpf/core/kernel.bpf.h that exists only for BPF. */
 #define preserve_access_index
 
 #define ARROWS_1(from, a) ((from)->a)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In the place of libbpf's header of this name: what lets BPF programs be compiled for the machine that builds, so that a
- * test calls them as functions. Maps are native/maps.h, the rest of the kernel is native/machine.h. A helper that no test
- * needs fails as the kernel's does where it finds nothing.
+ * Replaces libbpf's header of this name, so that BPF programs compile for the build machine and
+ * tests call them as functions. Maps are in native/maps.h, the rest of the kernel in
+ * native/machine.h. A helper that no test needs fails like the kernel's when it finds nothing.
  */
 #ifndef NATIVE_BPF_HELPERS_H
 #define NATIVE_BPF_HELPERS_H
@@ -24,7 +24,7 @@
 #define barrier_var(variable) __asm__ volatile("" \
 					       : "+r"(variable))
 
-/* As libbpf has them: a map's description is in the types of pointers that point nowhere. */
+/* As in libbpf: the types of pointers to nowhere describe a map. */
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
 
@@ -51,15 +51,15 @@
 #define bpf_ringbuf_submit(record, flags) machine__submit(record)
 #define bpf_ringbuf_discard(record, flags) machine__discard(record)
 #define bpf_ringbuf_output(ring, record, size, flags) machine__output(record, size)
-#define bpf_ringbuf_query(ring, what) 0ull /* whoever reads it is never late */
+#define bpf_ringbuf_query(ring, what) 0ull /* its reader is never late */
 
-/* What no test needs. */
+/* Helpers that no test needs. */
 static inline long helper_fails(long error)
 {
 	return error;
 }
 
-/* --- who calls, when, and what is in his memory --- */
+/* --- the caller, the time, and the caller's memory --- */
 
 #define bpf_ktime_get_boot_ns() machine__time()
 #define bpf_get_current_task_btf() (machine.task)

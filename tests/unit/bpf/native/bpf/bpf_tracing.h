@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In the place of libbpf's header of this name, of which gpuprobe's programs use nothing on x86-64: registers are struct pt_regs. */
+/*
+ * Replaces libbpf's header of this name, of which gpuprobe's programs use nothing on x86-64:
+ * registers are struct pt_regs.
+ */
 #ifndef NATIVE_BPF_TRACING_H
 #define NATIVE_BPF_TRACING_H
 

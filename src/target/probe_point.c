@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which first instructions allow a cheap probe; see probe_point.h.
-#include "target/probe_site.h"
+#include "target/probe_point.h"
 
 /* Legacy prefixes: a nop with one is still a nop, but a 16-bit branch is not emulated. */
 static bool is_prefix(uint8_t byte)

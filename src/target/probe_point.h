@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A place for a probe in a file, and the cost of a probe there. */
-#ifndef TARGET_PROBE_SITE_H
-#define TARGET_PROBE_SITE_H
+#ifndef TARGET_PROBE_POINT_H
+#define TARGET_PROBE_POINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
