@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Function names in text for people. They are spelled as in a CUDA program, so without the version
- * suffix of the current version (cuMemAlloc for cuMemAlloc_v2). An older version keeps its number
- * (cuMemAlloc_v1). Output for scripts has the exported names.
+ * Function names in text for people. They are spelled as in <cuda.h>, so without the version suffix
+ * that it adds (cuMemAlloc for cuMemAlloc_v2). An older version keeps its number (cuMemAlloc_v1).
+ * Output for scripts has the exported names.
  */
 #ifndef OUTPUT_FUNCTION_TEXT_H
 #define OUTPUT_FUNCTION_TEXT_H
