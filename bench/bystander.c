@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a program that has nothing to do with CUDA does, and how long it takes: "call NUMBER" makes system calls,
- * "map NUMBER" maps a file's code and unmaps it, "run NUMBER" starts programs. Prints nanoseconds for each one.
+ * A program without CUDA, to measure what gpuprobe costs it. "call NUMBER" makes system calls, "map
+ * NUMBER" maps a file's code and unmaps it, "run NUMBER" starts programs. Prints nanoseconds for
+ * each one.
  */
 #include <fcntl.h>
 #include <spawn.h>

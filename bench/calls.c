@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a call costs: calls [-y] [-t THREADS] KIND MILLISECONDS. Each of the threads
- * [1] calls one function, or a pair, over and over, and the nanoseconds of one
- * call or pair are printed: the 10th percentile and the median of short stretches,
- * in the thread's processor time. A stretch is shorter than a time slice, so
- * that the low percentile knows nothing of other programs. With -y a short stretch
- * of cuProfilerStop follows each: the yardstick. Two numbers more, 0 without it,
- * are the median of a stretch's time over its yardstick's, which changes little
- * where all takes longer, and the 10th percentile of the yardstick.
+ * Measures the cost of a call: calls [-y] [-t THREADS] KIND MILLISECONDS. Each thread (default: 1)
+ * calls one function, or a pair, over and over. The program prints the nanoseconds of one call or
+ * pair: the 10th percentile and the median over short stretches, in the thread's processor time. A
+ * stretch is shorter than a time slice, so the low percentile is not affected by other programs.
+ * With -y a short stretch of cuProfilerStop follows each: the yardstick. Two more numbers, 0
+ * without -y, are the median ratio of a stretch's time to its yardstick's, which is stable when
+ * everything slows down, and the 10th percentile of the yardstick.
  *
- * KIND deep is an allocation and its free with 30 frames of callers. Frame
- * pointers are kept (bench.mk), so that they lead to the stack's beginning.
- * KIND user is an allocation and its free by the runtime, which calls the driver.
+ * KIND deep is an allocation and its free below 30 frames of callers. Frame pointers are kept
+ * (bench.mk), so that they lead to the bottom of the stack. KIND user is an allocation and its free
+ * through the runtime, which calls the driver.
  *
- * In a program with work of its own: calls -w KIB [-t THREADS] KIND MILLISECONDS. Before each call a thread goes about
- * in a memory of so many KIB, a line of the cache for each it has, and each call is a stretch of its own, by the
- * clock; the numbers are the same.
+ * A program with work of its own: calls -w KIB [-t THREADS] KIND MILLISECONDS. Before each call a
+ * thread walks KIB of memory, one access for each cache line in it. Each call is its own stretch,
+ * measured in wall time. The output is the same.
  *
- * How many calls are borne: calls [-t THREADS] KIND RATE SECONDS. Each thread makes
- * RATE of them a second, in bursts of some 100 us, or with 0 as many as it can;
- * printed are their number, the seconds, and the processor time of all.
+ * A fixed call rate: calls [-t THREADS] KIND RATE SECONDS. Each thread makes RATE calls a second,
+ * in bursts of about 100 us; with 0, as many as it can. The program prints their number, the
+ * seconds, and the processor time of all threads.
  */
 #include "../sim/workloads/gpu.h"
 
@@ -31,16 +30,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CALLS 500 /* in a stretch */
+#define CALLS 500 /* calls in a stretch */
 #define YARDSTICK_CALLS 50
-#define FEWEST 20 /* stretches, however long they take */
+#define FEWEST 20 /* minimum number of stretches */
 #define KERNELS 8
-#define LINE 64	      /* of a cache */
-#define BURST_NS 50e3 /* so far ahead of time it sleeps */
+#define LINE 64	      /* bytes of a cache line */
+#define BURST_NS 50e3 /* a thread sleeps when it is this far ahead of its schedule */
 #define COPY_BYTES 64
 #define DEPTH 30
 
-/* Nanoseconds of a call. */
+/* Nanoseconds of one call. */
 struct stretch {
 	double ns, yardstick_ns;
 };
@@ -52,7 +51,7 @@ struct thread {
 	CUdeviceptr memory;
 	char host[COPY_BYTES];
 	volatile char *work; /* bench.work_bytes */
-	uint32_t at;	     /* in it */
+	uint32_t at;	     /* position in `work` */
 	struct stretch *stretches;
 	size_t count, room;
 	unsigned long calls;
@@ -67,9 +66,10 @@ struct bench {
 	double rate, seconds; /* to pace */
 	size_t threads;
 	bool yardstick;
-	size_t work_bytes; /* that a thread goes about in between its calls, a power of two */
+	size_t work_bytes; /* memory that a thread walks between its calls, a power of two */
 	pthread_barrier_t begin;
-	atomic_size_t done; /* threads that have measured; the others' load lasts until all have */
+	/* threads that have finished measuring; all keep up the load until every thread has */
+	atomic_size_t done;
 };
 
 static void launch(struct thread *thread, int i)
@@ -89,7 +89,7 @@ static void allocate(struct thread *thread, int i)
 	NEED(cuMemFree_v2(memory));
 }
 
-/* So many frames above the call, as a program of some size has. */
+/* Adds `depth` frames above the call, as a real program has. */
 __attribute__((noinline)) static void descend(struct thread *thread, int i, int depth)
 {
 	if (depth)
@@ -164,7 +164,7 @@ static double clock_ns(clockid_t clock)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Of this process, from its start. */
+/* CPU time of this process since its start. */
 static double cpu_seconds(void)
 {
 	struct rusage usage;
@@ -201,7 +201,7 @@ static double call_ns(struct thread *thread, void (*call)(struct thread *thread,
 	return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / count;
 }
 
-/* Where each place in memory is, nothing tells before. */
+/* Each access depends on the previous one, so that the CPU cannot prefetch. */
 static void do_work(struct thread *thread)
 {
 	for (size_t i = 0; i < thread->bench->work_bytes / LINE; i++) {
@@ -251,7 +251,7 @@ static void sleep_ns(double ns)
 	nanosleep(&time, NULL);
 }
 
-/* Behind time it calls without a pause until it has caught up; ahead of it, it leaves the core to others. */
+/* Calls without a pause while behind schedule; sleeps while ahead, to leave the core to others. */
 static void pace(struct thread *thread)
 {
 	const struct bench *bench = thread->bench;
@@ -300,7 +300,7 @@ static double yardsticks(const struct stretch *stretch)
 	return stretch->yardstick_ns > 0 ? stretch->ns / stretch->yardstick_ns : 0;
 }
 
-/* What so many hundredths of all stretches are at most. */
+/* The value that `hundredths` of all stretches do not exceed. */
 static double percentile(const struct bench *bench, const struct thread *threads,
 			 double (*value)(const struct stretch *stretch), size_t hundredths)
 {

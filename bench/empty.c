@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The floor that gpuprobe's costs are compared with: a session probe that does
- * nothing on functions of a CUDA library. empty LIBRARY entry|both FUNCTION...
- * probes the entries alone or the returns as well, prints `ready`, and ends when
- * its standard input does. empty LIBRARY events FUNCTION... probes entries the
- * usual way, by a perf event a function, for the time that this takes.
+ * The floor for gpuprobe's costs: an empty session probe on functions of a CUDA library. empty
+ * LIBRARY entry|both FUNCTION... probes only the entries or the returns as well, prints `ready`,
+ * and ends when its standard input ends. empty LIBRARY events FUNCTION... attaches probes to
+ * entries the conventional way, one perf event for each function, to measure how long that takes.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -20,7 +19,7 @@
 #include "probe/multi_link.h"
 #include "target/cuda_library.h"
 
-/* A session's program that returns 1 at entry is not run at the return. */
+/* If a session program returns 1 at entry, it does not run at the return. */
 static int load_program(int type, bool on_return)
 {
 	const struct bpf_insn insns[] = {
@@ -65,7 +64,7 @@ static int read_event_type(uint32_t *type)
 	return ret;
 }
 
-/* What ends with this program. */
+/* Attaches a perf event, which ends with this program. */
 static int attach_event(int program, uint32_t type, const char *library, uint64_t offset)
 {
 	struct perf_event_attr attr = {

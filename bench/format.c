@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What formatting a line of a trace takes, by form: launches and copies in
- * turn, written to a file (by default /dev/null).
+ * Measures the cost of formatting a trace line, by form. Launches and copies alternate; the lines
+ * go to a file (default: /dev/null).
  *
  * usage: format [LINES [FILE]]
  */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a thread does that gpuprobe diagnose follows, or does not: prints nanoseconds of one turn, the 10th percentile
- * of stretches of some 50 ms, which knows least of other programs; of `compute` they are of the thread's CPU time.
+ * Measures what following threads costs them in gpuprobe diagnose. Prints the nanoseconds of one
+ * turn: the 10th percentile of stretches of about 50 ms, which other programs affect least; for
+ * `compute` in the thread's CPU time.
  *
- *   host compute N   N stretches of the same work, some 100 us, with a launch each time: the thread is followed
- *   host switch N    of two threads of one CPU that pass a byte to each other, two switches, a launch in each
- *                    thousandth: both are followed, as submitter and as who wakes it
- *   host bystander N the same without CUDA: none is followed
+ *   host compute N   N stretches of the same work, about 100 us, with a launch each time: the
+ *                    thread is followed
+ *   host switch N    two threads on one CPU pass a byte to each other, two switches a turn, with a
+ *                    launch in every thousandth: both are followed, as submitter and as its waker
+ *   host bystander N the same without CUDA: no thread is followed
  */
 #include <pthread.h>
 #include <sched.h>
@@ -21,9 +23,13 @@
 
 #define WORK 20000
 #define LAUNCH_EVERY 1000
-#define COMPUTED 500 /* turns of a stretch: five samples of it, on average */
+#define COMPUTED 500 /* turns of a stretch: five samples of it on average */
 #define PASSED 8000
-#define SETTLE_SECONDS 5 /* gpuprobe leaves a start alone for two, then has to find the threads and those they wait for */
+/*
+ * gpuprobe ignores the first two seconds of a process, then it must find the threads and those they
+ * wait for
+ */
+#define SETTLE_SECONDS 5
 
 static CUfunction kernel;
 static int there[2], back[2];
@@ -114,7 +120,7 @@ static int compare(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Nanoseconds of a turn in each stretch; returns their 10th percentile. */
+/* Measures the nanoseconds of a turn in each stretch; returns their 10th percentile. */
 static double measure(bool computes, bool cuda, unsigned long stretches)
 {
 	clockid_t clock = computes ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How CUDA calls are usually traced, as the benchmark's reference: a program at
- * the entry and one at the return, the start kept in a hash map by thread, and an
- * event into a ring of 256 KiB at each of them. What does not fit is counted
- * here, which most do without.
+ * The conventional way to trace CUDA calls, as the benchmark's reference: a program at the entry
+ * and one at the return, the start time in a hash map by thread, and an event into a ring of 256
+ * KiB at each of them. Unlike most such tools it counts the events that do not fit.
  */
 #include "core/kernel.bpf.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How CUDA calls are usually traced, as the benchmark's reference; the other half
- * is bench/usual.bpf.c. usual LIBRARY print|count FUNCTION... has a perf event for
- * each entry and each return, and prints every event as it comes, with the time of
- * day, or only counts them, which keeps up with more. Lines go to stdout; `ready`
- * and, at SIGINT, how many events were read and lost go to stderr.
+ * The conventional way to trace CUDA calls, as the benchmark's reference; the other half is
+ * bench/usual.bpf.c. usual LIBRARY print|count FUNCTION... opens a perf event for each entry and
+ * each return. It prints every event as it comes, with the time of day, or only counts them, which
+ * keeps up with higher rates. Lines go to stdout. `ready` and, at SIGINT, the numbers of events
+ * read and lost go to stderr.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe: chooses what to do by the first word of the command line.
+// gpuprobe: selects the command by the first word of the command line.
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -13,14 +13,14 @@
 #include "cli/commands/subcommand.h"
 #include "cli/session/signals.h"
 
-/* What fails in libevent is told by who called it, but for what it ends the program for. */
+/* The callers of libevent report its failures, so only its fatal errors are printed. */
 static void say_why_it_ends(int severity, const char *text)
 {
 	if (severity == EVENT_LOG_ERR)
 		fprintf(stderr, "gpuprobe: %s\n", text);
 }
 
-/* Without a word, or with an option first, it is the monitor. */
+/* Without a word, or with an option first, the monitor runs. */
 static int run(int argc, char **argv, int *status, struct error *err)
 {
 	const struct subcommand *chosen;
@@ -34,7 +34,10 @@ static int run(int argc, char **argv, int *status, struct error *err)
 	return -EINVAL;
 }
 
-/* So that no file that is opened later takes the place of a standard one, and what is meant for that. */
+/*
+ * Opens missing standard descriptors, so that no later file takes the place of one and receives its
+ * output.
+ */
 static int check_standard_files(struct error *err)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -42,14 +45,14 @@ static int check_standard_files(struct error *err)
 			continue;
 		if (fd == STDOUT_FILENO)
 			return error__set(err, -EBADF, "standard output is closed");
-		/* The lowest one that is free. */
+		/* open(2) returns the lowest free descriptor. */
 		if (open("/dev/null", O_RDWR) < 0)
 			return error__set(err, -errno, "/dev/null: %s", strerror(errno));
 	}
 	return 0;
 }
 
-/* What help and lists have left in the buffer. A reader who has gone wants no more. */
+/* Writes the rest of help and lists from the buffer. If the reader has gone, that is no error. */
 static int finish_output(int *status, struct error *err)
 {
 	if (*status || (!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
 
 	heap__settle();
 	event_set_log_callback(say_why_it_ends);
-	signals__survive_write(SIGXFSZ); /* of a file that must not grow (ulimit -f) */
+	signals__survive_write(SIGXFSZ); /* from a file that must not grow (ulimit -f) */
 	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);

@@ -25,7 +25,7 @@ uint64_t site_lookup__followed_ns(const struct finding_input *input, const struc
 }
 
 uint64_t site_lookup__thread_ns(const struct finding_input *input, const struct process *process,
-			  const struct thread_profile *thread)
+				const struct thread_profile *thread)
 {
 	uint64_t from = thread->first_ns > input->began_ns ? thread->first_ns : input->began_ns;
 
@@ -40,7 +40,7 @@ const char *site_lookup__function(size_t row)
 }
 
 const struct call_site *site_lookup__most(const struct process *process, enum site_kind kind, site_lookup_fn counts,
-				    const void *arg)
+					  const void *arg)
 {
 	/* The model lists the sites of a kind with the most first. */
 	for (size_t i = 0; i < process->site_count; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bpftrace script, see bpftrace_script.h; what it shows of a function is made in trace/bpftrace_details.c.
+// The bpftrace script, see bpftrace_script.h. trace/bpftrace_details.c makes the details of a
+// function.
 #include "output/bpftrace_script.h"
 
 #include <errno.h>
@@ -11,13 +12,13 @@
 #include "trace/bpftrace_details.h"
 #include "trace/type.h"
 
-/* What bpftrace attaches at most unless BPFTRACE_MAX_PROBES says more. */
+/* Probes that bpftrace attaches at most, unless BPFTRACE_MAX_PROBES is larger. */
 #define PROBES_BY_DEFAULT 512
 
-/* BEGIN, END and the end of a thread. */
+/* BEGIN, END and the probe of a thread's end. */
 #define PROBES_OF_ITS_OWN 3
 
-/* More than the highest code of an error. */
+/* Larger than any error code. */
 #define ERROR_CODES 1000
 
 /* Sites that share a function's text. */
@@ -32,7 +33,7 @@ struct script {
 	struct entry *entries;
 	size_t count;
 	size_t sites;
-	unsigned int stack_words; /* the most that one of them needs */
+	unsigned int stack_words; /* largest number that one of them needs */
 	bool has_layer[LAYER_COUNT], has_kernel;
 };
 
@@ -42,7 +43,7 @@ static int compare_sites(const void *a, const void *b)
 	int order;
 	enum layer layers[] = {trace_function__layer(x->function), trace_function__layer(y->function)};
 
-	/* The runtime first: its calls are what most programs make. */
+	/* The runtime first: most programs mostly call it. */
 	if (layers[0] != layers[1])
 		return layers[0] < layers[1] ? -1 : 1;
 	order = strcmp(trace_function__symbol(x->function), trace_function__symbol(y->function));
@@ -56,7 +57,7 @@ static size_t sort_sites(struct bpftrace_site *sites, size_t count)
 	size_t kept = 0;
 
 	qsort(sites, count, sizeof(*sites), compare_sites);
-	/* One name at two places of a file is one for bpftrace. */
+	/* bpftrace takes one name at two places in a file for one function. */
 	for (size_t i = 0; i < count; i++)
 		if (!kept || compare_sites(&sites[kept - 1], &sites[i]))
 			sites[kept++] = sites[i];
@@ -93,7 +94,7 @@ static int make_entries(struct script *script, const struct bpftrace_site *sites
 	return 0;
 }
 
-/* bpftrace takes a path in quotes, and knows no way to write a quote or a backslash in it. */
+/* bpftrace takes a quoted path, but has no escape for a quote or a backslash in it. */
 static int check_path(const char *path, struct error *err)
 {
 	for (const unsigned char *at = (const unsigned char *)path; *at; at++)
@@ -167,7 +168,7 @@ static void print_sites(const struct script *script, const struct entry *entry, 
 			trace_function__symbol(entry->sites[i].function));
 }
 
-/* The functions whose entries do the same. */
+/* Whether the functions have identical entry code. */
 static bool is_alike(const struct entry *a, const struct entry *b)
 {
 	return !a->details.stack_words == !b->details.stack_words && a->details.kernel == b->details.kernel &&
@@ -184,7 +185,7 @@ static void print_kept(const struct script *script, const struct entry *entry)
 	      out);
 	if (entry->details.stack_words) {
 		fputs("\t\t@stack[tid] = (", out);
-		/* bpftrace takes no tuple of one. */
+		/* bpftrace has no tuples of one element. */
 		for (unsigned int i = 0; i < script->stack_words || i < 2; i++)
 			fprintf(out, "%ssarg%u", i ? ", " : "", i);
 		fputs(");\n", out);
@@ -219,7 +220,7 @@ static void print_entries(const struct script *script)
 	}
 }
 
-/* The result's columns, 36 characters wide: a code and its name, a value, nothing. */
+/* The result's columns, 36 characters wide: a code and its name, a value, or nothing. */
 static void result_columns(const struct trace_function *function, const char **format, const char **arguments)
 {
 	bool runtime = trace_function__layer(function) == LAYER_RUNTIME;
@@ -268,7 +269,7 @@ static void print_return(const struct script *script, const struct entry *entry)
 	fputs("}\n\n", out);
 }
 
-/* Maps that have something in them are printed by bpftrace at its end. */
+/* Clears the maps: bpftrace prints non-empty maps when it ends. */
 static void print_end(const struct script *script)
 {
 	static const char *const maps[] = {"@call", "@stack", "@kernel", "@copy_kind", "@runtime_error", "@driver_error"};

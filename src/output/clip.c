@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Texts in a limited number of columns, see clip.h.
+// Text in a limited number of columns, see clip.h.
 #include "output/clip.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 #define CUT "..."
 
-/* A character, or a byte that is none, which is written as a whole or not at all. */
+/* A character, or a byte that is not part of one. It is written as a whole or not at all. */
 struct piece {
 	size_t bytes;
 	int columns;
@@ -46,7 +46,7 @@ int clip__columns(const char *text)
 	return columns;
 }
 
-/* The bytes that are written of the text, and their columns, which the mark of a cut is not among. */
+/* How much of the text is written: its bytes and its columns, excluding the mark of a cut. */
 static struct piece kept(const char *text, int columns, bool cut)
 {
 	int room = cut ? columns - (int)strlen(CUT) : columns;

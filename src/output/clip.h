@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Texts of watched processes in a limited number of columns, escaped as escape__text does it. */
+/* Prints text of watched processes in a limited number of columns, escaped as by escape__text. */
 #ifndef OUTPUT_CLIP_H
 #define OUTPUT_CLIP_H
 
 #include <stdio.h>
 
-/* The columns that the whole text takes, once it is escaped. NULL takes none. */
+/* Columns of the whole text once escaped; 0 for NULL. */
 int clip__columns(const char *text);
 
-/* The same, where the text is cut to `columns`. */
+/* Columns of the text once cut to `columns`. */
 int clip__columns_of(const char *text, int columns);
 
-/* Writes the text. One of more than `columns`, which are at least 3, is cut, and "..." stands for the rest. */
+/*
+ * Writes the text. If it is longer than `columns`, which is at least 3, it is cut and ends with
+ * "...".
+ */
 void clip__print(FILE *out, const char *text, int columns);
 
 #endif

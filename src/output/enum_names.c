@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerators as words, see enum_names.h.
+// Names of enumerators, see enum_names.h.
 #include "output/enum_names.h"
 
 #include "finding/host_reasons.h"
@@ -44,7 +44,7 @@ const char *enum_names__copy_kind(enum copy_kind kind)
 		return "D2H";
 	case COPY_D2D:
 		return "D2D";
-	case COPY_DEFAULT: /* the direction follows from addresses that are not known */
+	case COPY_DEFAULT: /* the direction depends on addresses, which are unknown */
 		return "unknown";
 	case COPY_P2P:
 		return "P2P";

@@ -14,7 +14,7 @@ const char *frame_text__base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* How a text of the program's is written. */
+/* Writes a text of the program. */
 typedef void (*put_fn)(FILE *out, const char *text);
 
 static void put_as_is(FILE *out, const char *text)
@@ -43,7 +43,7 @@ static void print_python(FILE *out, const struct stack_frame *frame, put_fn put)
 	fputc(')', out);
 }
 
-/* Of no function: where it is in its object, or the address. */
+/* Without a function: the offset in its object, or the address. */
 static void print_unknown(FILE *out, const struct stack_frame *frame, put_fn put)
 {
 	if (frame->object) {
@@ -53,7 +53,7 @@ static void print_unknown(FILE *out, const struct stack_frame *frame, put_fn put
 	fprintf(out, "0x%" PRIx64, frame->offset);
 }
 
-/* "[vdso]" and "[jit]" have brackets already. */
+/* "[vdso]" and "[jit]" already have brackets. */
 static void print_object(FILE *out, const char *object, put_fn put)
 {
 	fputs(*object == '[' ? " " : " [", out);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames of stacks as text:
+ * Stack frames as text:
  *
  *   grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88
- *   malloc+0x1b [libc.so.6]              where no line is known
- *   server+0x1234                        where no function is
- *   0x7f0012345678                       in no file
- *   forward (model.py:123)               Python's
+ *   malloc+0x1b [libc.so.6]              without a known line
+ *   server+0x1234                        without a known function
+ *   0x7f0012345678                       outside any file
+ *   forward (model.py:123)               a Python frame
  *
- * Everything is escaped, where nothing else is said.
+ * All output is escaped unless a function says otherwise.
  */
 #ifndef OUTPUT_FRAME_TEXT_H
 #define OUTPUT_FRAME_TEXT_H
@@ -20,16 +20,19 @@
 /* Without a newline. */
 void frame_text__print(FILE *out, const struct stack_frame *frame);
 
-/* The same, not escaped: for who escapes the whole. */
+/* The same without escaping: for callers that escape the whole text. */
 void frame_text__print_as_is(FILE *out, const struct stack_frame *frame);
 
-/* One frame a line, innermost first, each after `indent` blanks. NULL: "[stack not known]". */
+/*
+ * Prints one frame a line, innermost first, each after `indent` blanks. NULL prints "[stack not
+ * known]".
+ */
 void frame_text__print_stack(FILE *out, const struct stack *stack, int indent);
 
-/* What a flame graph calls it: without the offset; of Python with file and line. */
+/* The frame's label in a flame graph: without the offset; a Python frame with file and line. */
 void frame_text__print_label(FILE *out, const struct stack_frame *frame);
 
-/* The end of a path; all of a text that is none. */
+/* The last component of a path, or the whole text if it is not a path. */
 const char *frame_text__base_name(const char *path);
 
 #endif

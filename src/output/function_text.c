@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of functions for people, see function_text.h.
+// Function names for people, see function_text.h.
 #include "output/function_text.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of functions in text for people: as <cuda.h> has them, so without the version that it means (cuMemAlloc for
- * cuMemAlloc_v2); an older version has its number (cuMemAlloc_v1). All that scripts read has the exported names.
+ * Function names in text for people. They are spelled as in <cuda.h>, so without the version suffix
+ * that it adds (cuMemAlloc for cuMemAlloc_v2). An older version keeps its number (cuMemAlloc_v1).
+ * Output for scripts has the exported names.
  */
 #ifndef OUTPUT_FUNCTION_TEXT_H
 #define OUTPUT_FUNCTION_TEXT_H
@@ -9,10 +10,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Of the row of api_functions; a form for the thread's own stream is marked as such (cuMemcpyHtoD_ptds). */
+/*
+ * Prints the name for a row of api_functions. A variant for the per-thread default stream is marked
+ * as such (cuMemcpyHtoD_ptds).
+ */
 void function_text__print(FILE *out, size_t row);
 
-/* A sentence with exported names in it, escaped. Without memory it has these. */
+/*
+ * Prints a sentence that contains exported names, escaped. If memory runs out, the exported names
+ * stay.
+ */
 void function_text__print_sentence(FILE *out, const char *text);
 
 #endif

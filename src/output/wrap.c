@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sentences in lines, see wrap.h.
+// Wraps sentences, see wrap.h.
 #include "output/wrap.h"
 
 #include <string.h>
 
-/* Columns of UTF-8: the bytes that begin a character. */
+/* Columns of UTF-8: counts the bytes that begin a character. */
 static int columns(const char *text, size_t length)
 {
 	int count = 0;
@@ -14,7 +14,7 @@ static int columns(const char *text, size_t length)
 	return count;
 }
 
-/* The next word, and those that belong to it: a number stands on a line with its unit. */
+/* Length of the next word and the words that must stay on its line: a number keeps its unit. */
 static size_t next_piece(const char *text)
 {
 	size_t length = strcspn(text, " ");

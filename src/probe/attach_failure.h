@@ -38,7 +38,7 @@ int attach_failure__of_process(pid_t pid, int code, struct attach_failure *attac
 
 /*
  * For a process with more mappings than are read (-EFBIG of proc_maps__each). Keeps an existing
- * hindrance.
+ * failure.
  */
 void attach_failure__of_cut(pid_t pid, struct attach_failure *attach_failure);
 

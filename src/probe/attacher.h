@@ -90,7 +90,7 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
  * calls may be missing. Right after exec (SCAN_PROGRAM) libraries are not counted, because each is
  * reported when it is mapped. Returns a negative errno if the process cannot be read (-ESRCH:
  * gone). Files that cannot be attached are logged. Files that cannot be opened, and processes that
- * cannot be read or not completely, are reported in `hindrance` instead.
+ * cannot be read or not completely, are reported in `attach_failure` instead.
  */
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
 			  struct attach_failure *attach_failure);

@@ -110,7 +110,7 @@ int trace_stream__stop_waiting(struct trace_stream *stream);
 /* At the end: adds the calls in progress as unfinished. Returns 0 or -ENOMEM. */
 int trace_stream__add_unfinished(struct trace_stream *stream);
 
-/* handout.c */
+/* emit.c */
 
 /* Prints at most `lines` lines that are due. Returns 1 if there are more, 0, or -ECANCELED. */
 int trace_stream__hand_out(struct trace_stream *stream, size_t lines);

@@ -47,7 +47,8 @@ struct reorder {
 	size_t free_count;
 	size_t bytes;
 	uint64_t sequence;
-	struct pending_event *heaped[TRACE_THREADS]; /* calls in the heap whose time is their beginning */
+	/* calls in the heap whose time is their beginning */
+	struct pending_event *heaped[TRACE_THREADS];
 };
 
 struct reorder *reorder__new(void)

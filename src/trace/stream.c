@@ -3,8 +3,8 @@
  * Turns the tracer's ring into lines, see stream.h: the steps of a drain.
  *
  *   progress.c   up to when all events have arrived; calls not waited for
- *   intake.c     records into pending events (order.c), losses
- *   handout.c    events into lines
+ *   ingest.c     records into pending events (reorder.c), losses
+ *   emit.c       events into lines
  */
 #include "trace/stream.h"
 

@@ -3,11 +3,11 @@
  * What a C type of the API table means for printing an argument: how to read its value, and what to
  * read through it if it is a pointer.
  *
- * A pointer to const is read through at entry: a string, a structure of layout.h or copy_descriptor.h, a UUID.
- * A pointer to non-const is read through at return: a number, an enumeration, a handle, a pointer,
- * a string, a structure of layout.h. For everything else (void *, arrays recognised by their const,
- * unknown structures) the address is printed. functions.tsv lists the arguments for which this rule
- * is wrong (address=, given=).
+ * A pointer to const is read through at entry: a string, a structure of layout.h or
+ * copy_descriptor.h, a UUID. A pointer to non-const is read through at return: a number, an
+ * enumeration, a handle, a pointer, a string, a structure of layout.h. For everything else (void *,
+ * arrays recognised by their const, unknown structures) the address is printed. functions.tsv lists
+ * the arguments for which this rule is wrong (address=, given=).
  */
 #ifndef TRACE_TYPE_H
 #define TRACE_TYPE_H

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The verdict of a run. A failure that may be by chance is tried once more, when nothing else runs. A
-test that passes then does not fail the run, but it is a fault that waits to be mended: it is listed
-with both outputs, and more than a few of them fail the run. Reports of sanitizers, signals, wrong
-values and harm to a program are never tried again.
+The verdict of a run. A failure that may be by chance is retried once, while nothing else runs. A
+test that passes then does not fail the run, but it is a defect to fix: it is listed with both
+outputs, and more than a few of them fail the run. Sanitizer reports, signals, wrong values and harm
+to a program are never retried.
 """
 from runner.outcome import FAILED, PASSED, SKIPPED, load_of_machine
 
 FORGIVEN = 3
-# More failures than this are no chance, and to run each again would take too long.
+# More failures than this are not chance, and retrying each would take too long.
 TRIED = 12
 
 
-# How much of a failure the closing lines show, which may be all that is kept of a run.
+# How much of a failure the closing lines show. It may be all that is kept of a run.
 LINES, CHARACTERS = 6, 240
 
 
 def _why(output):
-    """The lines of a test's output that say what went wrong: pytest's, or the last ones."""
+    """
+    The lines of a test's output that say what went wrong: pytest's marked lines, or else the last
+    ones.
+    """
     lines = [line for line in output.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith("E  ")] or lines[-LINES:]
     return [f"    {line[:CHARACTERS]}" for line in said[:LINES]]
 
 
 class Retried:
-    """A test that failed, and what became of it when it was run again;
-    `second` is None where it did not run."""
+    """A failed test and the outcome of its retry; `second` is None if it was not retried."""
 
     def __init__(self, first, second, load):
         self.first = first
@@ -45,7 +47,7 @@ class Retried:
 
 
 class Verdict:
-    """The tests of a run and the second tries."""
+    """The tests of a run and their retries."""
 
     def __init__(self, tests, retried):
         self.tests = tests
@@ -59,8 +61,9 @@ class Verdict:
         return sum(test.state == state for test in self.tests)
 
     def write(self, path):
-        """The list of tests that passed at the second try only;
-        that of an earlier run is removed."""
+        """
+        Writes the list of tests that passed only when retried, or removes that of an earlier run.
+        """
         path.unlink(missing_ok=True)
         if self.forgiven:
             path.write_text("\n".join(one.text() for one in self.forgiven), encoding="utf-8")
@@ -69,7 +72,7 @@ class Verdict:
                   f"{path.read_text(encoding='utf-8')}", flush=True)
 
     def close(self):
-        """Prints the failures by name and the closing line; the exit status of the run."""
+        """Prints the failures by name and the closing line. Returns the exit status of the run."""
         forgiven = len(self.forgiven)
         passed, failed = self._count(PASSED) + forgiven, self._count(FAILED) - forgiven
         excused = {id(one.first) for one in self.forgiven}
@@ -88,15 +91,15 @@ class Verdict:
 
 
 def may_be_chance(tests):
-    """The failures that are worth a second try: none where so many failed that chance does
-    not explain it."""
+    """The failures to retry: none if so many failed that chance does not explain it."""
     found = [test for test in tests if test.failed and not test.certain]
     return found if len(found) <= TRIED else []
 
 
 def judge(parts, steps, flaky):
-    """Runs each failure that may be by chance once more, by the step of its name;
-    writes the list `flaky`."""
+    """
+    Retries each failure that may be by chance, using the step of its name; writes the list `flaky`.
+    """
     tests = [test for part in parts for test in part.tests]
     retried = []
     for test in may_be_chance(tests):

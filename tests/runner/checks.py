@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks that count as one test each: commands that exit with 0."""
+"""Checks, each counted as one test: commands that must exit with 0."""
 import time
 
 from runner.outcome import PASSED, Outcome, failure
@@ -9,7 +9,7 @@ SECONDS = 300
 
 
 class Checks:
-    """Commands by their names."""
+    """Commands by name."""
 
     def __init__(self, name, commands):
         self.name = name
@@ -29,5 +29,5 @@ class Checks:
         return [self._run(name) for name in self.commands]
 
     def again(self, test):
-        """The check once more."""
+        """Runs the check again."""
         return self._run(test.key)

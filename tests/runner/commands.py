@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Steps that are commands. They print a line for each test, `ok NAME (SECONDS s)` or `not ok NAME:
-why` with lines about it behind that, and close with `N passed, N failed`. A line `# certain: WHY`
-behind a failure says that it is not by chance.
+Steps that run a command. It prints a line for each test, `ok NAME (SECONDS s)` or `not ok NAME:
+why` followed by details, and ends with `N passed, N failed`. A line `# certain: WHY` after a
+failure says that it is not by chance.
 """
 import re
 
@@ -15,7 +15,7 @@ CERTAIN = re.compile(r"^# certain: (.*)$", re.M)
 
 
 def parse(step, output):
-    """The tests that the output names, the failed ones with the lines behind them."""
+    """The tests named in the output, failed ones with the lines that follow them."""
     tests = []
     for line in output.splitlines():
         found = LINE.match(line)
@@ -35,8 +35,8 @@ def parse(step, output):
 
 class Command:
     """
-    A command of at most so many seconds. `once_more` is the command for a single test, with {test}
-    for its name; None where a test makes no sense by itself: all of it is run again then.
+    A command with a time limit. `once_more` is the command for a single test, with {test} for its
+    name. It is None if a test cannot run by itself; then the whole command is run again.
     """
 
     def __init__(self, name, command, seconds, once_more=None):
@@ -62,8 +62,10 @@ class Command:
         return self._run(self.command)
 
     def again(self, test):
-        """The test once more; where the step broke off,
-        or has no such test by itself, all of it."""
+        """
+        Runs the test again, or the whole command if the step broke off or the test cannot run by
+        itself.
+        """
         tests = []
         if self.once_more and test.key:
             tests = self._run([str(word).replace("{test}", test.key) for word in self.once_more])

@@ -14,8 +14,7 @@ FOLDER = "tests/integration"  # pytest's root: names of tests are relative to it
 
 
 class Integration:
-    """Those of the tests that have these marks, with this gpuprobe;
-    `before` are words in front of pytest."""
+    """The tests with these marks, with this gpuprobe; `before` has words put before pytest."""
 
     def __init__(self, name, build, program, marks, options=(), tests=None, before=(),
                  folder=FOLDER):
@@ -29,7 +28,7 @@ class Integration:
         self.before = before
 
     def _pytest(self, results, options, tests, before):
-        """Runs pytest, whose output goes to ours; its status, None where it took too long."""
+        """Runs pytest and passes its output on. Returns its status, None after a timeout."""
         env = {**os.environ, "GPUPROBE_BUILD": str(self.build),
                "GPUPROBE_PROGRAM": str(self.program), "GPUPROBE_TEST_RESULTS": str(results),
                "PYTHONDONTWRITEBYTECODE": "1"}
@@ -60,6 +59,6 @@ class Integration:
         return self._run(self.options, self.tests)
 
     def again(self, test):
-        """The test once more, by itself in the process of pytest, nothing beside it."""
+        """Runs the test again in a single pytest process, with nothing beside it."""
         return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name),
                     None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What became of a test, and how runs of tests are printed and added up."""
+"""The outcome of a test, and the printing and adding up of runs."""
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,8 +8,10 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
 def load_of_machine():
-    """How busy the machine is now, in words: load averages, tasks that run,
-    and the share of time spent waiting for a CPU."""
+    """
+    The machine's load in words: load averages, running tasks, and the share of time spent waiting
+    for a CPU.
+    """
     one, five, _, tasks, _ = Path("/proc/loadavg").read_text(encoding="ascii").split()
     text = (f"load {one} {five}, running {tasks.split('/')[0]} of {tasks.split('/')[1]} tasks on "
             f"{os.cpu_count()} CPUs")
@@ -23,8 +25,8 @@ def load_of_machine():
 @dataclass
 class Outcome:
     """
-    A test that ended. `key` is what its step needs to run it again.
-    `certain` says why a failure is never tried again, and is empty where a second try may tell.
+    A finished test. `key` identifies it for a retry by its step. `certain` says why a failure is
+    never retried, and is empty if a retry may help.
     """
 
     step: str
@@ -43,7 +45,7 @@ class Outcome:
 
 @dataclass
 class Part:
-    """A step that ended: its tests, and where its time went."""
+    """A finished step: its tests and the time that it took."""
 
     name: str
     tests: list = field(default_factory=list)
@@ -64,8 +66,9 @@ def failure(step, name, output, certain="", seconds=0.0, key=None):
 
 
 def pick(tests, wanted):
-    """What became of a test in a second run: its own outcome, or that of all tests where it was
-    no single one."""
+    """
+    The outcome of a test in a second run: its own, or that of all tests if it could not run alone.
+    """
     for test in tests:
         if test.name == wanted.name:
             return test

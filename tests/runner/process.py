@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a command to its end, for at most so many seconds."""
+"""Runs a command to its end, with a timeout."""
 import os
 import signal
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Words before a command that is to run before all other programs of the machine.
+# Words put before a command that must run ahead of all other programs of the machine.
 FIRST = [str(Path(__file__).with_name("first.sh"))]
 
 
@@ -20,9 +20,9 @@ def _kill_group(process):
 
 def capture(command, seconds, env=None):
     """
-    Runs it with these variables set besides. Returns (status, output); the status is None where it
-    took too long. Then, or when it has ended, all that it started in its process group and left
-    there is killed: it is not waited for.
+    Runs it with additional environment variables. Returns (status, output); the status is None
+    after a timeout. At its end or after the timeout, everything left in its process group is killed
+    without waiting.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(

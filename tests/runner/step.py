@@ -7,7 +7,10 @@ from runner.outcome import Part, failure
 
 
 def run_step(step):
-    """Its tests with the time that it took; a step that breaks off is one that failed."""
+    """
+    Runs the step. Returns its tests with the time taken; a step that breaks off counts as one
+    failed test.
+    """
     begin = time.monotonic()
     try:
         tests = step.run()

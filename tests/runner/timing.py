@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of a run went: printed in short, and a line for each test in a file."""
+"""Where the time of a run went: a short summary, and a file with a line for each test."""
 
 SLOWEST = 10
 
 
 def show(parts, building, testing, path):
-    """Prints the time of the build, of all tests and of each part, in seconds,
-    and the slowest tests; `path` has them all."""
+    """
+    Prints the time of the build, of all tests and of each part, in seconds, and the slowest tests.
+    Writes all of them to `path`.
+    """
     print(f"\n{building / 60:.1f} minutes to build, {testing / 60:.1f} minutes for the tests. "
           "Their parts, some of which "
           "ran beside others:")

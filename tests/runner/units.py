@@ -9,16 +9,16 @@ from runner.process import capture, ending
 
 SECONDS = 900  # under valgrind a minute becomes many
 MARKS = {"       OK ": PASSED, "  FAILED  ": FAILED, "  SKIPPED ": SKIPPED}
-# the failed are listed at the end once more
+# failed tests are listed again at the end
 LINE = re.compile(r"^\[(       OK |  FAILED  |  SKIPPED )\] (\w+)$", re.M)
 REPORT = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|^==\d+== ", re.M)
-# cmocka's words for a signal, and for two values that should be equal.
+# cmocka's messages for a signal, and for two values that should be equal.
 SIGNAL = re.compile(r"^Test failed with exception: (.*)", re.M)
 UNEQUAL = re.compile(r"^\[  ERROR   \] --- .* != |^.* != .*$", re.M)
 
 
 def certain_of(status, output):
-    """Why this end of a program cannot be by chance; empty where it may be."""
+    """Why a program that ended like this did not fail by chance; empty if it may have."""
     if REPORT.search(output):
         return "a sanitizer's or valgrind's report"
     if SIGNAL.search(output):
@@ -29,7 +29,7 @@ def certain_of(status, output):
 
 
 class Units:
-    """The programs of a build, less those left out; `before` are words in front of each."""
+    """The programs of a build except those left out; `before` has words put before each."""
 
     def __init__(self, name, folder, before=(), env=None, leaves=(), workers=2):
         self.name = name
@@ -40,8 +40,9 @@ class Units:
         self.workers = workers
 
     def _run(self, program):
-        """The tests of a program. One that ends without a word about them counts as
-        one that failed."""
+        """
+        The tests of a program. A program that ends without reporting any counts as one failed test.
+        """
         begin = time.monotonic()
         status, output = capture([*self.before, program], SECONDS, self.env)
         seconds = time.monotonic() - begin
@@ -68,14 +69,16 @@ class Units:
         with ThreadPoolExecutor(self.workers) as pool:
             parts = list(pool.map(self._run, self.programs()))
         tests = [test for part in parts for test in part.tests]
-        for part in parts:  # cmocka tells no times: the program's first test bears them.
+        for part in parts:  # cmocka reports no times: the program's first test gets them
             if part.tests:
                 part.tests[0].seconds = part.seconds
         return tests or [failure(self.name, "programs", f"no test programs in {self.folder}",
                                  "nothing to run")]
 
     def again(self, test):
-        """The test once more, with the others of its program;
-        where that had broken off, all of them."""
+        """
+        Runs the test again together with the others of its program, or all programs if that one had
+        broken off.
+        """
         tests = self._run(test.key).tests
         return pick(tests, test)

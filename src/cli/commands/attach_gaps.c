@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells what a trace may have missed, see attach_gaps.h.
+// Reports processes whose calls a trace may have missed, see attach_gaps.h.
 #include "cli/commands/attach_gaps.h"
 
 #include <stdbool.h>
@@ -10,22 +10,23 @@
 #include "base/clock.h"
 #include "target/proc.h"
 
-#define MAX_GAPS 1024 /* kept; then the oldest place is used again */
-#define PLACES 1024   /* of processes that were looked for */
+#define MAX_GAPS 1024 /* limit of kept gaps; beyond it the oldest is replaced */
+#define PLACES 1024   /* size of the cache of processes without a gap */
 
 struct gap {
-	pid_t pid; /* 0: told */
+	pid_t pid; /* 0: reported */
 	uint64_t until_ns;
-	char comm[COMM_SIZE]; /* empty where it had ended by then */
+	char comm[COMM_SIZE]; /* empty if the process had ended by then */
 };
 
 struct attach_gaps {
 	uint64_t begin_ns;
 	const struct log *log;
-	size_t gap_count, reported_count; /* so far */
+	size_t gap_count, reported_count; /* totals so far */
 	struct gap gaps[MAX_GAPS];
 	uint32_t reported[MAX_GAPS]; /* numbers of processes */
-	uint32_t none[PLACES];	 /* by its number: the process + 1 that has no gap to tell */
+	/* process number + 1 of a process without a gap to report, indexed by the number */
+	uint32_t none[PLACES];
 };
 
 struct attach_gaps *attach_gaps__new(uint64_t begin_ns, const struct log *log)
@@ -98,7 +99,7 @@ void attach_gaps__line(struct attach_gaps *gaps, const struct trace_process *pro
 		return;
 	*none = process->number + 1;
 	gap = find(gaps, process->pid);
-	/* Of an earlier process with this pid there was no line. */
+	/* A gap of an earlier process with this pid, which had no line. */
 	if (!gap || gap->until_ns < process->start_ns)
 		return;
 	if (!was_reported(gaps, process->number)) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gaps of a trace: a process that nobody held may call a library that came
- * with it before that has probes. It is told once for each process, with the
- * first of its lines: then it is one that is traced.
+ * Gaps of a trace: a process that is not held may call a new library before the library has probes.
+ * Each such process is reported once, with the first of its lines, which shows that it is traced.
  */
 #ifndef CLI_GAPS_H
 #define CLI_GAPS_H
@@ -15,17 +14,20 @@
 
 struct attach_gaps;
 
-/* Times are told in milliseconds since `begin_ns` (CLOCK_BOOTTIME). NULL without memory. */
+/* Reports times in milliseconds since `begin_ns` (CLOCK_BOOTTIME). NULL without memory. */
 struct attach_gaps *attach_gaps__new(uint64_t begin_ns, const struct log *log);
 void attach_gaps__free(struct attach_gaps *gaps);
 
-/* The process ran until now without probes in a library that it has. */
+/* The process has run until now without probes in one of its libraries. */
 void attach_gaps__add(struct attach_gaps *gaps, pid_t pid);
 
 /* A line of the process is shown. */
 void attach_gaps__line(struct attach_gaps *gaps, const struct trace_process *process);
 
-/* At the end: of those that had no line, all of whose calls may be missing. Not where some are filtered out. */
+/*
+ * Reports, at the end, the processes without a line, all of whose calls may be missing. Not to be
+ * called if some processes are filtered out.
+ */
 void attach_gaps__report_rest(const struct attach_gaps *gaps);
 
 #endif

@@ -18,7 +18,7 @@
 #include "target/cuda_library.h"
 #include "trace/selection.h"
 
-/* What the script is for unless -e says otherwise: the calls of a small program, at either layer. */
+/* The functions selected without -e: the calls of a small program, at either layer. */
 #define DEFAULT_SELECTION \
 	"cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize,cudaGetDevice," \
 	"cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize,cuMemAlloc_v2,cuMemFree_v2," \
@@ -32,7 +32,7 @@ struct request {
 	struct option_list events;
 	enum api_mode api;
 	bool standard;
-	unsigned int named; /* LAYER_BIT() of the layers whose libraries were named */
+	unsigned int named; /* LAYER_BIT() of the layers whose libraries the user named */
 	struct trace_selection *selection;
 	struct trace_functions *functions;
 	struct cuda_files files;
@@ -40,7 +40,7 @@ struct request {
 	size_t site_count;
 };
 
-/* Its row's `min` is an enum layer. */
+/* The row's `min` is an enum layer. */
 static int take_library(const struct option_row *row, void *field, const char *path, struct error *err)
 {
 	struct request *request = field;
@@ -98,7 +98,7 @@ static int select_functions(struct request *request, struct error *err)
 	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
-/* Returns an enum option_result, or a negative errno with a line for a person. */
+/* Returns an enum option_result, or a negative errno with a message. */
 static int parse(struct request *request, int argc, char **argv, struct error *err)
 {
 	int ret = option_table__parse(&bpftrace_script_options, request, argc, argv, err);
@@ -118,13 +118,13 @@ static int add_site(struct request *request, size_t row, const char *path)
 			    (struct bpftrace_site){path, trace_functions__at(request->functions, (uint32_t)row)});
 }
 
-/* What a file calls its functions goes into a script that root will run. */
+/* Symbol names from a file end up in a script that root will run. */
 static bool is_identifier(const char *symbol)
 {
 	return symbol[strspn(symbol, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
-/* A function that the table does not have gets a row of its own. */
+/* Adds a row for a function that the table does not have. */
 static int add_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct request *request = arg;
@@ -182,7 +182,7 @@ static int standard_sites(struct request *request, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
-/* Where a layer that was asked for has no library, its functions are not in the script. */
+/* Warns of requested layers without a library: their functions are not in the script. */
 static void warn_of_missing_layers(const struct request *request)
 {
 	const struct log log = {.level = LOG_WARN};

@@ -84,8 +84,8 @@ static int print(const struct request *request, const struct check_list *list, s
 }
 
 /*
- * What all commands give up of their privileges is given up here as well: what works is to work with the rest.
- * Where links cannot be told, CAP_SYS_ADMIN is kept.
+ * Gives up the same privileges as all commands, so that the check works with what they keep. If the
+ * kind of links is unknown, CAP_SYS_ADMIN is kept.
  */
 static int give_up_privileges(const char *links, struct error *err)
 {

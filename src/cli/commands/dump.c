@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `gpuprobe dump`: what processes are in, now; see subcommand.h.
+// `gpuprobe dump`: what processes are doing now; see subcommand.h.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "output/dump/dump.h"
 #include "target/proc.h"
 
-#define LINKS LINKS_MULTI /* there are none: the fewest privileges */
+#define LINKS LINKS_MULTI /* dump has no links; this kind needs the fewest privileges */
 
 struct dump_command {
 	const struct dump_options *options;
@@ -22,7 +22,7 @@ struct dump_command {
 	struct memory_reader *memory;
 	struct dumper *dumper;
 	struct pid_list pids;
-	struct dump *first, *second; /* the second with --again alone */
+	struct dump *first, *second; /* `second` only with --again */
 };
 
 static int choose_processes(struct dump_command *run, struct error *err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of calls that began before the tracer came, see earlier_lines.h.
+// Lines of calls that began before the tracer attached, see earlier_lines.h.
 #include "cli/commands/earlier_lines.h"
 
 #include <event2/event.h>
@@ -19,17 +19,17 @@
 struct earlier_lines {
 	struct earlier_lines_scene scene;
 	struct background_look *look;
-	struct event *due, *ended; /* due: NULL without a minimal duration */
+	struct event *due, *ended; /* due: NULL without a minimum duration */
 	struct cgroup_place cgroup;
 	uint64_t began_ns;
-	uint64_t count; /* of lines */
+	uint64_t count; /* number of lines */
 	void (*enough)(void *arg);
 	void *arg;
 };
 
 /* --- the lines --- */
 
-/* As the BPF programs choose processes. */
+/* Applies the same filters as the BPF programs. */
 static bool is_chosen(const struct earlier_lines *lines, const struct trace_process *process)
 {
 	const struct trace_options *options = lines->scene.options;
@@ -42,7 +42,7 @@ static bool is_chosen(const struct earlier_lines *lines, const struct trace_proc
 	return !options->cgroup || cgroup_place__has(&lines->cgroup, process->pid);
 }
 
-/* False where it has ended, or another has its pid. Its cgroup is malloc'd. */
+/* Returns false if the process has ended or its pid was reused. The caller frees its cgroup. */
 static bool describe(const struct earlier_lines *lines, const struct process *dumped, struct trace_process *process)
 {
 	struct process_info info;
@@ -71,7 +71,7 @@ static void write_line(struct earlier_lines *lines, const struct dump_thread *th
 	struct trace_line line;
 	struct stack stack;
 
-	/* Serials of the tracer's own stacks rise from 0. */
+	/* Serials of the tracer's own stacks count up from 0, so these count down. */
 	if (!trace_before__line(thread, scene->options->selection, scene->functions, UINT64_MAX - lines->count, &stack, &line))
 		return;
 	line.process = process;
@@ -81,7 +81,7 @@ static void write_line(struct earlier_lines *lines, const struct dump_thread *th
 		lines->enough(lines->arg);
 }
 
-/* Those of its threads that have begun no call since the probes are in. */
+/* Writes lines of the process's threads that have begun no call since attach. */
 static void write_process(struct earlier_lines *lines, const struct dump_process *dumped,
 			  const struct latest_calls *latest, uint32_t number)
 {
@@ -97,13 +97,19 @@ static void write_process(struct earlier_lines *lines, const struct dump_process
 	free((char *)process.cgroup);
 }
 
-/* The latest calls are read after the look: a thread that has begun none until then was in the same call all the time. */
+/*
+ * The latest calls are read after the look: a thread that has begun none by then was in the same
+ * call all the time.
+ */
 static void write_lines(struct earlier_lines *lines)
 {
 	struct dump *dump = background_look__take(lines->look);
 	struct latest_calls latest = {0};
 
-	/* The tracer's own numbers of processes rise from 0; the highest stands for one that is not known. */
+	/*
+	 * The tracer numbers processes up from 0, so these count down; the highest number stands
+	 * for an unknown process.
+	 */
 	if (dump && !latest_calls__read(&latest, lines->scene.skeleton))
 		for (size_t i = 0; i < dump->count; i++)
 			write_process(lines, &dump->processes[i], &latest, UINT32_MAX - 1 - (uint32_t)i);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of calls that began before the tracer came, as cli/session/earlier.h has them of the commands that count. When the probes are in,
- * the threads of the processes that were given are looked at once, beside the event loop. One that is in a call that is
- * traced, and has begun none since the probes are in, has been in it since before: a line says so, in the order of the others.
+ * Lines of calls that began before the tracer attached; cli/session/earlier.h does the same for the
+ * commands that count. Once the probes are attached, the threads of the target processes are looked
+ * at once, beside the event loop. A thread that is in a traced call and has begun none since attach
+ * has been in it since before. It gets a line, in the order of the others.
  */
 #ifndef CLI_EARLIER_LINES_H
 #define CLI_EARLIER_LINES_H
@@ -15,7 +16,7 @@
 struct earlier_lines;
 struct event_base;
 
-/* All of it outlives them. */
+/* All members must outlive the lines. */
 struct earlier_lines_scene {
 	const struct trace_options *options;
 	const struct log *log;
@@ -26,16 +27,20 @@ struct earlier_lines_scene {
 };
 
 /*
- * The probes are in, and trace_stream__begin was called. Begins to look; with options->config.min_duration_ns only after such a
- * time, so that what is found then has lasted for as long. Nothing is begun where no process was given, or failures alone
- * are shown. What goes wrong leaves the lines out. `enough` is called once the sink has enough lines. NULL where nothing
- * was begun.
+ * Starts to look, once the probes are attached and trace_stream__begin was called. With
+ * options->config.min_duration_ns it looks after that time, so that the calls found have lasted
+ * that long. Does nothing if there are no target processes or only failures are shown. On an error
+ * the lines are left out. Calls `enough` once the sink has enough lines. NULL if nothing was
+ * started.
  */
 struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *scene, struct event_base *loop,
 					   void (*enough)(void *arg), void *arg);
 void earlier_lines__free(struct earlier_lines *lines); /* NULL ok, here and below */
 
-/* Waits for a look that was begun, and writes its lines. To be called as long as probes are in. */
+/*
+ * Waits for the look, if one was started, and writes its lines. To be called while the probes are
+ * attached.
+ */
 void earlier_lines__finish(struct earlier_lines *lines);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `gpuprobe flame`: counts by call stack, and writes that as a graph at the end; see subcommand.h.
+// `gpuprobe flame`: counts by call stack and writes a graph at the end; see subcommand.h.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,9 @@ struct flame {
 	struct timespec begin;
 };
 
-/* What is probed, so that what is shown is whole and nothing else costs. */
+/*
+ * Chooses the probes: all that the graph needs, and no others, because they would only cost time.
+ */
 static void choose_probes(enum flame_by by, struct live_model_options *live)
 {
 	static const struct {
@@ -55,7 +57,7 @@ static int set_up(struct flame *flame, struct error *err)
 	int ret;
 
 	choose_probes(options->by, &live.live);
-	/* First, while a signal ends gpuprobe: it may be a pipe that nobody reads yet. */
+	/* First, while a signal still ends gpuprobe: it may be a pipe without a reader. */
 	ret = atomic_file__new(options->file, &flame->file, err);
 	if (!ret)
 		ret = live_run__new(&live, flame->log, &flame->live, err);
@@ -95,7 +97,7 @@ static int write_form(const struct flame *flame, const struct flame_graph *graph
 	return ret;
 }
 
-/* On stderr, since not every form has room for them. */
+/* On stderr, because not every form has room for notes. */
 static void report_notes(const struct flame *flame, const struct flame_graph *graph)
 {
 	char *notes = NULL, *rest = NULL;
@@ -125,7 +127,10 @@ static int finish(const struct flame *flame, struct error *err)
 	int ret;
 
 	live_model__finish(flame->live->live);
-	/* Whoever reads the output may be slow: by then no probe is in, and nobody is held. */
+	/*
+	 * Writes the output after the probes are detached and no process is held, because the
+	 * reader may be slow.
+	 */
 	session__detach(session);
 	session__release_signals(session);
 	ret = flame_graph__new(live_model__model(flame->live->live), &form, &graph);

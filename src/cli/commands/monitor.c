@@ -17,11 +17,13 @@
 #include "privilege/file_rights.h"
 #include "serve/http.h"
 
-#define SAMPLE_PERIOD_NS NS_PER_S /* at least, between samples of what is judged by its course */
-#define ESTIMATE_PERIOD 1.0	  /* seconds, about, between readings of the maps for estimates */
-#define VERDICT_PERIOD 4.0	  /* the same for verdicts */
+/* minimum time between samples for findings that follow a trend */
+#define SAMPLE_PERIOD_NS NS_PER_S
+/* approximate seconds between readings of the maps for estimates */
+#define ESTIMATE_PERIOD 1.0
+#define VERDICT_PERIOD 4.0 /* the same for verdicts */
 
-#define STEP_THREADS_WATCHED 16 /* each has a record of some 200 KiB */
+#define STEP_THREADS_WATCHED 16 /* each has a record of about 200 KiB */
 
 struct monitor {
 	const struct monitor_options *options;
@@ -30,14 +32,17 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct findings *findings;
-	struct finding_list list; /* of the latest report or page */
+	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
 	bool warned;
 };
 
 /* --- findings --- */
 
-/* Those there is evidence for: without --verdict there is no profile. -EINVAL where a threshold is none. */
+/*
+ * Sets up findings. Without --verdict there is no profile, so only the kinds that need none are
+ * detected. Returns 0, -ENOMEM, or -EINVAL for an invalid threshold.
+ */
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
@@ -63,7 +68,7 @@ static void warn_memory(struct monitor *monitor, int ret)
 	}
 }
 
-/* The model was read anew. */
+/* Called after each update of the model. */
 static void sample(void *arg)
 {
 	struct monitor *monitor = arg;
@@ -99,7 +104,10 @@ static int print(FILE *out, void *arg)
 		.top = options->top,
 		.full_names = options->full_names,
 		.findings = &monitor->list,
-		/* With sections asked for the report has these alone. Without the returns of calls nothing is known of times. */
+		/*
+		 * A report of selected sections has only these. Without returns of calls, times are
+		 * unknown.
+		 */
 		.verdicts = options->chosen || options->no_returns ? NULL : monitor->findings,
 	};
 
@@ -119,7 +127,7 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 	anew = anew || model->broken_off;
 	if (anew)
 		ret = live_model__update(monitor->live->live, false);
-	/* No page is better than one on which counters have gone back: the next has all of it. */
+	/* No page is better than one with counters that decreased: the next one has everything. */
 	if (ret)
 		return ret;
 	if (anew)
@@ -133,7 +141,10 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 
 /* --- setting up --- */
 
-/* A port that the caller may not take, as one below 1024, is not taken for him. */
+/*
+ * Listens with the caller's permissions: gpuprobe does not bind a port for them that they may not
+ * bind, such as one below 1024.
+ */
 static int listen_as_invoker(struct monitor *monitor, const struct http_options *options, struct error *err)
 {
 	struct file_rights rights;
@@ -203,8 +214,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 			.arg = monitor,
 		},
 		/*
-		 * What is missed is shared out at each reading of the maps: as often as what is watched may change. A verdict is of a
-		 * window that begins at one.
+		 * Missed calls are distributed at each reading of the maps, which is as often as
+		 * the watched families may change. A verdict's window begins at a reading.
 		 */
 		.samples = {
 			.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : verdict_period,
@@ -214,7 +225,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	};
 	int ret = live_run__new(&live, monitor->log, &monitor->live, err);
 
-	/* A port below 1024 needs more than gpuprobe keeps. */
+	/* A port below 1024 needs privileges that gpuprobe gives up. */
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)

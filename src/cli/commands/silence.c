@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at processes that make no call, see silence.h.
+// Looks at target processes that make no call, see silence.h.
 #include "cli/commands/silence.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ void silence__free(struct silence *silence)
 	free(silence);
 }
 
-/* The program's innermost frame: " (step, train.py:44)"; empty where none has a line. */
+/* The program's innermost frame with a line: " (step, train.py:44)"; empty if there is none. */
 static void report_place(const struct dump_thread *thread, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -47,7 +47,7 @@ static void report_place(const struct dump_thread *thread, char *text, size_t si
 	}
 }
 
-/* Looks through the process and its descendants. */
+/* Searches the process and its descendants. */
 static const struct dump_thread *find_in_cuda(const struct dump *dump)
 {
 	for (size_t i = 0; i < dump->count; i++)

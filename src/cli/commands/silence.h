@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What processes are in, or their descendants, that were asked for and have made no call since gpuprobe came: one that hangs in a call from before
- * looks like one that does not use CUDA.
+ * Finds out what target processes, or their descendants, are doing if they have made no call since
+ * attach: a process that hangs in an earlier call looks like one that does not use CUDA.
  */
 #ifndef CLI_SILENCE_H
 #define CLI_SILENCE_H
@@ -11,13 +11,13 @@
 
 struct silence;
 
-/* `looker` must outlive it, NULL ok: nothing is known then. NULL without memory. */
+/* `looker` must outlive it; if it is NULL, nothing is known. NULL without memory. */
 struct silence *silence__new(struct looker *looker);
 void silence__free(struct silence *silence); /* NULL ok */
 
 /*
- * Fills in `doing` of the first eight that are silent. Looks at them once in ten seconds at most, but for a `final` look. Where
- * they cannot be looked at nothing is known of them.
+ * Fills in `doing` of the first eight silent processes. Looks at them at most once in ten seconds,
+ * except for a `final` look. If they cannot be looked at, `doing` stays unknown.
  */
 void silence__look(struct silence *silence, struct target_processes *asked, bool final);
 

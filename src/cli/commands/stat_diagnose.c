@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gpuprobe stat and gpuprobe diagnose: the profile of a run and the findings in it, see profile_options.h.
+// gpuprobe stat and gpuprobe diagnose: the profile of a run and the findings in it, see
+// profile_options.h.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "output/finding/findings.h"
 #include "output/stat/stat.h"
 
-#define SAMPLE_PERIOD 1.0 /* seconds; less where a short window asks for more */
+#define SAMPLE_PERIOD 1.0 /* seconds; less if a short window needs it */
 
 struct profile_run {
 	const struct profile_command *options;
@@ -25,15 +26,15 @@ struct profile_run {
 	struct live_run *live;
 	struct idle_times *idle_times;
 	struct findings *findings;
-	struct finding_list list; /* of the latest report */
-	unsigned long number;	  /* of reports so far */
+	struct finding_list list; /* findings of the latest report */
+	unsigned long number;	  /* number of reports so far */
 	bool warned;
-	bool broken; /* a stack of the list is */
+	bool broken; /* a stack of the list is truncated */
 };
 
 /* --- reports --- */
 
-/* Once: what is missing now may be there the next time, and would be missing again. */
+/* Warns once only: memory may run out again at each report. */
 static void warn_memory(struct profile_run *run, int ret)
 {
 	if (ret && !run->warned)
@@ -56,7 +57,7 @@ static bool has_broken_stack(const struct finding_list *list)
 	return false;
 }
 
-/* The list may outlast its stacks: where nobody reads any more, no other is drawn at the end. */
+/* The list may outlive its stacks: if the reader has gone, no new list is made at the end. */
 static void look(void *arg)
 {
 	struct profile_run *run = arg;
@@ -99,7 +100,7 @@ static void add_idle_time(const struct process *process, const struct record_idl
 
 /* --- setting up --- */
 
-/* -EINVAL where a threshold is none. */
+/* Returns 0, -ENOMEM, or -EINVAL for an invalid threshold. */
 static int make_findings(struct profile_run *run, struct error *err)
 {
 	const struct findings_options options = {
@@ -145,7 +146,10 @@ static int set_up(struct profile_run *run, struct error *err)
 			.print = print,
 			.arg = run,
 		},
-		/* Only sites of live memory are judged from the lists, and there are none without stacks. */
+		/*
+		 * Only findings on sites of live memory need the lists, and there are no sites
+		 * without stacks.
+		 */
 		.samples = {
 			.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
 			.with_lists = options->stacks.mode != STACK_OFF,
@@ -164,7 +168,7 @@ static int set_up(struct profile_run *run, struct error *err)
 	return ret;
 }
 
-/* COMMAND's failure is told before that of what was found in it. */
+/* COMMAND's failure takes precedence over findings in it. */
 static int status_of(const struct profile_run *run)
 {
 	int status = live_run__status(run->live);
@@ -194,7 +198,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 		ret = live_run__until_end(run.live, err);
 	if (!ret)
 		ret = idle_times__finish(run.idle_times, err);
-	/* Tables of calls have no place for who made none. */
+	/* Tables of calls cannot show processes without calls. */
 	if (!ret && options->form == PROFILE_CSV &&
 	    silent_targets__write(&live_model__model(run.live->live)->asked, silence))
 		log__warn(&log, "%s", silence);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which commands gpuprobe has, and what they have in common, see subcommand.h.
+// The list of gpuprobe's commands, and what they share, see subcommand.h.
 #include "cli/commands/subcommand.h"
 
 #include <bpf/libbpf.h>

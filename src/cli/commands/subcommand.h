@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What main.c chooses from: gpuprobe's commands, each in a file of its own. */
+/* gpuprobe's commands, from which main.c chooses; each has its own file. */
 #ifndef CLI_SUBCOMMAND_H
 #define CLI_SUBCOMMAND_H
 
@@ -13,15 +13,14 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 #define EXIT_LOST 3	/* --strict: events were lost */
-#define EXIT_FINDINGS 4 /* --fail-on: there are such findings */
+#define EXIT_FINDINGS 4 /* --fail-on: such findings were detected */
 
 struct subcommand {
-	const char *word; /* the first of the command line */
-	const char *what; /* a line of gpuprobe --help */
+	const char *word; /* first word of the command line */
+	const char *what; /* its line in gpuprobe --help */
 	/*
-	 * argv[0] is the word. Returns 0 or a negative errno with the reason in
-	 * `err`; *status is what gpuprobe exits with in either case,
-	 * EXIT_FAILED beforehand.
+	 * argv[0] is the word. Returns 0, or a negative errno with the reason in `err`. *status is
+	 * gpuprobe's exit status in both cases; it is EXIT_FAILED before the call.
 	 */
 	int (*run)(int argc, char **argv, int *status, struct error *err);
 	const struct option_table *options;
@@ -37,28 +36,34 @@ int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
 
-/* The tables of commands without a header of their own. */
+/* Tables of commands that have no header. */
 extern const struct option_table bpftrace_script_options, check_command_options;
 
-/* Calls `each` for every command, the monitor, whose word is empty, included. */
+/* Calls `each` for every command, including the monitor, whose word is empty. */
 void subcommand__each(void (*each)(const struct subcommand *subcommand, void *arg), void *arg);
 
-/* The command of that name but the monitor; NULL: there is none, and `err` says which there are. */
+/*
+ * Returns the command of that name, except the monitor. NULL: there is none, and `err` lists the
+ * commands.
+ */
 const struct subcommand *subcommand__find(const char *word, struct error *err);
 
-/* A line for each of them, for the monitor's help. */
+/* Prints a line for each of them, for the monitor's help. */
 void subcommand__print_all(FILE *out);
 
-/* "gpuprobe 0.1.0" on standard output, which every command prints for --version. */
+/* Prints "gpuprobe 0.1.0" on standard output, for --version of every command. */
 void subcommand__print_version(void);
 
 /*
- * Whether nothing is left to do once the command line was parsed, with that result: it is wrong, or asks for the help text or the
- * version, which are printed. Sets *status then.
+ * Whether the command is done after parsing with this result: the command line is wrong, or
+ * requested the help text or the version, which this prints. Sets *status then.
  */
 bool subcommand__is_done(int parsed, const struct option_table *table, int *status);
 
-/* Returns a log of this level and sets libbpf's own messages to it: all with -vv, its warnings with -v, else none. */
+/*
+ * Returns a log of this level and sets the level of libbpf's own messages: all with -vv, its
+ * warnings with -v, otherwise none.
+ */
 struct log subcommand__set_log(enum log_level level);
 
 #endif

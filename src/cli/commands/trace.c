@@ -27,9 +27,10 @@
 #include "target/cgroup_place.h"
 #include "trace/stream.h"
 
-#define GRACE_MS 1000 /* a COMMAND that hangs in a call would not end by Ctrl-C, and that call is what one wants to see */
-#define CALLERS 256   /* processes are looked at again where there are more */
-#define DRAIN_MS 100  /* a line waits no longer for being looked at */
+/* a COMMAND that hangs in a call may ignore Ctrl-C, and that call is of interest */
+#define GRACE_MS 1000
+#define CALLERS 256  /* cache size; with more processes some are looked up again */
+#define DRAIN_MS 100 /* maximum latency of a line, in ms */
 
 struct trace {
 	const struct trace_options *options;
@@ -42,13 +43,14 @@ struct trace {
 	struct trace_stream *stream;
 	struct trace_sink *sink;
 	struct attach_gaps *gaps;
-	struct earlier_lines *earlier; /* NULL: none are looked for */
+	struct earlier_lines *earlier; /* NULL: not wanted */
 	struct event *ring, *tick, *more, *resized;
-	int failure;		   /* of the stream */
-	uint32_t callers[CALLERS]; /* by its number: the process + 1 that is known to have called */
+	int failure; /* error of the stream */
+	/* process number + 1 of a process known to have made calls, indexed by the number */
+	uint32_t callers[CALLERS];
 };
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void note_caller(struct trace *trace, const struct trace_process *process)
 {
@@ -71,7 +73,7 @@ static int on_line(const struct trace_line *line, void *arg)
 	return trace_sink__line(trace->sink, line);
 }
 
-/* One round of reading. Signals and notices get their turn before the next. */
+/* Reads one round. Signals and notices get their turn before the next. */
 static void drain(struct trace *trace, bool flush)
 {
 	static const struct timeval at_once = {0};
@@ -234,7 +236,7 @@ static void see_process(pid_t pid, void *arg)
 	trace_stream__see_process(trace->stream, pid);
 }
 
-/* Mistyped, or of a library newer than the table that comes later. */
+/* Warns of unknown names: mistyped, or of a newer library that is loaded later. */
 static int check_names(const struct trace *trace, struct error *err)
 {
 	const struct trace_selection *selection = trace->options->selection;
@@ -284,7 +286,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
 	if (!ret)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
-	/* Its file is opened with all privileges that gpuprobe was given. */
+	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
 		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session), &trace->sink, err);
 	if (!ret)
@@ -317,7 +319,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
-/* Probes off, then the rest: what waits in the ring, and calls still in progress. */
+/* Detaches the probes, then handles the rest: events in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
 	struct trace_end end = {.options = trace->options, .log = trace->log, .sink = trace->sink};
@@ -386,7 +388,7 @@ static int run(const struct trace_options *options, int *status, struct error *e
 	return ret;
 }
 
-/* Of a symbol with several forms the newest. */
+/* Lists only the newest of a symbol's versions. */
 static void list_functions(const struct trace_selection *selection)
 {
 	for (size_t row = 0; row < api_function_count; row++) {

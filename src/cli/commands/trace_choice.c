@@ -9,7 +9,7 @@
 #include "api/api.h"
 #include "probe/trace_object.h"
 
-#define NAMED 8 /* unknown names: to look for one that is like it takes a millisecond */
+#define NAMED 8 /* unknown names in warnings; searching for a similar one takes a millisecond */
 
 static const struct trace_plan *plan_of(const struct trace_choice *choice, uint32_t row)
 {
@@ -31,7 +31,7 @@ static bool wants(const struct api_function *function, void *arg)
 	return true;
 }
 
-/* Once: it will be so with all that follow. */
+/* Reports this once: all later functions will fail too. */
 static void report_lack(struct trace_choice *choice, const char *symbol, int code)
 {
 	if (choice->lack_reported)

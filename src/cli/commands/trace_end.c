@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of a trace at its end, see trace_end.h.
+// The messages at the end of a trace, see trace_end.h.
 #include "cli/commands/trace_end.h"
 
 #include <stdio.h>
 
-/* Only some processes are shown. */
+/* Whether only some processes are shown. */
 static bool is_of_some(const struct trace_options *options)
 {
 	return options->config.by_comm || options->config.by_uid || options->cgroup;
 }
 
-/* A process may have called without a line. */
+/* Whether a process may have made calls that have no line. */
 static bool is_filtered(const struct trace_options *options)
 {
 	return is_of_some(options) || options->config.failed || options->config.min_duration_ns || options->count;
 }
 
-/* Why calls were lost, "; 3 had no room in the ring: see --buffer". */
+/* The reasons for losses, "; 3 had no room in the ring: see --buffer". */
 static void report_losses(const struct trace_counts *counts, char *text, size_t size)
 {
 	static const char *const reasons[TRACE_LOSSES] = {
@@ -36,7 +36,7 @@ static void report_losses(const struct trace_counts *counts, char *text, size_t 
 						   (unsigned long long)counts->losses[i], reasons[i]);
 }
 
-/* Stacks that lines have not, since they had left by then or were lost. */
+/* Warns of lines without their stacks, which were evicted by then or lost. */
 static void warn_stacks(const struct trace_end *end)
 {
 	const struct trace_counts *counts = &end->counts;
@@ -48,8 +48,8 @@ static void warn_stacks(const struct trace_end *end)
 }
 
 /*
- * A process that was given and made no call would else be like one that was not watched. What was lost or filtered
- * out may have been its calls.
+ * Warns of target processes that made no call: without that they would look like unwatched ones.
+ * Skipped if calls were lost or filtered out, because these may have been theirs.
  */
 static void warn_silence(const struct trace_end *end)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `gpuprobe trace` says on standard error at its end: what was lost or could not be known, and the last line. */
+/*
+ * The messages of `gpuprobe trace` on standard error at its end: what was lost or unavailable, and
+ * the last line.
+ */
 #ifndef CLI_TRACE_END_H
 #define CLI_TRACE_END_H
 
@@ -20,13 +23,16 @@ struct trace_end {
 	const struct target_processes *asked;
 	struct trace_counts counts;
 	struct trace_missing missing;
-	bool failed; /* not all could be read */
+	bool failed; /* some data could not be read */
 };
 
-/* Before the summary is written. */
+/* To be called before the summary is written. */
 void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps);
 
-/* "gpuprobe: written 25 calls, lost 0", the last line; nothing with --quiet where nothing was lost. */
+/*
+ * Prints the last line, "gpuprobe: written 25 calls, lost 0". With --quiet it prints nothing if
+ * nothing was lost.
+ */
 void trace_end__report(const struct trace_end *end);
 
 #endif

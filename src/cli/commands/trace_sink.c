@@ -19,18 +19,18 @@
 #include "output/trace/summary.h"
 #include "privilege/file_rights.h"
 
-#define DEFAULT_WIDTH 80 /* of a terminal that does not tell */
+#define DEFAULT_WIDTH 80 /* width of a terminal that does not report one */
 
 struct trace_sink {
 	const struct trace_options *options;
 	int fd;
-	bool is_own; /* to be closed */
+	bool is_own; /* the sink closes it */
 	bool is_terminal;
 	struct trace_output *output;   /* NULL with -c */
 	struct trace_summary *summary; /* NULL without -c and -C */
-	uint64_t calls;		       /* taken in */
-	uint64_t earlier_calls;	       /* the same, beside these */
-	int failure;		       /* a negative errno: nothing can be written any more */
+	uint64_t calls;		       /* calls taken */
+	uint64_t earlier_calls;	       /* calls that began before attach, not in `calls` */
+	int failure;		       /* a negative errno: writing failed for good */
 };
 
 static int open_file(struct trace_sink *sink, struct error *err)
@@ -43,9 +43,9 @@ static int open_file(struct trace_sink *sink, struct error *err)
 }
 
 /*
- * A terminal or pipe that has some room keeps whoever writes more than that until all has gone. It does not, of those who
- * ask for it: by a description of one's own, since others share the one that there is. Where it cannot be opened that has
- * to do; so it is where the caller of a setuid file could not open it himself.
+ * Reopens a terminal or pipe as non-blocking. Otherwise a write of more than fits blocks until all
+ * of it has gone. Others share the present file description, so the sink opens its own. If that
+ * fails, it keeps the present one; so it does if the caller of a setuid file could not open it.
  */
 static void open_own(struct trace_sink *sink)
 {
@@ -78,7 +78,7 @@ static unsigned int terminal_width(const struct trace_sink *sink)
 	return ioctl(sink->fd, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_WIDTH : size.ws_col;
 }
 
-/* https://no-color.org: any value but an empty one turns colour off. */
+/* https://no-color.org: any non-empty value turns colour off. */
 static bool wants_color(const struct trace_sink *sink)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -141,7 +141,7 @@ void trace_sink__free(struct trace_sink *sink)
 	free(sink);
 }
 
-/* Whether it is the last line of a call. */
+/* Whether the line is the last one of its call. */
 static bool ends_call(const struct trace_line *line)
 {
 	return line->kind == LINE_CALL || line->kind == LINE_RETURN || line->kind == LINE_RESUMED ||
@@ -166,7 +166,7 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 	return is_done(sink);
 }
 
-/* A pipe without a reader says so also while there is nothing to write. */
+/* Poll reports a pipe without a reader even when there is nothing to write. */
 static bool reader_is_gone(const struct trace_sink *sink)
 {
 	struct pollfd poller = {.fd = sink->fd};
@@ -189,7 +189,9 @@ void trace_sink__resize(struct trace_sink *sink)
 		trace_output__set_width(sink->output, terminal_width(sink));
 }
 
-/* By the lines' way, which waits for a descriptor that does not block, and says why a write has failed. */
+/*
+ * Writes like the lines: waits for a descriptor that would block, and returns why a write failed.
+ */
 static int write_text(int fd, const char *text, size_t length)
 {
 	struct trace_buffer buffer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the lines of a trace go: to stdout or a file, into the summary, or
- * both; and when there have been enough of them.
+ * The destination of a trace's lines: stdout or a file, the summary, or both. It also decides when
+ * there are enough lines.
  */
 #ifndef CLI_TRACE_SINK_H
 #define CLI_TRACE_SINK_H
@@ -16,36 +16,42 @@
 struct trace_sink;
 
 /*
- * Opens the file. `begin_ns` is the time 0 of the lines. `options` must outlive the sink. Until trace_sink__finish
- * no reader is waited for that stands still while `stop_fd` is readable, a descriptor of the caller's.
+ * Opens the file. `begin_ns` is the time 0 of the lines. `options` must outlive the sink. Until
+ * trace_sink__finish, the sink does not wait for a stalled reader while `stop_fd`, a descriptor of
+ * the caller's, is readable.
  */
 int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
 		    struct error *err);
 void trace_sink__free(struct trace_sink *sink);
 
-/* Takes a line. True when no further one is to come: by --count, or since it cannot be written. */
+/*
+ * Takes a line. Returns true if no further one should follow: because of --count, or because
+ * writing failed.
+ */
 bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line);
 
-/* Writes what has gathered, and looks whether there still is a reader. True as above. */
+/*
+ * Writes the buffered lines and checks whether the reader is still there. Returns as
+ * trace_sink__line.
+ */
 bool trace_sink__flush(struct trace_sink *sink);
 
-/* The terminal has another size. */
+/* The terminal's size has changed. */
 void trace_sink__resize(struct trace_sink *sink);
 
 /*
- * Writes the rest, and the summary, which says what is `missing` in
- * it. Returns 0, also when the reader has gone, or a negative errno with a
- * text that says how many calls were written.
+ * Writes the rest, and the summary with the `missing` data. Returns 0, also if the reader has gone,
+ * or a negative errno with a message that has the number of calls written.
  */
 int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err);
 
-/* Whether it ended since nobody reads it any more. */
+/* Whether it ended because the reader has gone. */
 bool trace_sink__is_closed(const struct trace_sink *sink);
 
-/* Calls that were written, or with -c summed up. */
+/* Number of calls written, or summed up with -c. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);
 
-/* Those that had begun before attach (LINE_BEFORE), which are not among them. */
+/* Number of calls that began before attach (LINE_BEFORE), which trace_sink__calls excludes. */
 uint64_t trace_sink__earlier_calls(const struct trace_sink *sink);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file that is there whole or not at all, see atomic_file.h.
+// A file that is replaced atomically, see atomic_file.h.
 #include "cli/files/atomic_file.h"
 
 #include <errno.h>
@@ -20,14 +20,15 @@
 
 struct atomic_file {
 	const char *path; /* NULL: standard output */
-	int directory;	  /* of what is to be replaced: where links lead to; -1: nothing is */
-	char *name;	  /* in there */
-	char *temporary;  /* beside it; NULL once it is in its place */
+	/* directory of the file to replace, after resolving links; -1: nothing to replace */
+	int directory;
+	char *name;	 /* name in that directory */
+	char *temporary; /* name of the temporary file in it; NULL once it was renamed */
 	struct placer placer;
 	int fd;
 };
 
-/* What a file has that open(2) makes, or the one that is replaced. */
+/* The mode that open(2) gives a new file, or the mode of the file to replace. */
 static mode_t mode_of(const struct atomic_file *file)
 {
 	struct stat status;
@@ -40,13 +41,16 @@ static mode_t mode_of(const struct atomic_file *file)
 	return 0666 & ~mask;
 }
 
-/* Whether root calls: he could write anywhere when the file is opened, and cannot any more when it is put in its place. */
+/*
+ * Whether the caller is root: root can write anywhere when the file is opened, but no longer when
+ * it is put in its place.
+ */
 static bool is_roots(void)
 {
 	return !getuid() && !geteuid();
 }
 
-/* So that what will have been written is not lost then. */
+/* Without the placer, the finished output could not be put in its place. */
 static int start_placer(struct atomic_file *file)
 {
 	const struct placement placement = {
@@ -62,7 +66,10 @@ static int start_placer(struct atomic_file *file)
 	return (status.st_mode & S_IWUSR) ? 0 : -EACCES;
 }
 
-/* The kernel's rules for links in directories of everybody (fs.protected_symlinks) are for open(2), not for realpath(3). */
+/*
+ * The kernel's rules for links in world-writable directories (fs.protected_symlinks) apply to
+ * open(2), not to realpath(3).
+ */
 static int try_path(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -70,7 +77,7 @@ static int try_path(const char *path)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* From here on the directory is this one, whoever renames it or puts a link in its place. */
+/* Pins the directory: renaming it or replacing it by a link has no effect from here on. */
 static int open_directory(struct atomic_file *file)
 {
 	char *target = realpath(file->path, NULL), *copy;
@@ -94,7 +101,7 @@ static int open_directory(struct atomic_file *file)
 	return ret;
 }
 
-/* A file of a name that nobody has, nor can have foreseen. */
+/* Creates a file with an unused, unpredictable name. */
 static int make_temporary(struct atomic_file *file)
 {
 	int ret = -EEXIST;

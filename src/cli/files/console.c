@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Standard output in pieces, see console.h.
+// Writes standard output in pieces, see console.h.
 #include "cli/files/console.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * The descriptor is shared with others (the shell), so it is not made
- * non-blocking: a pipe that polls writable takes PIPE_BUF bytes at once.
+ * The descriptor is shared with others (the shell), so it is not made non-blocking. A pipe that
+ * polls writable takes PIPE_BUF bytes at once.
  */
 #define PIECE PIPE_BUF
 
@@ -21,7 +21,7 @@ struct console {
 	struct event *writable;
 	char *text;
 	size_t length, written;
-	int failure; /* a negative errno: nothing can be written any more */
+	int failure; /* a negative errno: writing failed for good */
 	void (*closed)(void *arg);
 	void *arg;
 };
@@ -140,7 +140,7 @@ int console__finish(struct console *console)
 
 int console__failure(const struct console *console, const char *name, struct error *err)
 {
-	/* Whoever stops reading has seen enough. */
+	/* A reader that has gone has seen enough. */
 	if (!console->failure || console->failure == -EPIPE)
 		return 0;
 	return error__set(err, console->failure, "cannot write %s: %s", name, strerror(-console->failure));

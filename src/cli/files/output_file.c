@@ -9,7 +9,7 @@
 #include "cli/session/signals.h"
 #include "privilege/file_rights.h"
 
-/* A descriptor or a negative errno. */
+/* Returns a descriptor or a negative errno. */
 static int open_as_invoker(const char *path)
 {
 	struct file_rights rights;

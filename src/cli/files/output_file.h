@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file of -O, which is written as the calls and reports come; one that is
- * written as a whole at the end is in atomic_file.h.
+ * The file of -O for output that is written as calls and reports come. atomic_file.h is for output
+ * that is written as a whole at the end.
  */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H
@@ -9,11 +9,10 @@
 #include "base/error.h"
 
 /*
- * Opens it for writing, made where it is not there and else emptied, with the
- * rights of gpuprobe's caller (privilege/file_rights.h). A pipe
- * that nobody reads yet is waited for; a stop signal (signals.h) ends gpuprobe
- * on the spot meanwhile, so that no probe may be in by then. Returns a
- * descriptor, or a negative errno with a text.
+ * Opens the file for writing, with the permissions of gpuprobe's caller (privilege/file_rights.h).
+ * Creates or truncates it. Waits if it is a pipe without a reader; meanwhile a stop signal
+ * (signals.h) ends gpuprobe at once, so no probe may be attached yet. Returns a descriptor, or a
+ * negative errno with a message.
  */
 int output_file__open(const char *path, struct error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts a file in its place in another user's directory, see placer.h.
+// Renames a file into another user's directory, see placer.h.
 #include "cli/files/placer.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@ enum {
 	SOCKET,
 	DIRECTORY,
 	OTHERS
-}; /* descriptors; none of gpuprobe's is among its standard ones (cli/main.c) */
+}; /* descriptors; gpuprobe never has others at the standard numbers (cli/main.c) */
 
-/* Nobody's output stays open by it. */
+/* The process must not keep anyone's output open. */
 static int keep_open(int socket, int directory)
 {
 	if (dup2(socket, SOCKET) != SOCKET || dup2(directory, DIRECTORY) != DIRECTORY)
@@ -48,7 +48,7 @@ static int report(int ret)
 	return write(SOCKET, &ret, sizeof(ret)) == sizeof(ret) ? ret : -EPIPE;
 }
 
-/* One that cannot be put in its place goes as well. */
+/* Renames the file, or removes it if that fails. */
 static int place(const struct placement *placement)
 {
 	int ret;
@@ -83,7 +83,7 @@ static void __attribute__((noreturn)) run(const struct placement *placement, uid
 
 /* --- in gpuprobe --- */
 
-/* One that says nothing was killed. */
+/* A process that sends nothing was killed. */
 static int receive(int socket)
 {
 	ssize_t length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of command lines, see arguments.h.
+// Parses values of command lines, see arguments.h.
 #include "cli/options/arguments.h"
 
 #include <errno.h>
@@ -241,7 +241,7 @@ void targets__clear(struct targets *targets)
 	*targets = (struct targets){0};
 }
 
-/* Of a long option's word: whether it is the beginning of one's name. */
+/* Whether a long option's word is a prefix of an option's name. */
 static bool begins_name(const char *word, const struct option *options)
 {
 	size_t length = strcspn(word + 2, "=");
@@ -252,7 +252,10 @@ static bool begins_name(const char *word, const struct option *options)
 	return false;
 }
 
-/* Why a command does not have --no-return-probes, which others have; NULL: the word is another's, or nothing tells. */
+/*
+ * Why a command lacks --no-return-probes, which others have; NULL if the word is another option or
+ * there is no reason to give.
+ */
 static const char *why_not_here(const char *word, const char *program)
 {
 	static const char no_returns[] = "--no-return-probes";
@@ -298,7 +301,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }
 
-/* --- rows that commands have in common --- */
+/* --- rows that commands share --- */
 
 const char *const api_words[] = {
 	[API_AUTO] = "auto",

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the command lines of the monitor and of other commands have in common:
- * numbers, times, words to choose from, and the processes and libraries that
- * are to be watched. `name` is the option's, for messages. All return 0, or
- * -EINVAL (-ENOMEM) with a line for a person in `err`.
+ * Parsing shared by the command lines of the monitor and of other commands: numbers, times, words
+ * to choose from, and the processes and libraries to watch. `name` is the option's name, for
+ * messages. All functions return 0, or -EINVAL (-ENOMEM) with a message in `err`.
  */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
@@ -19,11 +18,11 @@
 #include "cli/options/option_table.h"
 #include "probe/selection.h"
 
-/* What is to be watched. The texts are argv's. */
+/* What to watch. The texts belong to argv. */
 struct targets {
 	pid_t *pids;
 	size_t pid_count;
-	const char **libraries; /* of --libcudart-path and --libcuda-path */
+	const char **libraries; /* from --libcudart-path and --libcuda-path */
 	size_t library_count;
 	char **command; /* NULL-terminated, or NULL */
 };
@@ -32,8 +31,8 @@ int targets__add_pid(struct targets *targets, const char *text, struct error *er
 int targets__add_library(struct targets *targets, const char *path, struct error *err);
 
 /*
- * COMMAND, from where getopt_long has stopped (optind). `program` is what has
- * the help, "gpuprobe trace". COMMAND and processes exclude each other.
+ * Takes COMMAND from where getopt_long stopped (optind). `program` names the help in messages,
+ * "gpuprobe trace". COMMAND and processes exclude each other.
  */
 int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err);
 
@@ -42,69 +41,88 @@ void targets__clear(struct targets *targets);
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
 		      struct error *err);
 
-/* Seconds, 0 or from `min` up. */
+/* Seconds: 0, or at least `min`. */
 int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err);
 
-/* --max-overhead: "5" or "5%", from 0.1 to 100 percent; as a fraction, 0 for "off". */
+/* --max-overhead: "5" or "5%", from 0.1 to 100 percent. The value is a fraction, 0 for "off". */
 int arguments__overhead(const char *text, double *fraction, struct error *err);
 
-/* "1.5ms" in nanoseconds: ns, us, ms or s. */
+/* Reads "1.5ms" as nanoseconds; units are ns, us, ms and s. */
 int arguments__time(const char *name, const char *text, uint64_t *ns, struct error *err);
 
-/* The number before `unit`, in units of `unit_ns`; whether that is what the text is. */
+/*
+ * Reads a number followed by `unit`, of `unit_ns` nanoseconds. Returns whether the text has this
+ * form.
+ */
 bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint64_t *ns);
 
-/* --window: over how long growth is judged, from a second to a day. */
+/* --window: the time window for growth detection, from a second to a day. */
 int arguments__window(const char *text, uint64_t *ns, struct error *err);
 
-/* "16M" in bytes: a whole number, K, M and G (k, m, g) being powers of 1024. */
+/*
+ * Reads "16M" as bytes: a whole number, optionally with K, M or G (k, m, g), which are powers of
+ * 1024.
+ */
 int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 		    struct error *err);
 
-/* Which of `count` words it is. */
+/* Finds the text among `count` words. */
 int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
 		    struct error *err);
 
-/* What BPF maps can be made for, and no kernel would have the memory for more; a process has 64 entries of some maps. */
+/*
+ * Limits of BPF map sizes; no kernel has the memory for larger ones. A process has 64 entries in
+ * some maps.
+ */
 #define MAX_ENTRIES (1ul << 26)
 #define MAX_PROCESSES (1ul << 16)
 
-/* How many of something BPF maps are made for: --max-processes and its like. */
+/* The number of entries that BPF maps are created with: --max-processes and similar options. */
 int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err);
 
 /*
- * What one thing alone can be chosen by: `*given`, NULL before, becomes `text`. An error where it was another one already,
- * which would else have been asked for in vain.
+ * For an option that takes effect only once: `*given`, NULL before, becomes `text`. Returns an
+ * error if it had a different value, which would otherwise be silently ignored.
  */
 int arguments__once(const char *name, const char **given, const char *text, struct error *err);
 
-/* The file that is to be written. */
+/* The output file. */
 int arguments__file(const char *name, const char **file, const char *text, struct error *err);
 
-/* A library's path, as far as its text goes; and what to do, where `ret` says that no such library is there. Returns `ret`. */
+/*
+ * arguments__library checks the text of a library's path. arguments__library_error adds what to do
+ * if `ret` says that there is no such library; returns `ret`.
+ */
 int arguments__library(const char *path, struct error *err);
 int arguments__library_error(int ret, struct error *err);
 
-/* Appends a pointer to an array that grows. */
+/* Appends a pointer to a growing array. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
 
-/* The error where getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
+/* Makes the error after getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
 			  struct error *err);
 
-/* --- rows that commands have in common --- */
+/* --- rows that commands share --- */
 
 #define CAPACITIES "Capacities (what does not fit is counted as lost and shown):"
 
-extern const struct option_row library_rows[];	/* of a struct targets: --libcudart-path and --libcuda-path */
-extern const struct option_row overhead_rows[]; /* of a double, a share: --max-overhead where all families may be sampled */
-extern const struct option_row capacity_rows[]; /* of a struct live_model_limits */
-extern const char *const api_words[4];		/* of an enum api_mode */
+/* for a struct targets: --libcudart-path and --libcuda-path */
+extern const struct option_row library_rows[];
+/* for a double, a fraction: --max-overhead if all families may be sampled */
+extern const struct option_row overhead_rows[];
+extern const struct option_row capacity_rows[]; /* for a struct live_model_limits */
+extern const char *const api_words[4];		/* for an enum api_mode */
 
-int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct targets */
-int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err);   /* enum api_mode, not API_AUTO */
-int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err); /* uint32_t, up to max */
-int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err); /* double, a share */
-int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err);   /* uint64_t */
+/* struct targets */
+int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);
+/* enum api_mode, not API_AUTO */
+int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint32_t, up to max */
+int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err);
+/* double, a fraction */
+int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint64_t */
+int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err);
 
 #endif

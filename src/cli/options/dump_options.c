@@ -10,7 +10,7 @@
 #define PROGRAM "gpuprobe dump"
 #define LONGEST_S 86400ull
 
-/* A number alone is seconds. */
+/* A number without a unit is in seconds. */
 static int take_again(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	uint64_t *ns = field;

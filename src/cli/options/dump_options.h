@@ -12,19 +12,19 @@
 #include "cli/options/arguments.h"
 
 struct dump_options {
-	struct targets targets; /* pids alone; none: every process that uses CUDA */
-	uint64_t again_ns;	/* a second dump comes so long after the first; 0: there is none */
+	struct targets targets; /* only pids; none: every process that uses CUDA */
+	uint64_t again_ns;	/* time between the first dump and a second one; 0: no second one */
 	bool json;
 	bool native; /* struct dump_view */
-	bool all;    /* the same */
+	bool all;    /* see struct dump_view */
 	enum log_level log_level;
 };
 
 extern const struct option_table dump_options;
 
 /*
- * Parses the command line. Returns an enum option_result, or -EINVAL (-ENOMEM) with a line for a person in `err`
- * (exit status 2). dump_options__clear releases it in every case.
+ * Parses the command line. Returns an enum option_result, or -EINVAL (-ENOMEM) with a message in
+ * `err` (exit status 2). The caller always calls dump_options__clear.
  */
 int dump_options__parse(struct dump_options *options, int argc, char **argv, struct error *err);
 void dump_options__clear(struct dump_options *options);

@@ -11,7 +11,7 @@
 
 #define FIELD(member) .offset = offsetof(struct flame_options, member)
 
-/* FLAME_BYS before. */
+/* The field is FLAME_BYS until the option is given. */
 static int take_by(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	enum flame_by *by = field;
@@ -83,7 +83,7 @@ const struct option_table flame_options = {
 	.rows = rows,
 };
 
-/* What a file of this name is taken to hold; FLAME_UNSAID where its ending does not tell. */
+/* The form that the file name's extension implies; FLAME_UNSAID if none. */
 static enum flame_form form_by_ending(const char *file)
 {
 	static const struct {
@@ -106,7 +106,7 @@ static enum flame_form form_by_ending(const char *file)
 	return FLAME_UNSAID;
 }
 
-/* A name that tells of another form would mislead whoever opens the file. */
+/* An extension of another form would mislead anyone who opens the file. */
 static int check_form(enum flame_form given, enum flame_form form, const char *file, struct error *err)
 {
 	static const char *const names[] = {
@@ -135,7 +135,7 @@ static int choose_form(struct flame_options *options, struct error *err)
 	return options->file ? check_form(given, form, options->file, err) : 0;
 }
 
-/* Waits have a threshold and launches are sampled: nothing else. */
+/* Only waits have a threshold, and only launches are sampled. */
 static int check_stacks(const struct flame_options *options, struct error *err)
 {
 	char by[32];

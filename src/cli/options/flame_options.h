@@ -12,7 +12,7 @@
 #include "output/flame/graph.h"
 
 enum flame_form {
-	FLAME_UNSAID = 0, /* while the command line is parsed */
+	FLAME_UNSAID = 0, /* during parsing */
 	FLAME_FOLDED,
 	FLAME_SVG,
 	FLAME_SPEEDSCOPE
@@ -23,18 +23,18 @@ struct flame_options {
 	struct stack_choice stacks;
 	enum flame_by by;
 	enum flame_form form;
-	const char *file;  /* to write to, or NULL: standard output */
+	const char *file;  /* output file; NULL: standard output */
 	const char *title; /* or NULL */
 	double duration;   /* seconds; 0: until stopped */
-	bool processes;	   /* a frame for a process that is there alone */
+	bool processes;	   /* add a process frame even for a single process */
 	enum log_level log_level;
 };
 
 extern const struct option_table flame_options;
 
 /*
- * Parses the command line. Returns an enum option_result, or -EINVAL with a
- * line for a person in `err` (exit status 2). flame_options__clear releases it.
+ * Parses the command line. Returns an enum option_result, or -EINVAL with a message in `err` (exit
+ * status 2). The caller always calls flame_options__clear.
  */
 int flame_options__parse(struct flame_options *options, int argc, char **argv, struct error *err);
 void flame_options__clear(struct flame_options *options);

@@ -12,7 +12,10 @@
 #define PROGRAM "gpuprobe memleak"
 #define SIZE_MAX_BYTES (1ull << 60)
 
-/* Minutes, a plain number being milliseconds as with bcc's tool, or what arguments__time takes. */
+/*
+ * The minimum age: a plain number in milliseconds, as in bcc's tool, or a time that arguments__time
+ * accepts.
+ */
 static int take_age(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	uint64_t *ns = field;
@@ -66,7 +69,7 @@ const struct option_table memleak_option_table = {
 	.rows = rows,
 };
 
-/* What stands in a number's place may be a program. */
+/* A word in the place of a number may be a program. */
 static int say_where_command_goes(int ret, const char *word, struct error *err)
 {
 	struct error reason = *err;
@@ -76,7 +79,7 @@ static int say_where_command_goes(int ret, const char *word, struct error *err)
 	return error__set(err, ret, "%s; put -- before a COMMAND", reason.text);
 }
 
-/* INTERVAL and COUNT, from where the options have ended up to "--". */
+/* Takes INTERVAL and COUNT, from where the options ended up to "--". */
 static int take_interval(struct memleak_command *options, int argc, char **argv, struct error *err)
 {
 	int ret;

@@ -24,7 +24,7 @@ struct memleak_command {
 	struct stack_choice stacks;
 	struct live_filter filter;
 	struct memleak_options output;
-	uint64_t window_ns; /* over which growth is judged */
+	uint64_t window_ns; /* time window for growth detection */
 	bool json;
 	enum log_level log_level;
 };
@@ -32,8 +32,8 @@ struct memleak_command {
 extern const struct option_table memleak_option_table;
 
 /*
- * Parses the command line; argv[0] is "memleak". Returns an enum option_result, or -EINVAL with a line
- * for a person in `err` (exit status 2). memleak_options__clear releases it in any case.
+ * Parses the command line; argv[0] is "memleak". Returns an enum option_result, or -EINVAL with a
+ * message in `err` (exit status 2). The caller always calls memleak_options__clear.
  */
 int memleak_options__parse(struct memleak_command *options, int argc, char **argv, struct error *err);
 void memleak_options__clear(struct memleak_command *options);

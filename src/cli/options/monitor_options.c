@@ -82,7 +82,7 @@ const struct option_table monitor_options = {
 	.rows = rows,
 };
 
-/* A profile takes all calls, and their returns. */
+/* A profile needs all calls and their returns. */
 static int check_verdict(const struct monitor_options *options, struct error *err)
 {
 	if (options->verdict && options->chosen)

@@ -16,8 +16,8 @@
 
 struct monitor_options {
 	unsigned int sections; /* enum section */
-	bool chosen;	       /* some sections were asked for, and nothing else is shown */
-	bool verdict;	       /* keep the profile that proves who waits for whom */
+	bool chosen;	       /* the user selected sections, so that only these are shown */
+	bool verdict;	       /* keep the profile, which the verdicts on who waits for whom need */
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
@@ -33,15 +33,15 @@ struct monitor_options {
 	unsigned int top;
 	bool full_names;
 	bool json;
-	struct option_list thresholds; /* of findings: "ID=VALUE", argv's */
+	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */
 	enum log_level log_level;
 };
 
 extern const struct option_table monitor_options;
 
 /*
- * Parses the command line. Returns an enum option_result, or -EINVAL with a
- * line for a person in `err` (exit status 2). monitor_options__clear releases it.
+ * Parses the command line. Returns an enum option_result, or -EINVAL with a message in `err` (exit
+ * status 2). The caller always calls monitor_options__clear.
  */
 int monitor_options__parse(struct monitor_options *options, int argc, char **argv, struct error *err);
 void monitor_options__clear(struct monitor_options *options);

@@ -11,17 +11,17 @@
 
 #include "cli/options/arguments.h"
 
-#define MOST_OPTIONS 64 /* of a command */
-#define FIRST_ID 256	/* of getopt_long's: beyond any letter */
-#define TEXT_COLUMN 26	/* of the help text */
+#define MOST_OPTIONS 64 /* limit for one command */
+#define FIRST_ID 256	/* ids for getopt_long, above all letters */
+#define TEXT_COLUMN 26	/* column of the help text */
 
-/* An option with where its field is. */
+/* An option and the offset of its field. */
 struct placed_row {
 	const struct option_row *row;
 	size_t offset;
 };
 
-/* The table as getopt_long wants it. */
+/* The table in the form that getopt_long takes. */
 struct flat_table {
 	struct placed_row rows[MOST_OPTIONS];
 	size_t row_count;
@@ -62,7 +62,7 @@ static bool do_the_same(const struct placed_row *one, const struct placed_row *o
 	       one->row->max == other->row->max && one->row->words == other->row->words;
 }
 
-/* Two names of one option have one id: getopt_long takes what both begin with. */
+/* Two names of one option have one id, so that getopt_long accepts their common prefix. */
 static int id_of_name(const struct flat_table *flat, const struct placed_row *placed)
 {
 	const struct placed_row *before = flat->row_count ? &flat->rows[flat->row_count - 1] : NULL;
@@ -104,7 +104,7 @@ static const struct placed_row *find_row(const struct flat_table *flat, int id)
 	return NULL;
 }
 
-/* The value may stand in the next word: no word but an option's value can stand there. */
+/* An optional value may be the next word, because only an option's value can follow there. */
 static const char *value_of(const struct option_row *row, int argc, char **argv)
 {
 	if (!optarg && is_optional(row) && optind < argc && *argv[optind] != '-')
@@ -117,7 +117,7 @@ static int parse(const struct option_table *table, const struct flat_table *flat
 {
 	int id, ret = 0;
 
-	/* What follows COMMAND is COMMAND's. */
+	/* Words after COMMAND belong to COMMAND. */
 	while (!ret && (id = getopt_long(argc, argv, flat->letters, flat->options, NULL)) != -1) {
 		const struct placed_row *placed = id == '?' || id == ':' ? NULL : find_row(flat, id);
 
@@ -130,7 +130,10 @@ static int parse(const struct option_table *table, const struct flat_table *flat
 
 int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
 {
-	/* "+": options end at the first other word; ":": a missing value is told apart. */
+	/*
+	 * "+": options end at the first other word; ":": getopt_long reports a missing value
+	 * separately.
+	 */
 	struct flat_table flat = {.letters = "+:"};
 
 	opterr = 0;
@@ -140,7 +143,7 @@ int option_table__parse_on(const struct option_table *table, void *options, int 
 
 int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
 {
-	optind = 0; /* another argv than the last: getopt_long begins anew */
+	optind = 0; /* a new argv: makes getopt_long start afresh */
 	return option_table__parse_on(table, options, argc, argv, err);
 }
 
@@ -255,7 +258,7 @@ int option__bits(const struct option_row *row, void *field, const char *text, st
 
 static int number_of(const struct option_row *row, const char *text, unsigned long *number, struct error *err)
 {
-	/* As a double it is one more. */
+	/* Converted to double, LONG_MAX becomes one larger. */
 	unsigned long max = row->max >= (double)LONG_MAX ? LONG_MAX : (unsigned long)row->max;
 
 	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, max, number, err);
@@ -355,7 +358,7 @@ int option__result(const struct option_row *row, void *field, const char *text, 
 	return (int)row->min;
 }
 
-/* --- what every command has --- */
+/* --- options that every command has --- */
 
 int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err)
 {

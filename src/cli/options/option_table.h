@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of a command as a table. Parsing, the help text and the completions of shells come from it; man pages are
- * written by hand (tests/integration/commands/test_man_pages.py compares the names).
+ * The options of a command as a table, from which parsing, the help text and shell completions are
+ * generated. Man pages are written by hand (tests/integration/commands/test_man_pages.py compares
+ * the names).
  */
 #ifndef CLI_OPTION_TABLE_H
 #define CLI_OPTION_TABLE_H
@@ -15,34 +16,37 @@
 struct option_row;
 
 /*
- * Takes a value into the row's field; `text` is NULL without one. 0; a negative errno with a line for a person; or what
- * option_table__parse is to return at once.
+ * Stores a value in the row's field; `text` is NULL if there is none. Returns 0, a negative errno
+ * with a message, or a positive result that option_table__parse returns at once.
  */
 typedef int (*option_take)(const struct option_row *row, void *field, const char *text, struct error *err);
 
 /*
- * An option, a heading of the help text (`help` alone), a line of it (`take` is NULL), or other rows for a part of the command's
- * structure (`rows`). Options that follow each other and differ in name and help alone are one with two names: what both names
- * begin with stands for it.
+ * A row is an option, a heading of the help text (only `help`), a line of it (`take` is NULL), or a
+ * list of rows for a part of the command's structure (`rows`). Adjacent options that differ only in
+ * name and help are one option with two names; the prefix that both names share is a valid
+ * abbreviation.
  */
 struct option_row {
-	const char *name;  /* the long one, without "--"; NULL: it has a letter alone */
-	char letter;	   /* 0: none */
-	const char *value; /* what the help text calls its value; NULL: it has none. "[WORD]": it need not have one */
-	const char *help;  /* lines parted by '\n'; NULL: it is not in the help text */
+	const char *name; /* long name without "--"; NULL: it has only a letter */
+	char letter;	  /* 0: none */
+	/* the value's name in the help text; NULL: no value. "[WORD]": optional */
+	const char *value;
+	const char *help; /* lines separated by '\n'; NULL: not in the help text */
 	option_take take;
-	size_t offset;		  /* of the field, in the command's structure */
-	double min, max;	  /* of numbers; of option__bits, what to set */
-	const char *const *words; /* of option__word, by the value that each stands for */
+	size_t offset; /* of the field in the command's structure */
+	/* limits of numbers; for option__bits, `min` has the bits to set */
+	double min, max;
+	const char *const *words; /* for option__word, indexed by value */
 	size_t word_count;
-	const struct option_row *rows; /* up to one that is all zero */
+	const struct option_row *rows; /* terminated by an all-zero row */
 };
 
 struct option_table {
 	const char *program;	       /* "gpuprobe trace" */
-	const char *head;	       /* of the help text: usage, and what the command does */
-	const char *tail;	       /* its end; NULL: none */
-	const struct option_row *rows; /* up to one that is all zero */
+	const char *head;	       /* head of the help text: usage, and what the command does */
+	const char *tail;	       /* end of the help text; NULL: none */
+	const struct option_row *rows; /* terminated by an all-zero row */
 };
 
 enum option_result {
@@ -52,20 +56,21 @@ enum option_result {
 };
 
 /*
- * Takes the options at the beginning of argv into `options`, up to the first other word, where optind stands then. Returns an
- * enum option_result (or one of the command's own, see option__result), -EINVAL with a line for a person, or -ENOMEM.
+ * Parses the options at the beginning of argv into `options`, up to the first other word, which
+ * optind then points at. Returns an enum option_result (or one of the command's own, see
+ * option__result), -EINVAL with a message, or -ENOMEM.
  */
 int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err);
 
-/* The same from optind on: options that come after other words. */
+/* The same from optind on, for options that follow other words. */
 int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv, struct error *err);
 
 void option_table__print_help(const struct option_table *table, FILE *out);
 
-/* Calls `each` for every option, once a name. */
+/* Calls `each` for every option, once for each name. */
 void option_table__each(const struct option_table *table, void (*each)(const struct option_row *row, void *arg), void *arg);
 
-/* How messages name an option: "-p, --pid". */
+/* An option's name in messages: "-p, --pid". */
 struct option_name {
 	char text[48];
 };
@@ -74,39 +79,59 @@ struct option_name option_row__name(const struct option_row *row);
 
 /* --- values, by the type of the field --- */
 
-/* What a repeatable option was given: argv's texts, in a list that is to be freed. */
+/* The values of a repeatable option. The texts belong to argv; the caller frees the list. */
 struct option_list {
 	const char **texts;
 	size_t count;
 };
 
-int option__flag(const struct option_row *row, void *field, const char *text, struct error *err);      /* bool: true */
-int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err); /* uint8_t: 1 */
-int option__bits(const struct option_row *row, void *field, const char *text, struct error *err);      /* unsigned int: |= min */
-int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err);  /* unsigned int, uint32_t */
-int option__u64(const struct option_row *row, void *field, const char *text, struct error *err);       /* uint64_t, size_t */
-int option__byte(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint8_t */
-int option__size(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint64_t, bytes */
-int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err);   /* double: 0, or from min on */
-int option__duration(const struct option_row *row, void *field, const char *text, struct error *err);  /* double: from min on */
-int option__time(const struct option_row *row, void *field, const char *text, struct error *err);      /* uint64_t, nanoseconds */
-int option__word(const struct option_row *row, void *field, const char *text, struct error *err);      /* an enum */
-int option__text(const struct option_row *row, void *field, const char *text, struct error *err);      /* const char *: argv's */
-int option__once(const struct option_row *row, void *field, const char *text, struct error *err);      /* the same, no second one */
-int option__file(const struct option_row *row, void *field, const char *text, struct error *err);      /* the same, not empty */
-int option__list(const struct option_row *row, void *field, const char *text, struct error *err);      /* struct option_list */
+/* bool: true */
+int option__flag(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint8_t: 1 */
+int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err);
+/* unsigned int: |= min */
+int option__bits(const struct option_row *row, void *field, const char *text, struct error *err);
+/* unsigned int, uint32_t */
+int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint64_t, size_t */
+int option__u64(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint8_t */
+int option__byte(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint64_t, bytes */
+int option__size(const struct option_row *row, void *field, const char *text, struct error *err);
+/* double: 0, or at least min */
+int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err);
+/* double: at least min */
+int option__duration(const struct option_row *row, void *field, const char *text, struct error *err);
+/* uint64_t, nanoseconds */
+int option__time(const struct option_row *row, void *field, const char *text, struct error *err);
+/* an enum */
+int option__word(const struct option_row *row, void *field, const char *text, struct error *err);
+/* const char *: belongs to argv */
+int option__text(const struct option_row *row, void *field, const char *text, struct error *err);
+/* the same, at most once */
+int option__once(const struct option_row *row, void *field, const char *text, struct error *err);
+/* the same, not empty */
+int option__file(const struct option_row *row, void *field, const char *text, struct error *err);
+/* struct option_list */
+int option__list(const struct option_row *row, void *field, const char *text, struct error *err);
 
-int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err); /* enum log_level */
-int option__quiet(const struct option_row *row, void *field, const char *text, struct error *err);   /* enum log_level */
+/* enum log_level */
+int option__verbose(const struct option_row *row, void *field, const char *text, struct error *err);
+/* enum log_level */
+int option__quiet(const struct option_row *row, void *field, const char *text, struct error *err);
 
-/* Ends the command line: option_table__parse returns min, an enum option_result or one of the command's own beyond these. */
+/*
+ * Ends parsing: option_table__parse returns `min`, which is an enum option_result or one of the
+ * command's own values above these.
+ */
 int option__result(const struct option_row *row, void *field, const char *text, struct error *err);
 
 #define WORDS(list) .words = (list), .word_count = sizeof(list) / sizeof((list)[0])
 
-/* --- what every command has --- */
+/* --- options that every command has --- */
 
-extern const struct option_row log_rows[];  /* of an enum log_level: -v, -q, -h and -V */
-extern const struct option_row help_rows[]; /* -h and -V alone */
+extern const struct option_row log_rows[];  /* for an enum log_level: -v, -q, -h and -V */
+extern const struct option_row help_rows[]; /* only -h and -V */
 
 #endif

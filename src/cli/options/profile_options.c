@@ -13,8 +13,8 @@
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
 
-#define DIAGNOSE_OVERHEAD 0.02		/* docs/diagnosis.md has what it is in truth */
-#define WINDOW_LEAST_NS (10 * NS_PER_S) /* unless it was asked for */
+#define DIAGNOSE_OVERHEAD 0.02		/* docs/diagnosis.md has the measured overhead */
+#define WINDOW_LEAST_NS (10 * NS_PER_S) /* minimum, unless the user sets it */
 
 #define FIELD(member) .offset = offsetof(struct profile_command, member)
 
@@ -42,7 +42,10 @@ static int take_host(const struct option_row *row, void *field, const char *text
 	return ret;
 }
 
-/* The row is of the whole structure. A value on the command line is not the default. */
+/*
+ * The row's field is the whole structure: a value on the command line also clears
+ * overhead_by_default.
+ */
 static int take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	struct profile_command *options = field;
@@ -51,7 +54,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 	return arguments__take_overhead(row, &options->max_overhead, text, err);
 }
 
-/* --- rows of both --- */
+/* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
 	{"interval", 0, "S", "the same every S seconds, too, of all so far [0: no]", option__seconds, FIELD(interval), .min = 0.01},
@@ -94,7 +97,7 @@ static const struct option_row end_rows[] = {
 	{0},
 };
 
-/* --- of each --- */
+/* --- rows of one command --- */
 
 #define TOP_ROW(text) \
 	{ \
@@ -184,8 +187,9 @@ const struct option_table diagnose_options = {
 /* --- parsing --- */
 
 /*
- * A verdict on growth takes five sixths of the window. What is loaded within a few seconds looks like
- * growth, so that a very short duration leaves it unjudged rather than shortening the window further.
+ * A verdict on growth takes five sixths of the window. Memory loaded within a few seconds looks
+ * like growth, so the window is not shortened further: with a very short duration growth is not
+ * judged.
  */
 static uint64_t window_of(double duration)
 {
@@ -196,7 +200,7 @@ static uint64_t window_of(double duration)
 	return window > WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
 }
 
-/* --explain and --list tell what is known of findings, and watch nothing. */
+/* --explain and --list only describe findings and watch nothing. */
 static int check_reported(const struct profile_command *options, struct error *err)
 {
 	if (options->explain && options->list)
@@ -231,7 +235,7 @@ static void set_defaults(struct profile_command *options, bool diagnose)
 	};
 	stack_choice__init(&options->stacks, diagnose ? STACK_FP : STACK_OFF);
 	options->stacks.needed = false;
-	/* What stalls a program is many short waits. */
+	/* A program can stall on many short waits. */
 	if (diagnose)
 		options->stacks.min_wait_ns = 0;
 }

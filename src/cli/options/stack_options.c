@@ -40,7 +40,7 @@ static int take_mode(struct stack_choice *choice, const char *text, struct error
 	return ret;
 }
 
-/* "16", "16K" and "16384" are the same. */
+/* "16", "16K" and "16384" mean the same. */
 static int take_size(struct stack_choice *choice, const char *text, struct error *err)
 {
 	uint64_t bytes;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of stacks, which the monitor and the commands that show call
- * sites have in common: --stack, --stack-size, --stack-storage-size,
- * --min-wait and --stack-sample.
+ * The options for stacks, shared by the monitor and the commands that show call sites: --stack,
+ * --stack-size, --stack-storage-size, --min-wait and --stack-sample.
  */
 #ifndef CLI_STACK_OPTIONS_H
 #define CLI_STACK_OPTIONS_H
@@ -18,12 +17,17 @@
 
 struct stack_choice {
 	enum stack_mode mode;
-	uint32_t size;	      /* bytes of stack copied, of STACK_DWARF and STACK_AUTO */
-	uint64_t min_wait_ns; /* waits shorter than this have no stack taken */
-	uint32_t sample;      /* of a kernel's launches from one place one in so many, after the first; a power of two */
-	size_t max;	      /* distinct stacks kept */
-	bool needed;	      /* there is nothing to show with STACK_OFF: it is not to choose */
-	const char *given[5]; /* by enum stack_option_id, from OPT_STACK on: the option, where it was */
+	uint32_t size;	      /* bytes of stack copied by STACK_DWARF and STACK_AUTO */
+	uint64_t min_wait_ns; /* no stack is taken of shorter waits */
+	/*
+	 * stacks of a kernel's launches from one call site: the first, then one in this many; a
+	 * power of two
+	 */
+	uint32_t sample;
+	size_t max; /* maximum number of distinct stacks */
+	/* the command shows nothing without stacks, so STACK_OFF cannot be chosen */
+	bool needed;
+	const char *given[5]; /* by enum stack_option_id: the option's name if it was given */
 };
 
 enum stack_option_id {
@@ -34,34 +38,43 @@ enum stack_option_id {
 	OPT_STACK_SAMPLE,
 };
 
-/* Rows of a struct stack_choice, for commands that take none unless asked to, and that show nothing without. */
+/*
+ * Rows for a struct stack_choice: stack_rows for commands that take stacks only on request,
+ * stack_needed_rows for commands that show nothing without them.
+ */
 extern const struct option_row stack_rows[];
 extern const struct option_row stack_needed_rows[];
-/* Of both: --stack-size and --stack-storage-size; what is of waits and launches, and of that what is of launches. */
+/*
+ * Parts of both: --stack-size and --stack-storage-size; options for waits and launches; and, among
+ * those, the ones for launches.
+ */
 extern const struct option_row stack_storage_rows[];
 extern const struct option_row stack_call_rows[];
 extern const struct option_row stack_sample_rows[];
 
-/* A row's own; its `min` is an enum stack_option_id. */
+/* The rows' function; `min` of a row is an enum stack_option_id. */
 int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err);
 
-/* Stacks as they are by default, in this mode; `needed` where that is not STACK_OFF. */
+/* Sets the defaults for this mode; `needed` unless it is STACK_OFF. */
 void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
 
 /*
- * Takes the value of an option in `id`, an enum stack_option_id. 0, -EINVAL with a line for a
- * person, or -ENOENT where `id` is none of these.
+ * Takes the value of an option; `id` is an enum stack_option_id. Returns 0, -EINVAL with a message,
+ * or -ENOENT if `id` is none of these.
  */
 int stack_choice__take(struct stack_choice *choice, int id, const char *text, struct error *err);
 
-/* Once all are taken: whether each has an effect in this mode. 0, or -EINVAL with a line for a person. */
+/*
+ * Checks, after all options were taken, that each has an effect in this mode. Returns 0, or -EINVAL
+ * with a message.
+ */
 int stack_choice__check(const struct stack_choice *choice, struct error *err);
 
-/* The same for one of them, which `with` leaves without effect: "--by bytes". */
+/* The same for one option that has no effect together with `with`: "--by bytes". */
 int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
 			 struct error *err);
 
-/* Warns where stacks that are shown break off (`broken`), as they do with frame pointers alone. */
+/* Warns if shown stacks are truncated (`broken`), as happens with frame pointers. */
 void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, const struct log *log);
 
 #endif

@@ -12,9 +12,9 @@
 
 #define BUFFER_DEFAULT (16u << 20)
 #define BUFFER_MIN (64u << 10)
-#define BUFFER_MAX (2ul << 30) /* the largest power of two that a BPF map can be made with */
+#define BUFFER_MAX (2ul << 30) /* largest power of two for the size of a BPF map */
 
-/* What stands on the command line and has its meaning only with the rest of it. */
+/* Options that can only be interpreted once the whole command line is known. */
 struct given {
 	struct option_list events;
 	const char *comm, *uid, *format;
@@ -22,7 +22,7 @@ struct given {
 	bool only_summary, also_summary, timestamps, list;
 };
 
-/* The structure of the table. */
+/* The structure that the table's offsets refer to. */
 struct command_words {
 	struct trace_options options;
 	struct given given;
@@ -38,7 +38,7 @@ bool trace_options__shows(const struct trace_options *options, enum trace_column
 
 /* --- values --- */
 
-/* The kernel keeps no more of a longer name, so no more is compared. */
+/* The kernel cuts longer names, so the comparison does too. */
 static int take_comm(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	struct command_words *words = field;
@@ -107,7 +107,7 @@ static int take_format(const struct option_row *row, void *field, const char *te
 	return ret ? ret : option__once(row, &words->given.format, text, err);
 }
 
-/* Rounded up to what a ring can be: a power of two of pages. */
+/* Rounds up to a valid ring size: a power of two, in whole pages. */
 static int take_buffer(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	uint64_t bytes, rounded = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -143,7 +143,7 @@ static const char *const format_words[] = {[TRACE_TABLE] = "table", [TRACE_TSV] 
 
 #define FIELD(member) .offset = offsetof(struct command_words, options.member)
 #define GIVEN(member) .offset = offsetof(struct command_words, given.member)
-#define ALL .offset = 0 /* the whole structure: what is taken is of several fields */
+#define ALL .offset = 0 /* the whole structure, for options that set several fields */
 
 static const struct option_row rows[] = {
 	{.help = "Which calls:"},
@@ -212,9 +212,9 @@ const struct option_table trace_option_table = {
 	.rows = rows,
 };
 
-/* --- all together --- */
+/* --- the whole command line --- */
 
-/* Whether --stack is on the command line. */
+/* Whether --stack was given. */
 static bool gives_stack(const struct trace_options *options)
 {
 	return options->stacks.given[0];
@@ -272,7 +272,7 @@ static int select_functions(struct trace_options *options, const struct given *g
 	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
-/* The column brings stacks, and stacks bring the column. */
+/* The stack column turns stacks on, and stacks turn the column on. */
 static void choose_stacks(struct trace_options *options)
 {
 	struct trace_output_options *output = &options->output;
@@ -288,7 +288,7 @@ static void choose_stacks(struct trace_options *options)
 		output->adds_stack = true;
 }
 
-/* Once all options are taken. */
+/* Runs after all options were taken. */
 static int settle(struct trace_options *options, const struct given *given, int argc, char **argv, struct error *err)
 {
 	int ret = targets__take_command(&options->targets, argc, argv, trace_option_table.program, err);

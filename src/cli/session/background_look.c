@@ -19,7 +19,7 @@ struct background_look {
 	pthread_t thread;
 	bool runs;
 	int fd;		   /* an eventfd */
-	struct dump *dump; /* the thread's, as long as it runs */
+	struct dump *dump; /* belongs to the thread while it runs */
 };
 
 struct background_look *background_look__new(const pid_t *pids, size_t count, const struct log *log)
@@ -54,7 +54,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that has the event loop. */
+/* The thread blocks signals: they are for the thread that has the event loop. */
 int background_look__start(struct background_look *look)
 {
 	sigset_t all, before;

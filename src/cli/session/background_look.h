@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A look at threads that is taken in a thread of its own: what their stacks are called may take a second to find. */
+/* Looks at threads in a background thread, because naming their stacks may take a second. */
 #ifndef CLI_BACKGROUND_LOOK_H
 #define CLI_BACKGROUND_LOOK_H
 
@@ -10,17 +10,23 @@
 
 struct background_look;
 
-/* Of these processes and their descendants that use CUDA. `pids` and `log` must outlive it. NULL without memory. */
+/*
+ * Prepares a look at these processes and those of their descendants that use CUDA. `pids` and `log`
+ * must outlive it. NULL without memory.
+ */
 struct background_look *background_look__new(const pid_t *pids, size_t count, const struct log *log);
-void background_look__free(struct background_look *look); /* NULL ok; waits for its end */
+void background_look__free(struct background_look *look); /* NULL ok; waits for the thread to end */
 
-/* Begins, once. 0 or a negative errno. */
+/* Starts the look; called once. Returns 0 or a negative errno. */
 int background_look__start(struct background_look *look);
 
-/* Readable when it has ended. */
+/* A descriptor that is readable when the look has ended. */
 int background_look__fd(const struct background_look *look);
 
-/* Waits for its end. The caller's from here on; NULL where it was not begun or taken before, or threads cannot be looked at. */
+/*
+ * Waits for the end of the look and returns its result, which the caller owns. NULL if it was not
+ * started or was taken before, or if threads cannot be looked at.
+ */
 struct dump *background_look__take(struct background_look *look);
 
 #endif

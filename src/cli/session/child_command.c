@@ -21,22 +21,23 @@
 #include "privilege/sigio_kill.h"
 #include "target/proc.h"
 
-#define STALL_MS 5000  /* nobody is held for longer by a gpuprobe that waits for something itself */
-#define STALLED_MS 100 /* and then, until it goes on */
+#define STALL_MS 5000  /* longest hold while gpuprobe itself is blocked */
+#define STALLED_MS 100 /* then the longest hold until gpuprobe runs again */
 
-/* What gpuprobe and the guard tell each other, in memory that both have. */
+/* Shared memory between gpuprobe and the guard. */
 struct shared {
-	uint64_t let_go_ns; /* when the guard let everybody go, the last time; 0: never */
-	uint64_t stall_ns;  /* the same, the first time since gpuprobe stands still */
-	int32_t going;	    /* who is not in the map any more and may not have its SIGCONT yet; 0: nobody */
+	uint64_t let_go_ns; /* when the guard last resumed everybody; 0: never */
+	uint64_t stall_ns;  /* when it first did so in the current stall */
+	/* process removed from the map that may not have its SIGCONT yet; 0: none */
+	int32_t going;
 };
 
 struct child_command {
 	char **argv;
 	pid_t pid;
 	pid_t guard;
-	int go;	     /* written to start it */
-	int failure; /* tells errno if exec fails, closes if it succeeds */
+	int go;	     /* written to start COMMAND */
+	int failure; /* carries errno if exec fails, closes if it succeeds */
 	int life;    /* open while gpuprobe lives: the guard sees it close */
 	struct shared *shared;
 	struct sigio_kill sigio_kill;
@@ -44,7 +45,10 @@ struct child_command {
 	bool ended;
 };
 
-/* Of those that gpuprobe catches exec(2) makes the default again; what was ignored before it stays so. */
+/*
+ * exec(2) resets the signals that gpuprobe catches to their defaults. Signals that were ignored
+ * before stay ignored.
+ */
 static void unblock_signals(void)
 {
 	sigset_t none;
@@ -58,7 +62,7 @@ static void __attribute__((noreturn)) run_child(char **argv, int go, int failure
 	char byte;
 	int code;
 
-	/* gpuprobe gone without a word: so is what it was to start. */
+	/* gpuprobe died: its child must not start COMMAND. */
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
 	unblock_signals();
@@ -116,7 +120,7 @@ void child_command__free(struct child_command *command)
 {
 	if (!command)
 		return;
-	close(command->go); /* one that still waits ends at this */
+	close(command->go); /* a process that still waits ends when this closes */
 	close(command->failure);
 	if (!command->started)
 		waitpid(command->pid, NULL, 0);
@@ -146,7 +150,7 @@ static void wake_held(const struct sigio_kill *sigio_kill, int held_fd)
 {
 	int32_t pid, *previous = NULL, key;
 
-	/* Whatever their state: the SIGSTOP may still be on its way, and SIGCONT takes it back. */
+	/* Sent whatever their state: the SIGSTOP may still be pending, and SIGCONT cancels it. */
 	while (!bpf_map_get_next_key(held_fd, previous, &pid)) {
 		sigio_kill__send(sigio_kill, pid, SIGCONT);
 		key = pid;
@@ -178,7 +182,10 @@ static void wake_all(const struct sigio_kill *sigio_kill, int held_fd, const str
 		sigio_kill__send(sigio_kill, going, SIGCONT);
 }
 
-/* Returns when gpuprobe has ended. Where its loop stands still, those that it was to wake go on, and it can see that they did. */
+/*
+ * Returns when gpuprobe has ended. If gpuprobe's loop stalls, resumes the processes that it should
+ * have woken, and records that for gpuprobe.
+ */
 static void watch_over(int life, int held_fd, const struct sigio_kill *sigio_kill, struct shared *shared)
 {
 	struct pollfd poller = {.fd = life, .events = POLLIN};
@@ -214,14 +221,17 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd, struct sh
 	prctl(PR_SET_NAME, "gpuprobe-guard");
 	clock__find_kernels();
 	close_all_but(life, held_fd);
-	/* Who reads gpuprobe's output must see its end. */
+	/* Readers of gpuprobe's output must see its end. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
-	sigio_kill__open(&sigio_kill); /* all descriptors are free; without it kill(2) has to do */
-	/* Where it cannot be had, gpuprobe cannot have it either, and ends. */
+	sigio_kill__open(&sigio_kill); /* all descriptors are unused; without it kill(2) is used */
+	/* If the filter is unavailable here, gpuprobe cannot set it either, and ends. */
 	sandbox__enter(&nothing_more, NULL);
 	watch_over(life, held_fd, &sigio_kill, shared);
-	/* Probes of a killed gpuprobe go within moments; what they stop until then is woken too. */
+	/*
+	 * The probes of a killed gpuprobe vanish within moments. Processes that they stop until
+	 * then are woken too.
+	 */
 	for (int i = 0; i < 10; i++) {
 		wake_all(&sigio_kill, held_fd, shared);
 		usleep(50000);
@@ -251,7 +261,7 @@ int child_command__guard(struct child_command *command, int held_fd, struct erro
 	}
 	close(life[0]);
 	command->life = life[1];
-	fcntl(command->life, F_SETFL, O_NONBLOCK); /* beats that nobody takes are none */
+	fcntl(command->life, F_SETFL, O_NONBLOCK); /* beats that do not fit are dropped */
 	return 0;
 }
 
@@ -266,13 +276,13 @@ uint64_t child_command__held_until(const struct child_command *command, uint64_t
 
 	if (!child_command__was_let_go(command, stopped_ns))
 		return now_ns;
-	/* One that was stopped after that went on within STALLED_MS. */
+	/* A process stopped after the stall began was resumed within STALLED_MS. */
 	return stall_ns > stopped_ns ? stall_ns : stopped_ns;
 }
 
 /*
- * As soon as it goes on it may be stopped again, and stands in the map again: it has to be taken out before. The guard
- * knows of it meanwhile.
+ * Removes the process from the map first: once resumed it may be stopped again and be put into the
+ * map again. Meanwhile the guard knows it by `going`.
  */
 void child_command__let_go(const struct child_command *command, int held_fd, pid_t pid)
 {
@@ -285,7 +295,7 @@ void child_command__let_go(const struct child_command *command, int held_fd, pid
 void child_command__beat(const struct child_command *command)
 {
 	if (command->life >= 0 && write(command->life, "", 1) < 0)
-		return; /* the guard has enough of them, or is gone */
+		return; /* the guard has unread beats, or is gone */
 }
 
 int child_command__start(struct child_command *command, struct error *err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at threads that are in calls from before gpuprobe came, see earlier.h.
+// Finds calls that began before gpuprobe attached, see earlier.h.
 #include "cli/session/earlier.h"
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "api/api.h"
 #include "model/dump_before.h"
 
-#define REST_NS NS_PER_S /* between two looks, at least */
-#define REST_TIMES 20	 /* what a look took */
+#define REST_NS NS_PER_S /* minimum time between two looks */
+#define REST_TIMES 20	 /* pause between two looks, as a multiple of the duration of a look */
 
 struct earlier_looks {
 	struct looker *looker;
 	enum api_mode api;
-	struct dump *first;   /* NULL: nothing was in progress */
-	struct stack *stacks; /* of the calls, parts of those in `first` */
-	uint64_t next_ns;     /* the next look: not before */
+	struct dump *first;   /* NULL: no call was in progress */
+	struct stack *stacks; /* stacks of the calls, parts of those in `first` */
+	uint64_t next_ns;     /* earliest time of the next look */
 };
 
 struct earlier_looks *earlier_looks__new(struct looker *looker)
@@ -40,7 +40,7 @@ void earlier_looks__free(struct earlier_looks *looks)
 	free(looks);
 }
 
-/* --- when the probes are in --- */
+/* --- after the probes are attached --- */
 
 static int row_of(const char *function)
 {
@@ -61,7 +61,7 @@ static bool is_of_layer(int row, enum layer layer)
 	return row >= 0 && api_functions[row].desc.layer == layer;
 }
 
-/* The outer and the inner of the two that are watched, whose numbers become -1 else. */
+/* Reduces the outer and the inner function to the watched ones; others become -1. */
 static void leave_unwatched(enum api_mode api, int *outer, int *inner)
 {
 	if (api == API_DRIVER && is_of_layer(*outer, LAYER_RUNTIME))
@@ -72,7 +72,7 @@ static void leave_unwatched(enum api_mode api, int *outer, int *inner)
 		*outer = -1;
 }
 
-/* From the innermost CUDA function on. */
+/* The stack from the innermost CUDA function outwards. */
 static struct stack stack_of(const struct dump_thread *thread)
 {
 	struct stack stack = thread->stack;
@@ -184,7 +184,10 @@ static bool stands(const struct earlier_looks *looks, const struct earlier_call 
 	return thread && dump_before__motion(dump_before__process(looks->first, process), thread) == DUMP_STANDS;
 }
 
-/* The processes that have such calls in progress. NULL without any, or without memory. */
+/*
+ * Looks at the processes that have such calls in progress. NULL if there are none, or without
+ * memory.
+ */
 static struct dump *look(const struct earlier_looks *looks, const struct earlier_calls *calls)
 {
 	pid_t *pids = calloc(calls->count + 1, sizeof(*pids));

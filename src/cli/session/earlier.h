@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that began before gpuprobe came, and that no probe has seen: a job's threads may hang in them. All threads of the
- * processes that were asked for are looked at once, when the probes are in, and those that were in a call are looked at
- * again before each reading: a thread stands in its call as long as its stack is the same. What follows for the model is the
- * collector's matter (collect/earlier_calls.h).
+ * Calls that began before gpuprobe attached, which no probe has seen: a job's threads may hang in
+ * them. All threads of the target processes are looked at once, after the probes are attached.
+ * Threads found in a call are looked at again before each reading: a thread is in its call as long
+ * as its stack is unchanged. collect/earlier_calls.h handles the consequences for the model.
  */
 #ifndef CLI_EARLIER_H
 #define CLI_EARLIER_H
@@ -19,18 +19,22 @@
 struct collector;
 struct earlier_looks;
 
-/* `looker` must outlive it, NULL ok: no call is known then. NULL without memory. */
+/* `looker` must outlive it; if it is NULL, no call is known. NULL without memory. */
 struct earlier_looks *earlier_looks__new(struct looker *looker);
 void earlier_looks__free(struct earlier_looks *looks); /* NULL ok */
 
 /*
- * The probes are in, of the functions that `api` says: gives the collector the calls of these processes and of their
- * descendants, and has it adopt the processes that are in one.
+ * Called after the probes of the functions that `api` selects are attached. Gives the collector the
+ * calls of these processes and of their descendants, and makes it adopt the processes that are in
+ * one.
  */
 void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, enum api_mode api,
 			  struct collector *collector);
 
-/* Before a reading: looks at the threads of those in progress, once a second at most and for a twentieth of the time, but for the `final` reading. */
+/*
+ * Looks, before a reading, at the threads whose calls are in progress. Looks at most once a second
+ * and for at most a twentieth of the time, except for the `final` reading.
+ */
 void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *calls, bool final);
 
 #endif

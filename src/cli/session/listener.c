@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the records of mappings from time to time, see listener.h.
+// Reads mapping events at intervals, see listener.h.
 #include "cli/session/listener.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "base/clock.h"
 
 #define LOOKS_MS 20
-#define LOST_PAUSE_NS NS_PER_S /* all processes are not looked at more often */
+#define LOST_PAUSE_NS NS_PER_S /* minimum time between two scans of all processes */
 
 struct listener {
 	struct listener_hooks hooks;
 	struct mapping_events *events;
 	struct event *timer;
-	uint64_t whole_ns;     /* until then nothing was lost */
-	uint64_t reported_lost_ns; /* when that was told, the last time */
+	uint64_t whole_ns;	   /* no event was lost before this time */
+	uint64_t reported_lost_ns; /* when a loss was last reported */
 	bool has_lost;
 };
 

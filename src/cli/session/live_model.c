@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up what counts CUDA calls, and looks after processes that end, see live_model.h.
+// Counts CUDA calls and handles ended processes, see live_model.h.
 #include "cli/session/live_model.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "probe/object.h"
 #include "probe/return_probes.h"
 
-#define REAP_DELAY_MS 200 /* ends of processes are gathered for so long */
+#define REAP_DELAY_MS 200 /* ends of processes are collected for this long */
 
 struct live_model {
 	struct live_model_options options;
@@ -33,17 +33,17 @@ struct live_model {
 	struct probe_programs programs;
 	struct collector *collector;
 	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
-	struct overhead *overhead;   /* NULL: all probes stay in */
-	struct ask_probes asks;	     /* with NEEDS_ASKS, where they can be taken out */
-	bool asks_stay;		     /* they cannot */
+	struct overhead *overhead;   /* NULL: all probes stay attached */
+	struct ask_probes asks;	     /* with NEEDS_ASKS, if they can be detached */
+	bool asks_stay;		     /* probes of error queries cannot be detached */
 	struct host_watch *host;     /* NULL: no thread is followed */
-	struct host_side unfollowed; /* where none can be */
+	struct host_side unfollowed; /* with `host_lack`, if threads cannot be followed */
 	struct error host_lack;
 	struct event *ring, *reap, *look;
-	uint64_t reap_ns; /* what the last reaping took, for those that live */
+	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 };
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void on_ring(evutil_socket_t fd, short what, void *arg)
 {
@@ -82,8 +82,9 @@ static void on_process_ended(void *arg)
 {
 	struct live_model *live = arg;
 	/*
-	 * However many processes end: what there is to read of those that live takes a tenth of the time at most. Those that
-	 * have ended are read for the last time, the sooner the better: each reading has them until then.
+	 * However many processes end, reading the living ones takes at most a tenth of the time.
+	 * Ended processes are read for the last time, and the sooner the better: until then each
+	 * reading includes them.
 	 */
 	uint64_t delay_ms = REAP_DELAY_MS + 10 * live->reap_ns / NS_PER_MS;
 	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
@@ -125,7 +126,7 @@ static void on_second(void *arg)
 /* --- setting up --- */
 
 int live_model__new(const struct live_model_options *options, const struct log *log, struct live_model **out,
-		  struct error *err)
+		    struct error *err)
 {
 	struct live_model *live = calloc(1, sizeof(*live));
 	struct session_hooks hooks = {
@@ -154,7 +155,7 @@ int live_model__new(const struct live_model_options *options, const struct log *
 	return 0;
 }
 
-/* --max-overhead: what calls cost is measured before anything is watched. */
+/* --max-overhead: the cost of calls is measured before anything is watched. */
 static int make_overhead(struct live_model *live, const struct object_options *object,
 			 const struct features *features, struct error *err)
 {
@@ -180,7 +181,7 @@ static int make_overhead(struct live_model *live, const struct object_options *o
 	return overhead__new(&options, &costs, live->session, live->skeleton, live->log, &live->overhead, err);
 }
 
-/* Where the links do not allow that, who did not ask for it has no budget. */
+/* Drops a default budget if the links do not support one. */
 static bool is_held_to_budget(struct live_model *live, enum link_kind links)
 {
 	struct live_model_options *options = &live->options;
@@ -269,7 +270,7 @@ static void see_followed(pid_t pid, void *arg)
 	collector__see_process(live->collector, pid);
 }
 
-/* NULL: no reading has found it yet. */
+/* Returns NULL if no reading has found the process yet. */
 static const struct process *find_process(const struct live_model *live, pid_t pid, uint64_t start_ns)
 {
 	const struct model *model = collector__model(live->collector);
@@ -283,7 +284,7 @@ static const struct process *find_process(const struct live_model *live, pid_t p
 	return NULL;
 }
 
-/* One that no reading has found yet may be. */
+/* A process that no reading has found yet may have been seen from its start. */
 static bool is_seen_from_start(pid_t pid, uint64_t start_ns, void *arg)
 {
 	const struct process *process = find_process(arg, pid, start_ns);
@@ -301,7 +302,7 @@ static bool report_steady(pid_t pid, uint64_t start_ns, struct steady_marks *mar
 	return process;
 }
 
-/* Where no thread can be followed the rest goes on, and why is told. */
+/* If no thread can be followed, reports the reason and goes on with the rest. */
 static void make_host(struct live_model *live)
 {
 	const struct host_watch_options options = {
@@ -377,7 +378,7 @@ static void see_process(pid_t pid, void *arg)
 	collector__see_process(live->collector, pid);
 }
 
-/* What fails is tried at the next reading. */
+/* A failure is retried at the next reading. */
 static int watch_asks(void *arg, bool in)
 {
 	struct live_model *live = arg;
@@ -385,11 +386,14 @@ static int watch_asks(void *arg, bool in)
 	int ret = session__watch_asks(live->session, in, &err);
 
 	log__debug(live->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
-												  "out");
+											      "out");
 	return ret;
 }
 
-/* A process of -p may have had its start, see govern/ask_probes.h; one that has not brings the probes in by its first call. */
+/*
+ * A process given by -p may be past its start, see govern/ask_probes.h. If it is not, its first
+ * call attaches the probes.
+ */
 static void begin_without_asks(struct live_model *live)
 {
 	const struct targets *targets = live->options.targets;
@@ -450,7 +454,7 @@ struct model *live_model__model(const struct live_model *live)
 	return collector__model(live->collector);
 }
 
-/* At each reading of the maps: the sooner, the likelier its parents are there. */
+/* Called at each reading of the maps, because the callers' parents may end soon. */
 static void note_callers(struct live_model *live)
 {
 	struct target_processes *asked = session__target_processes(live->session);
@@ -466,7 +470,7 @@ static void note_callers(struct live_model *live)
 	}
 }
 
-/* Where driver libraries are that call others. */
+/* Fills in the paths of driver libraries that call other driver libraries. */
 static void name_shims(struct live_model *live)
 {
 	struct model *model = collector__model(live->collector);
@@ -505,7 +509,7 @@ static void refresh_counts(struct live_model *live)
 	memcpy(model->probes_attached, counts.sites, sizeof(model->probes_attached));
 	model->sites_missing = counts.missing;
 	model->libraries = counts.libraries;
-	/* The attacher's own are gone when the last report is made. */
+	/* A copy: the attacher's counts are gone when the last report is made. */
 	memcpy(live->slow, counts.slow, api_function_count * sizeof(*live->slow));
 	model->slow = live->slow;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;

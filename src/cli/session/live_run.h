@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the monitor, stat, diagnose, memleak and flame have in common: counting, reports of the model while programs
- * run, and samples of it. They are set up in the order that privileges ask for.
+ * The common part of the monitor, stat, diagnose, memleak and flame: counts calls, prints reports
+ * of the model while programs run, and samples it. Sets these up in the order that privileges
+ * require.
  *
- * In this order: new, attach, until_end, free. Between new and attach gpuprobe still has all privileges that it was
- * started with: the owner opens there what needs them.
+ * Call order: new, attach, until_end, free. Between new and attach gpuprobe still has all the
+ * privileges that it was started with: there the owner opens everything that needs them.
  */
 #ifndef CLI_SESSION_LIVE_RUN_H
 #define CLI_SESSION_LIVE_RUN_H
@@ -14,7 +15,7 @@
 #include "cli/session/samples.h"
 
 struct live_run {
-	struct live_model *live;		/* for the owner as well */
+	struct live_model *live;		/* the owner uses it too */
 	struct reports *reports;		/* NULL: none */
 	struct samples *samples;		/* NULL: none */
 	struct samples_options samples_options; /* for attach */
@@ -22,18 +23,19 @@ struct live_run {
 
 struct live_run_options {
 	struct live_model_options live;
-	struct reports_options reports; /* without `print` there are none: the owner shows the model itself */
-	struct samples_options samples; /* with a period of 0 none are taken */
+	/* no reports without `print`: the owner shows the model itself */
+	struct reports_options reports;
+	struct samples_options samples; /* no samples with a period of 0 */
 };
 
 /*
- * Starts the session and opens the file of the reports. `log` must outlive the run. This and the next two return 0, or a
- * negative errno with a line for a person.
+ * Starts the session and opens the file of the reports. `log` must outlive the run. This and the
+ * next two functions return 0, or a negative errno with a message.
  */
 int live_run__new(const struct live_run_options *options, const struct log *log, struct live_run **out,
 		  struct error *err);
 
-/* Gives up privileges, loads the BPF object and puts the probes in: counting begins. */
+/* Gives up privileges, loads the BPF object and attaches the probes: counting begins. */
 int live_run__attach(struct live_run *run, struct error *err);
 
 /* Runs until the session ends, and writes the last report. */
@@ -42,7 +44,7 @@ int live_run__until_end(struct live_run *run, struct error *err);
 /* See session__status. */
 int live_run__status(const struct live_run *run);
 
-/* NULL is fine. Takes the probes out and lets everybody go on. */
+/* Detaches the probes and resumes all held processes. NULL ok. */
 void live_run__free(struct live_run *run);
 
 #endif

@@ -10,7 +10,7 @@
 struct looker {
 	const struct log *log;
 	struct memory_reader *memory;
-	struct dumper *dumper; /* NULL: not yet, or it cannot be */
+	struct dumper *dumper; /* NULL: not loaded yet, or unavailable */
 	bool refused;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What looks at threads for commands that do so seldom: it is loaded when it is wanted first. */
+/* Looks at threads, for commands that rarely do: the dumper is loaded on first use. */
 #ifndef CLI_LOOKER_H
 #define CLI_LOOKER_H
 
@@ -12,7 +12,10 @@ struct looker;
 struct looker *looker__new(const struct log *log);
 void looker__free(struct looker *looker); /* NULL ok */
 
-/* A dump of the threads alone, who they are not; NULL where they cannot be looked at, or `looker` is NULL. */
+/*
+ * Returns a dump with the threads only, without the processes' identity. NULL if threads cannot be
+ * looked at or `looker` is NULL.
+ */
 struct dump *looker__look(struct looker *looker, const pid_t *pids, size_t count);
 
 #endif

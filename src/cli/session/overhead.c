@@ -21,7 +21,7 @@ struct overhead {
 	struct event *timer;
 };
 
-/* --- what the governor asks for --- */
+/* --- hooks of the governor --- */
 
 static int watch(void *arg, unsigned int families)
 {
@@ -117,7 +117,7 @@ void overhead__start(struct overhead *overhead)
 	wait_for(overhead, governor__tick(overhead->governor));
 }
 
-/* --- what it tells --- */
+/* --- estimates and report --- */
 
 static uint64_t missed(void *arg, uint32_t slot, enum rate_family family)
 {

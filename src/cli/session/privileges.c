@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is given up of privileges, see privileges.h.
+// Gives up privileges, see privileges.h.
 #include "cli/session/privileges.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 
 	if (!ret)
 		ret = capabilities__read(&kept, err);
-	/* CAP_SYS_ADMIN stood for them until it was given up. */
+	/* CAP_SYS_ADMIN, given up now, had included them. */
 	if (!ret)
 		ret = capabilities__require(kept.effective, err);
 	if (ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command gives up of its privileges, and when: capabilities before BPF
- * programs are loaded, all but a list of system calls before probes are put in.
+ * Gives up a command's privileges: capabilities before BPF programs are loaded, all but a list of
+ * system calls before probes are attached.
  */
 #ifndef CLI_PRIVILEGES_H
 #define CLI_PRIVILEGES_H
@@ -13,16 +13,16 @@
 #include "gpuprobe/state.h"
 
 /*
- * Keeps the capabilities that probes by such links need, for good, and tells
- * which of them are lacking. By then COMMAND's process has been forked, the
- * files of the output and the port are open, and no thread has been started.
- * A negative errno with the reason in `err`.
+ * Permanently reduces the capabilities to those that probes by such links need, and reports which
+ * of them are missing. Before the call, COMMAND's process must have been forked and the output
+ * files and the port opened; no thread may have been started. Returns 0, or a negative errno with
+ * the reason in `err`.
  */
 int privileges__give_up(enum link_kind links, const struct log *log, struct error *err);
 
 /*
- * Puts the filter of system calls on; with `samples` threads can be looked at by perf events. By then the guard of COMMAND has
- * been forked.
+ * Installs the filter of system calls; with `samples` it permits looking at threads by perf events.
+ * COMMAND's guard must have been forked before.
  */
 int privileges__confine(enum link_kind links, bool samples, struct error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reports when they are due, and the last one, see reports.h.
+// Prints reports when they are due, and the last one, see reports.h.
 #include "cli/session/reports.h"
 
 #include <errno.h>
@@ -20,11 +20,12 @@ struct reports {
 	struct console *console;
 	int fd;
 	struct event *due;
-	struct event *gather; /* what is to be listed, step by step, so that others are served meanwhile */
+	/* collects the lists in steps, so that other events are served meanwhile */
+	struct event *gather;
 	unsigned long made;
 };
 
-/* The report as text in memory (malloc); NULL without. */
+/* The report as text in memory (malloc); NULL without memory. */
 static char *render(const struct reports *reports, size_t *length)
 {
 	char *text = NULL;
@@ -71,7 +72,7 @@ static void on_output_closed(void *arg)
 static void report_next(struct reports *reports)
 {
 	report(reports, false);
-	/* COMMAND goes on, and is watched to its end. */
+	/* COMMAND runs on, watched to its end. */
 	if (!reports->options.count || reports->made != reports->options.count)
 		return;
 	event_del(reports->due);
@@ -99,7 +100,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Who has not read the last report yet gets the next when he has. */
+	/* A reader that has not taken the last report gets the next one after that. */
 	if (console__is_busy(reports->console) || evtimer_pending(reports->gather, NULL))
 		return;
 	if (live_model__gathers(reports->live))
@@ -170,7 +171,10 @@ int reports__start(struct reports *reports, struct error *err)
 	return 0;
 }
 
-/* The last report is of what has not been told: not of what COUNT reports have. */
+/*
+ * The last report is for data that was not reported yet, so it is omitted once COUNT reports were
+ * made.
+ */
 static bool wants_last(const struct reports *reports)
 {
 	const struct reports_options *options = &reports->options;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports of the model on standard output or in a file: one whenever it is due, unless who
- * reads has not taken the one before, and the last one. What a report says is
- * its owner's.
+ * Prints reports of the model to standard output or a file: one whenever it is due, unless the
+ * reader has not taken the previous one, and the last one. The owner prints a report's content.
  */
 #ifndef CLI_REPORTS_H
 #define CLI_REPORTS_H
@@ -17,30 +16,39 @@
 struct reports;
 
 struct reports_options {
-	double interval;     /* seconds between reports; 0: the last one alone */
-	unsigned long count; /* then no more; 0: any number */
-	bool always_last;    /* the last one is due whatever `count` says, and COMMAND goes on to its end */
-	const char *file;    /* to write to in place of standard output; NULL: none */
-	bool whole;	     /* each is of all so far: what has ended is in those that follow, too */
-	/* The model was read anew: what is to be taken from it before it is shown. Optional. */
+	double interval;     /* seconds between reports; 0: only the last one */
+	unsigned long count; /* maximum number of reports; 0: no limit */
+	/* print the last report whatever `count` is, and let COMMAND run to its end */
+	bool always_last;
+	const char *file; /* output file; NULL: standard output */
+	/* each report covers everything so far: ended processes stay in later reports */
+	bool whole;
+	/* Called after each update, before the report is printed. Optional. */
 	void (*look)(void *arg);
-	int (*print)(FILE *out, void *arg); /* 0, or a negative errno: it is not whole and not shown */
+	/* 0, or a negative errno: the report is incomplete and is not shown */
+	int (*print)(FILE *out, void *arg);
 	void *arg;
 };
 
-/* Between live_model__new and live_model__prepare; the file is emptied. `counting` and `log` must outlive it. 0 or a negative errno. */
+/*
+ * Call it between live_model__new and live_model__prepare. Truncates the file. `live` and `log`
+ * must outlive it. Returns 0 or a negative errno.
+ */
 int reports__new(struct live_model *live, const struct reports_options *options, const struct log *log,
 		 struct reports **out, struct error *err);
 
-/* NULL is fine. Before live_model__free. */
+/* Call it before live_model__free. NULL ok. */
 void reports__free(struct reports *reports);
 
-/* Between live_model__prepare and live_model__attach: the time to the first report begins. 0 or a negative errno. */
+/*
+ * Call it between live_model__prepare and live_model__attach: the time to the first report begins.
+ * Returns 0 or a negative errno.
+ */
 int reports__start(struct reports *reports, struct error *err);
 
 /*
- * After session__run: writes what is on its way and, if it is due, the last report. 0, also
- * where nobody reads any more, or a negative errno with a line for a person.
+ * Call it after session__run. Writes pending output and, if it is due, the last report. Returns 0,
+ * also if the reader has gone, or a negative errno with a message.
  */
 int reports__finish(struct reports *reports, struct error *err);
 

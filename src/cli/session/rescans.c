@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks at processes anew, see rescans.h.
+// Schedules repeated looks at processes, see rescans.h.
 #include "cli/session/rescans.h"
 
 #include <event2/event.h>
@@ -8,16 +8,17 @@
 #include "base/clock.h"
 #include "base/table.h"
 
-#define LONG_NS (20 * NS_PER_MS) /* 40,000 usual mappings */
-#define PAUSE 10		 /* times as long as the reading took */
-#define SLOW_MAX 4096		 /* processes that are known as such */
+#define LONG_NS (20 * NS_PER_MS) /* reading 40,000 typical mappings takes this long */
+#define PAUSE 10		 /* pause, as a multiple of the reading's duration */
+#define SLOW_MAX 4096		 /* limit of known slow processes */
 
-/* One whose mappings took long to be read, or whose files are not all looked at. */
+/* A process whose mappings took long to read, or whose files were not all looked at yet. */
 struct slow_process {
 	pid_t pid;
-	bool reads_long;   /* its mappings: it waits for others of the kind, too */
-	bool waits;	   /* for `next` */
-	uint64_t ready_ns; /* not before */
+	/* reading its mappings takes long: it also waits for others of this kind */
+	bool reads_long;
+	bool waits;	   /* `next` is pending */
+	uint64_t ready_ns; /* earliest time of the look */
 	struct rescan next;
 	UT_hash_handle hh;
 };
@@ -25,7 +26,7 @@ struct slow_process {
 struct rescans {
 	struct rescans_hooks hooks;
 	struct event *timer;
-	struct slow_process *slow; /* those that were looked at longest ago first */
+	struct slow_process *slow; /* ordered by the time of the look, oldest first */
 	uint64_t rests_until_ns;
 	bool ended;
 };
@@ -40,7 +41,10 @@ static uint64_t ready_ns_of(const struct rescans *rescans, const struct slow_pro
 	return process->reads_long ? later(process->ready_ns, rescans->rests_until_ns) : process->ready_ns;
 }
 
-/* Of those that wait the one whose turn comes first, of several the first in the list. NULL: none waits. */
+/*
+ * The waiting process whose turn comes first; among several that are due, the first in the list.
+ * NULL: none waits.
+ */
 static struct slow_process *find_waiting(const struct rescans *rescans, uint64_t now_ns)
 {
 	struct slow_process *found = NULL;
@@ -78,7 +82,10 @@ static struct slow_process *find(const struct rescans *rescans, pid_t pid)
 	return TABLE_FIND(rescans->slow, pid, &pid);
 }
 
-/* Where there is no room or no memory it is taken for a quick one the next time: NULL. Those that wait stay. */
+/*
+ * NULL if there is no room or no memory: the process is then treated as a quick one the next time.
+ * Waiting processes are kept.
+ */
 static struct slow_process *add_slow(struct rescans *rescans, pid_t pid)
 {
 	struct slow_process *process = rescans->slow;
@@ -113,7 +120,7 @@ void rescans__go_on(struct rescans *rescans, const struct rescan *rescan, uint64
 	set_timer(rescans, clock__boot_ns());
 }
 
-/* `process` is NULL for one that is not known as slow; it is not to be used afterwards. */
+/* `process` is NULL for one that is not known as slow. It must not be used afterwards. */
 static void look(struct rescans *rescans, const struct rescan *rescan, struct slow_process *process)
 {
 	const struct rescan now = *rescan;
@@ -145,7 +152,10 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	set_timer(rescans, clock__boot_ns());
 }
 
-/* The earliest time: what gets its probes after that is late. What another program had mapped is gone. */
+/*
+ * Keeps the earliest time: probes attached after it are late. Mappings of a replaced program are
+ * gone, so its look is missed.
+ */
 static void join(struct rescans *rescans, struct slow_process *process, const struct rescan *rescan)
 {
 	uint64_t since_ns = rescan->since_ns;

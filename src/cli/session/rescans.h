@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When what a process maps is looked at again. A process that maps ten thousands of files, or such as have long paths,
- * and tells of a new library without end, must not have all of gpuprobe's time: those whose mappings take long to be
- * read wait for each other, so that they have a tenth of the time together. A look that was not finished is gone on with
- * when it is ready, after others have had their turn. No look is dropped without a word.
+ * Schedules repeated looks at the mappings of processes. A process may map tens of thousands of
+ * files, or files with long paths, and keep reporting new libraries; it must not take all of
+ * gpuprobe's time. So processes whose mappings take long to read wait for each other, and share a
+ * tenth of the time. An unfinished look continues when it is ready, after others had their turn.
+ * Every dropped look is reported.
  */
 #ifndef CLI_RESCANS_H
 #define CLI_RESCANS_H
@@ -17,41 +18,52 @@
 struct event_base;
 struct rescans;
 
-/* A look at a process, as attacher__add_process has it. */
+/* A look at a process, with the arguments of attacher__add_process. */
 struct rescan {
 	pid_t pid;
 	enum process_scan scan;
 	uint64_t since_ns;
-	uint64_t there_ns; /* when the pid was this process's, CLOCK_BOOTTIME; it may have begun after since_ns */
-	pid_t shares;	   /* the process whose memory it has, and that its calls are counted to; 0: its own */
-	bool waited;	   /* the process ran on meanwhile, and may have ended; rescans__add's caller leaves it */
+	/*
+	 * a time at which the pid was this process's, CLOCK_BOOTTIME; the process may have started
+	 * after since_ns
+	 */
+	uint64_t there_ns;
+	/* the process whose memory it shares and to which its calls are counted; 0: itself */
+	pid_t shares;
+	/*
+	 * the process was running meanwhile and may have ended; callers of rescans__add leave it
+	 * unset
+	 */
+	bool waited;
 };
 
 struct rescans_hooks {
 	/*
-	 * Looks at the process. Returns the time that its mappings took to be read, attacher__reading_ns; *ready_ns is 0, or
-	 * when it is to be looked at once more, see attacher__is_unfinished.
+	 * Looks at the process. Returns the time that reading its mappings took,
+	 * attacher__reading_ns. Sets *ready_ns to 0, or to the time at which the look should
+	 * continue, see attacher__is_unfinished.
 	 */
 	uint64_t (*look)(const struct rescan *rescan, uint64_t *ready_ns, void *arg);
-	/* The look at the process would have been made later, and is not. */
+	/* A postponed look at the process is dropped. */
 	void (*missed)(const struct rescan *rescan, void *arg);
 	void *arg;
 };
 
-/* The hooks are called by rescans__add, by the loop, and by rescans__end. NULL without memory. */
+/* rescans__add, the loop and rescans__end call the hooks. NULL without memory. */
 struct rescans *rescans__new(struct event_base *loop, const struct rescans_hooks *hooks);
 void rescans__free(struct rescans *rescans);
 
 /*
- * Looks at the process, now or later. Of several looks that wait one is made, which stands for all but those at a
- * program that another (SCAN_PROGRAM) has followed: they are missed. `now_ns`: CLOCK_BOOTTIME.
+ * Looks at the process, now or later. Of several pending looks at a process only one is made, which
+ * covers the others. Looks at a program that another program (SCAN_PROGRAM) has replaced are not
+ * covered: they are missed. `now_ns` is CLOCK_BOOTTIME.
  */
 void rescans__add(struct rescans *rescans, const struct rescan *rescan, uint64_t now_ns);
 
-/* The look has been made and was not finished: it is gone on with at `ready_ns`. */
+/* The look was not finished: continues it at `ready_ns`. */
 void rescans__go_on(struct rescans *rescans, const struct rescan *rescan, uint64_t ready_ns);
 
-/* No look waits any more: those that do, and those that would, are missed. */
+/* Ends all waiting: pending looks and later ones that would wait are missed. */
 void rescans__end(struct rescans *rescans);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples of the model at uneven times, see samples.h.
+// Samples the model at irregular intervals, see samples.h.
 #include "cli/session/samples.h"
 
 #include <errno.h>
@@ -11,17 +11,20 @@
 
 #include "base/clock.h"
 
-/* Sampling takes a tenth of a CPU at most, however many allocations there are to walk over. */
+/* Sampling takes a tenth of a CPU at most, however many allocations it walks over. */
 #define SAMPLE_SHARE 10
 
 struct samples {
 	struct samples_options options;
 	struct live_model *live;
 	struct event *due;
-	double took; /* CPU seconds of the latest one */
+	double took; /* CPU seconds of the latest sample */
 };
 
-/* A factor of 0.75 to 1.25: samples in step with a program's batches would take their beat for growth. */
+/*
+ * A factor of 0.75 to 1.25: samples in step with a program's batches would mistake its rhythm for
+ * growth.
+ */
 static double uneven(void)
 {
 	uint32_t number = UINT32_MAX / 2;
@@ -31,7 +34,7 @@ static double uneven(void)
 	return 0.75 + 0.5 * number / UINT32_MAX;
 }
 
-/* CPU time of this thread: what others take on a busy machine is no reason to sample less. */
+/* CPU time of this thread: load by others is no reason to sample less. */
 static double cpu_seconds(void)
 {
 	struct timespec used;
@@ -54,7 +57,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	if (options->take)
 		options->take(options->arg);
 	took = cpu_seconds() - cpu_began;
-	/* What one alone took, others will not: the symbols of libraries are read once. */
+	/* One slow sample does not count: the symbols of libraries, say, are only read once. */
 	usual = fmin(took, samples->took);
 	samples->took = took;
 	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;

@@ -38,10 +38,12 @@
 #include "probe/holds.h"
 #include "target/proc.h"
 
-#define PROGRAM_US 20000 /* far more than a BPF program takes, where there is no such barrier */
-#define REFUSALS_NAMED 8 /* of the whole machine there is one line */
-#define TIMERS 128	 /* at a time; connections have half of them */
-#define UNUSED_S 30	 /* so that a program that is started again and again is seen from its start */
+/* far longer than a BPF program runs; used if the kernel has no such barrier */
+#define PROGRAM_US 20000
+#define REFUSALS_NAMED 8 /* when watching the whole machine there is one line */
+#define TIMERS 128	 /* timers at a time; connections use half of them */
+/* long enough that a program that is started again and again is seen from its start */
+#define UNUSED_S 30
 
 struct session {
 	const struct targets *targets;
@@ -51,31 +53,31 @@ struct session {
 	struct event_base *loop;
 	struct event *signals, *deadline, *second;
 	struct child_command *command;
-	struct stopped_parents *waker;	   /* with a command */
-	struct listener *listener; /* without one; NULL: cannot be had */
+	struct stopped_parents *waker; /* only with a command */
+	struct listener *listener;     /* only without a command; NULL: unavailable */
 	struct rescans *rescans;
 	uint64_t missed_rescans, missed_programs;
-	struct target_exit *exits; /* with processes at whose end it ends */
+	struct target_exit *exits; /* with target processes whose end ends the session */
 	struct session_probes probes;
 	struct attacher *attacher;
 	struct unwatchable refusals;
 	struct target_processes asked;
-	/* NULL: without memory nothing is said of what they are in. */
+	/* NULL without memory: then nothing is reported about what they are doing. */
 	struct looker *looker;
 	struct silence *silence;
 	struct earlier_looks *earlier;
-	uint64_t gave_back_ns; /* memory, the last time */
-	uint64_t unused_ns;    /* a file that nobody maps keeps its probes for so long */
+	uint64_t gave_back_ns; /* when memory was last given back */
+	uint64_t unused_ns;    /* how long a file that nobody maps keeps its probes */
 	int signal_fd;
-	int timer_fd; /* of the deadline */
-	int end_fd;   /* an epoll of both */
+	int timer_fd; /* timer of the deadline */
+	int end_fd;   /* an epoll of signals and timer */
 	int status;   /* exit status */
 	bool interrupted;
 };
 
-/* --- what happens --- */
+/* --- events --- */
 
-/* gpuprobe ends before COMMAND, which was to end. */
+/* gpuprobe ends before COMMAND, which was sent a signal to end. */
 static void end_without_command(struct session *session)
 {
 	if (!child_command__ended(session->command, &session->status))
@@ -90,11 +92,11 @@ static int set_deadline(const struct session *session, double seconds)
 	struct itimerspec at = {.it_value = {.tv_sec = (time_t)whole, .tv_nsec = (long)((seconds - whole) * 1e9)}};
 
 	if (!at.it_value.tv_sec && !at.it_value.tv_nsec)
-		at.it_value.tv_nsec = 1; /* 0 is never */
+		at.it_value.tv_nsec = 1; /* 0 would disarm the timer */
 	return timerfd_settime(session->timer_fd, 0, &at, NULL) ? -errno : 0;
 }
 
-/* Of the duration, or of the time that COMMAND has to end. */
+/* The deadline of the duration, or of COMMAND's grace time. */
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *session = arg;
@@ -102,7 +104,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	if (read(fd, &times, sizeof(times)) != sizeof(times))
-		return; /* it was set anew */
+		return; /* the timer was set again */
 	if (session->interrupted)
 		end_without_command(session);
 	else
@@ -114,7 +116,7 @@ static void on_all_ended(void *arg)
 	session__stop(arg);
 }
 
-/* Ctrl-C on the terminal has reached COMMAND as well; a signal sent to gpuprobe alone is passed on. */
+/* Ctrl-C on the terminal reaches COMMAND as well; a signal sent only to gpuprobe is passed on. */
 static void on_stop_signal(struct session *session, const struct signalfd_siginfo *info)
 {
 	if (!session->command) {
@@ -178,7 +180,7 @@ static void report_late(const struct session *session, const struct rescan *resc
 		session->hooks.late_sharer(rescan->shares, rescan->there_ns, session->hooks.arg);
 }
 
-/* What is new in the process may have no probes. */
+/* New files in the process may lack probes. */
 static void on_missed_rescan(const struct rescan *rescan, void *arg)
 {
 	struct session *session = arg;
@@ -187,7 +189,7 @@ static void on_missed_rescan(const struct rescan *rescan, void *arg)
 	report_late(session, rescan);
 }
 
-/* At a process that runs. */
+/* Looks at a running process. */
 static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void *arg)
 {
 	struct session *session = arg;
@@ -206,7 +208,7 @@ static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void 
 	return attacher__reading_ns(session->attacher);
 }
 
-/* One that is held is waiting for it, and does nothing meanwhile. */
+/* Looks at a held process at once: it waits for that. */
 static void look_at_held(struct session *session, const struct rescan *rescan, uint16_t stopped_above)
 {
 	int late;
@@ -222,7 +224,9 @@ static void look_at_held(struct session *session, const struct rescan *rescan, u
 	child_command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
 }
 
-/* It has ended before the probes of its library were in, so that nothing else may tell of it. */
+/*
+ * The process ended before the probes of its library were attached, so nothing else may report it.
+ */
 static void note_missed_program(struct session *session, pid_t pid)
 {
 	if (!session->missed_programs++)
@@ -233,7 +237,10 @@ static void note_missed_program(struct session *session, pid_t pid)
 			  pid);
 }
 
-/* One that has ended meanwhile maps nothing any more, but may have called what got its probes too late for it. */
+/*
+ * A process that has ended meanwhile has no mappings, but it may have called functions whose probes
+ * came too late.
+ */
 static void look_for_libraries(struct session *session, const struct mapping_event *event, uint64_t there_ns)
 {
 	const struct rescan rescan = {
@@ -260,7 +267,7 @@ static void on_mapped(const struct mapping_event *event, void *arg)
 	look_for_libraries(arg, event, event->time_ns);
 }
 
-/* What was lost may have been any process's. */
+/* The lost events may be of any process. */
 struct lost_since {
 	struct session *session;
 	uint64_t time_ns;
@@ -295,7 +302,10 @@ static enum process_scan scan_of(const struct record_library *record)
 	return record->header.type == RECORD_LIBRARY && record->stopped ? SCAN_HELD : SCAN_NAMED;
 }
 
-/* A process of COMMAND's could not be held: it would call before a link of its own is in, so the links are for all. */
+/*
+ * A process of COMMAND's could not be held. It would make calls before it gets its own link, so the
+ * links become machine-wide.
+ */
 static void widen(struct session *session)
 {
 	if (!attacher__confines(session->attacher))
@@ -314,7 +324,7 @@ void session__process_changed(struct session *session, const struct record_libra
 		.shares = record->shares,
 	};
 
-	if (!session->attacher) /* detached: nobody is held any more */
+	if (!session->attacher) /* detached: no process is held any more */
 		return;
 	if (session->command && !record->stopped)
 		widen(session);
@@ -326,7 +336,7 @@ void session__process_changed(struct session *session, const struct record_libra
 
 /* --- setting up --- */
 
-/* By descriptors, so that who waits for something else outside the loop can look at them, too. */
+/* Uses descriptors, so that code that waits outside the loop can poll them too. */
 static int open_deadline(struct session *session, struct error *err)
 {
 	struct epoll_event waiting = {.events = EPOLLIN};
@@ -378,7 +388,10 @@ static void on_nothing(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 }
 
-/* So that no timer fails for want of memory once the loop runs: libevent keeps the room that these have taken. */
+/*
+ * Reserves memory, so that no timer fails without memory once the loop runs: libevent keeps the
+ * room that these timers took.
+ */
 static int reserve_timers(struct event_base *loop)
 {
 	const struct timeval late = {.tv_sec = 3600};
@@ -394,7 +407,7 @@ static int reserve_timers(struct event_base *loop)
 	return ret;
 }
 
-/* Tests do not wait for half a minute. */
+/* Lets tests shorten the half minute. */
 static int read_unused(struct session *session, struct error *err)
 {
 	const char *text = getenv("GPUPROBE_UNUSED_SECONDS");
@@ -436,7 +449,7 @@ static int set_up(struct session *session, struct error *err)
 		ret = invoker__check(err);
 	if (!ret && targets->command)
 		ret = child_command__new(targets->command, &session->command, err);
-	/* COMMAND's process has the limits that gpuprobe was started with. */
+	/* Raised after the fork: COMMAND keeps the limits that gpuprobe was started with. */
 	if (!ret)
 		descriptors__raise_limit();
 	return ret;
@@ -469,7 +482,10 @@ int session__new(const struct targets *targets, double duration, const struct se
 	return 0;
 }
 
-/* Held processes tell themselves. Without it libraries that are known by then have their probes all the same. */
+/*
+ * Held processes report their mappings themselves. Without the listener, libraries known by then
+ * still have their probes.
+ */
 static void listen_to_mappings(struct session *session)
 {
 	const struct listener_hooks hooks = {.mapped = on_mapped, .lost = on_lost, .arg = session};
@@ -491,8 +507,8 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	session->probes = *probes;
 	if (session->command)
 		ret = stopped_parents__new(session->loop, session->command, bpf_map__fd(programs->watched),
-				 bpf_map__fd(programs->held), &session->waker, err);
-	/* Before any probe: what it holds open must not keep one in place. */
+					   bpf_map__fd(programs->held), &session->waker, err);
+	/* Before any probe: the guard's open descriptors must not keep one in place. */
 	if (!ret && session->command)
 		ret = child_command__guard(session->command, bpf_map__fd(programs->held), err);
 	if (!ret)
@@ -533,7 +549,7 @@ int session__attach(struct session *session, struct error *err)
 		report_attached(session);
 	if (!ret && session->targets->pid_count)
 		ret = target_exit__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
-				 &session->exits, err);
+				       &session->exits, err);
 	return ret;
 }
 
@@ -625,7 +641,7 @@ void session__settle(struct session *session)
 	rescans__end(session->rescans);
 }
 
-/* Of one that was a process's last nothing else may tell. */
+/* Nothing else may report a missed look that was a process's last. */
 static void report_missed(struct session *session)
 {
 	uint64_t count = session->missed_rescans;
@@ -647,7 +663,10 @@ static void end_link(struct bpf_link **link)
 	*link = NULL;
 }
 
-/* Those that run on other CPUs while their links end: they may stop their process after that. The barrier waits for RCU's readers. */
+/*
+ * Waits for programs that are running on other CPUs while their links end: they may still stop
+ * their process. The barrier waits for RCU's readers.
+ */
 static void wait_for_running_programs(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
@@ -667,7 +686,7 @@ void session__detach(struct session *session)
 		return;
 	end_link(session->probes.exec);
 	end_link(session->probes.mapping);
-	wait_for_running_programs(); /* and nothing is stopped any more */
+	wait_for_running_programs(); /* from here on no process is stopped */
 	child_command__wake_held(session->command, bpf_map__fd(session->probes.programs->held));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session of watching, whatever is made of it: the event loop, signals, the
- * deadline, COMMAND and what it is held for, and the probes. The monitor and
- * the tracer differ in the BPF object and in what they do with its records.
+ * A session of watching, independent of its purpose: the event loop, signals, the deadline, COMMAND
+ * and the reasons to hold it, and the probes. The monitor and the tracer differ in the BPF object
+ * and in the handling of its records.
  */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -24,104 +24,112 @@ struct session;
 
 struct session_hooks {
 	/*
-	 * The process that had this pid at `time_ns` was running then what had no
-	 * probes yet, or may have been, where it could not be looked at in time;
-	 * those that were held are not late. Optional.
+	 * The process that had this pid at `time_ns` was running code without probes, or may have
+	 * been, if it could not be looked at in time. Held processes are not late. Optional.
 	 */
 	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
-	/* So was one with the memory of that process. Optional. */
+	/* The same for a process that shares that process's memory. Optional. */
 	void (*late_sharer)(pid_t pid, uint64_t time_ns, void *arg);
-	/* Is called every second, from when probes are in. Optional. */
+	/* Called every second once the probes are attached. Optional. */
 	void (*second)(void *arg);
 	void *arg;
-	/* Milliseconds that a COMMAND which was passed a signal has for its end; 0: until it ends. */
+	/* Milliseconds that COMMAND has to end after a signal was passed on to it; 0: no limit. */
 	unsigned int grace_ms;
 };
 
-/* What a session needs of the loaded BPF object. */
+/* The parts of the loaded BPF object that a session needs. */
 struct session_probes {
 	const struct selection *selection;
 	enum link_kind links;
-	const struct probe_programs *programs; /* to outlive the session */
-	struct bpf_link **exec, **mapping;     /* of what stops processes; ended before the last wake-up */
+	const struct probe_programs *programs; /* must outlive the session */
+	/* links of the programs that stop processes; ended before the last wake-up */
+	struct bpf_link **exec, **mapping;
 };
 
 /*
- * Blocks and takes over SIGCHLD and the stop signals (signals.h), survives
- * SIGPIPE, and forks the process that is to become COMMAND. -ESRCH where a
- * process that was given does not exist. `targets` and `log` must outlive the
- * session; a duration of 0 (seconds) is no deadline.
+ * Blocks and handles SIGCHLD and the stop signals (signals.h), survives SIGPIPE, and forks the
+ * process that will become COMMAND. Returns 0 or a negative errno; -ESRCH if a target process does
+ * not exist. `targets` and `log` must outlive the session. `duration` is in seconds; 0: no
+ * deadline.
  */
 int session__new(const struct targets *targets, double duration, const struct session_hooks *hooks,
 		 const struct log *log, struct session **out, struct error *err);
 
-/* Detaches, lets everybody go on that was held, and ends a COMMAND that was not started. */
+/* Detaches, resumes all held processes, and ends a COMMAND that was not started. */
 void session__free(struct session *session);
 
 struct event_base *session__loop(const struct session *session);
 
-/* Prepares for probes; none is in yet. Its hooks may be called from here on. */
+/* Prepares for probes; none is attached yet. The hooks may be called from here on. */
 int session__prepare(struct session *session, const struct session_probes *probes, struct error *err);
 
-/* Puts the probes in. Events of the loop are only taken by session__run. */
+/* Attaches the probes. Only session__run handles events of the loop. */
 int session__attach(struct session *session, struct error *err);
 
-/* What the BPF programs tell of a process: its new files are probed and, if it was stopped, it goes on. */
+/* Handles a BPF record about a process: probes its new files and, if it was stopped, resumes it. */
 void session__process_changed(struct session *session, const struct record_library *record);
 
 /*
- * Starts COMMAND and runs the loop until COMMAND has ended, or all processes that were given and their descendants have, the
- * deadline has come, a signal asks for it (with COMMAND, which has got the first one, the
- * second), or session__stop. Returns 0 or a negative errno.
+ * Starts COMMAND and runs the loop. It ends when COMMAND, or all target processes with their
+ * descendants, have ended, at the deadline, by a signal, or by session__stop. With COMMAND the
+ * first signal is passed on to it, and the second one ends the loop. Returns 0 or a negative errno.
  */
 int session__run(struct session *session, struct error *err);
 
 /*
- * For those whose loop can stand still, since they write to whoever reads:
- * once it was called it is to be called every second; else those that are held
- * are let go, and are late.
+ * Watchdog for callers that may block on output. After the first call, call it every second;
+ * otherwise held processes are resumed and marked late.
  */
 void session__beat(const struct session *session);
 
-/* A descriptor that is readable while a signal, which may be one to end, or the deadline waits for the loop; the session's. */
+/*
+ * A descriptor that is readable while the deadline or a signal, possibly one that ends gpuprobe,
+ * waits for the loop; owned by the session.
+ */
 int session__end_fd(const struct session *session);
 
 /* Ends session__run. */
 void session__stop(struct session *session);
 
-/* What to exit with: 0, or that of COMMAND once it has ended. */
+/* The exit status: 0, or COMMAND's once it has ended. */
 int session__status(const struct session *session);
 
-/* Those of the processes that were given which are watched; owned by the session. */
+/* The target processes that are watched; owned by the session. */
 struct target_processes *session__target_processes(struct session *session);
 
-/* Looks at what those of them are in that have made no call, see cli/commands/silence.h. */
+/* Looks at what the target processes without a call are doing, see cli/commands/silence.h. */
 void session__look_at_silent(struct session *session, bool final);
 
-/* The probes are in: finds calls of those that were given that began before. See cli/session/earlier.h. */
+/*
+ * Finds calls of the target processes that began earlier. Called once the probes are attached. See
+ * cli/session/earlier.h.
+ */
 void session__find_earlier(struct session *session, enum api_mode api, struct collector *collector);
 
-/* Before a reading: which of these are in progress still. */
+/* Looks, before a reading, which of these calls are still in progress. */
 void session__look_at_earlier(struct session *session, struct collector *collector);
 
-/* See attacher__watch; 0 once the probes have been taken out for good. */
+/* See attacher__watch. Returns 0 once the probes have been detached for good. */
 int session__watch(struct session *session, unsigned int families, struct error *err);
 
-/* See attacher__watch_asks; as the above. */
+/* See attacher__watch_asks. Returns 0 as session__watch does. */
 int session__watch_asks(struct session *session, bool in, struct error *err);
 
-/* As attacher__driver_path; malloc. */
+/* As attacher__driver_path; the caller frees the result. */
 char *session__driver_path(const struct session *session, unsigned int driver);
 
 void session__count(const struct session *session, struct attacher_counts *counts);
 
-/* Nothing is put off any more: processes that wait to be looked at are late. For after session__run, before the end is shown. */
+/*
+ * Ends all postponed looks: processes that wait to be looked at are late. Called after
+ * session__run, before the final output.
+ */
 void session__settle(struct session *session);
 
-/* Takes the probes out and lets everybody go on that was held. No probe runs from here on. */
+/* Detaches the probes and resumes all held processes. No probe runs from here on. */
 void session__detach(struct session *session);
 
-/* After session__detach: the next stop signal (signals.h) ends gpuprobe on the spot. */
+/* Call it after session__detach: the next stop signal (signals.h) ends gpuprobe at once. */
 void session__release_signals(struct session *session);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signals that ask gpuprobe to end, and those of writes that fail, see signals.h.
+// Stop signals, and the signals of failed writes, see signals.h.
 #include "cli/session/signals.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ void signals__fill_stop(sigset_t *set)
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	/* What is blocked waits, ignored or not: signalfd(2) would have it. */
+	/* A blocked signal is queued even if it is ignored, so signalfd(2) would deliver it. */
 	if (!is_ignored(SIGHUP))
 		sigaddset(set, SIGHUP);
 }

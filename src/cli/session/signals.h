@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The signals that gpuprobe treats in its own way: those that ask it to end
- * ("stop signals"), and those that end a program whose write fails.
+ * The signals that gpuprobe handles specially: stop signals, which make it end, and the signals
+ * that end a program whose write fails.
  */
 #ifndef CLI_SESSION_SIGNALS_H
 #define CLI_SESSION_SIGNALS_H
@@ -9,17 +9,16 @@
 #include <signal.h>
 
 /*
- * Empties `set` and adds the stop signals: gpuprobe takes its probes out, tells
- * what it has seen and is gone. SIGHUP is one of them, which comes when the
- * terminal does not answer any more, unless whoever started gpuprobe has it
- * ignored (nohup).
+ * Empties `set` and adds the stop signals, on which gpuprobe detaches its probes, prints its
+ * results and exits. One is SIGHUP, sent when the terminal goes away, unless it was ignored when
+ * gpuprobe started (nohup).
  */
 void signals__fill_stop(sigset_t *set);
 
 /*
- * SIGPIPE or SIGXFSZ ends gpuprobe no more: it is an error of the write. It is
- * caught rather than ignored, so that exec(2) gives COMMAND what gpuprobe was
- * started with: the default, or what whoever started it has ignored.
+ * Keeps SIGPIPE or SIGXFSZ from ending gpuprobe: the write returns an error instead. The signal is
+ * caught rather than ignored, so that exec(2) gives COMMAND the disposition that gpuprobe was
+ * started with, default or ignored.
  */
 void signals__survive_write(int number);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wakes those that stop with their child, see stopped_parents.h.
+// Wakes programs that stop together with their child, see stopped_parents.h.
 #include "cli/session/stopped_parents.h"
 
 #include <bpf/bpf.h>
@@ -16,8 +16,9 @@
 
 #define FIRST_LOOK_MS 2
 #define LOOKS_MS 20
-#define LOOK_FOR_NS NS_PER_S /* a stop follows the child's within moments; a busy machine takes its time */
-#define MAX_ANCESTORS 64     /* looked after at a time; deeper trees than that are not met */
+/* a parent stops within moments of its child; a busy machine needs longer */
+#define LOOK_FOR_NS NS_PER_S
+#define MAX_ANCESTORS 64 /* limit at a time; deeper trees do not occur */
 
 struct ancestor {
 	pid_t pid;
@@ -48,8 +49,9 @@ static bool has_pid(int map_fd, pid_t pid)
 }
 
 /*
- * Not one that is held: it waits for its probes, and is let go when they are in. Whoever is held stands in the map
- * before it is stopped. Returns whether the process was held, so that it cannot have stopped itself yet.
+ * Continues the process unless it is held: a held one waits for its probes and is resumed when they
+ * are attached. A held process is put into the map before it is stopped. Returns whether the
+ * process was held, so that it cannot have stopped itself yet.
  */
 static bool wake(const struct stopped_parents *waker, pid_t pid)
 {
@@ -80,7 +82,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 int stopped_parents__new(struct event_base *loop, const struct child_command *command, int watched_fd, int held_fd, struct stopped_parents **out,
-	       struct error *err)
+			 struct error *err)
 {
 	struct stopped_parents *waker = calloc(1, sizeof(*waker));
 
@@ -120,7 +122,10 @@ static void look_after(struct stopped_parents *waker, pid_t pid)
 		waker->ancestors[waker->count++] = (struct ancestor){.pid = pid, .until_ns = until};
 }
 
-/* Beyond what the bits tell it is not known. One that is held will see its child's stop when it goes on. */
+/*
+ * The bits only cover the nearest ancestors. A held one will see its child's stop when it is
+ * resumed.
+ */
 static bool was_stopped(const struct stopped_parents *waker, pid_t pid, uint16_t stopped_above, int depth)
 {
 	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);

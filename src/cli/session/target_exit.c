@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits for the end of the processes that were given, see target_exit.h.
+// Waits for the end of the target processes, see target_exit.h.
 #include "cli/session/target_exit.h"
 
 #include <bpf/bpf.h>
@@ -14,16 +14,16 @@
 
 #include "target/proc.h"
 
-#define LOOK_MS 100 /* descendants have no pidfd of ours: the map is looked at */
+#define LOOK_MS 100 /* we have no pidfds of descendants, so the map is polled */
 
 struct target_exit {
 	const struct targets *targets;
 	int watched_fd;
 	void (*all_ended)(void *arg);
 	void *arg;
-	struct event **ends; /* of each that runs; NULL for one that has ended */
+	struct event **ends; /* for each target process; NULL once it has ended */
 	size_t running;
-	struct event *timer; /* from when none of them runs */
+	struct event *timer; /* armed once no target process runs */
 };
 
 static bool is_given(const struct target_exit *exits, pid_t pid)
@@ -34,7 +34,7 @@ static bool is_given(const struct target_exit *exits, pid_t pid)
 	return false;
 }
 
-/* One that ended just before it was put into the map is in there still. */
+/* A process that ended just before it was added to the map is still in there. */
 static bool descendants_are_left(const struct target_exit *exits)
 {
 	int32_t pid, key, *previous = NULL;
@@ -82,7 +82,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 		look(exits);
 }
 
-/* Who has ended meanwhile has no pidfd. */
+/* A process that has ended meanwhile has no pidfd. */
 static int follow(struct target_exit *exits, struct event_base *loop, size_t i, struct error *err)
 {
 	pid_t pid = exits->targets->pids[i];
@@ -120,7 +120,7 @@ static int set_up(struct target_exit *exits, struct event_base *loop, struct err
 }
 
 int target_exit__new(struct event_base *loop, const struct targets *targets, int watched_fd, void (*all_ended)(void *arg),
-	       void *arg, struct target_exit **out, struct error *err)
+		     void *arg, struct target_exit **out, struct error *err)
 {
 	struct target_exit *exits = calloc(1, sizeof(*exits));
 	int ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which of the processes that were asked for have called CUDA, see target_pids.h.
+// Tracks which target processes have called CUDA, see target_pids.h.
 #include "cli/session/target_pids.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static pid_t parent_of(pid_t pid)
 	return proc__info(pid, &info) ? 0 : info.parent;
 }
 
-/* All of those asked for that it descends from. Behind a parent that has ended there may have been one. */
+/* Marks all target processes that it descends from. An ended parent may hide further ones. */
 void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t parent)
 {
 	bool found = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keeps which of the processes that were asked for, or their descendants, were seen calling CUDA. */
+/* Tracks which target processes, including their descendants, were seen calling CUDA. */
 #ifndef CLI_SESSION_TARGET_PIDS_H
 #define CLI_SESSION_TARGET_PIDS_H
 
@@ -7,12 +7,12 @@
 
 #include "model/silent_targets.h"
 
-/* A process that is watched, once; there is room for it. Nothing where it has ended. */
+/* Adds a watched process; called once for each, and there is room. Does nothing if it has ended. */
 void target_pids__add(struct target_processes *asked, pid_t pid);
 
 /*
- * A process has called CUDA, which is to be told soon after its first call, while it and its parents are there;
- * `parent` is as of then, 0 where it is not known.
+ * A process has called CUDA. To be called soon after the first call, while the process and its
+ * parents exist. `parent` is the parent at that time; 0: unknown.
  */
 void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t parent);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells which processes cannot be watched, see unwatchable.h.
+// Reports target processes that cannot be watched, see unwatchable.h.
 #include "cli/session/unwatchable.h"
 
 #include "target/proc.h"
 
-/* Of one that has ended the pid has to do. */
+/* An ended process is only compared by its pid. */
 static bool is_known(const struct unwatchable *refusals, pid_t pid, uint64_t start_ns)
 {
 	for (size_t i = 0; i < refusals->count; i++) {
@@ -40,7 +40,10 @@ void unwatchable__report_rest(const struct unwatchable *refusals, const struct l
 {
 	size_t rest = refusals->count > refusals->named ? refusals->count - refusals->named : 0;
 
-	/* One at least of those that there was no room to know; it may have been met several times. */
+	/*
+	 * Adds at least one for those that did not fit; one process may have been met several
+	 * times.
+	 */
 	if (refusals->more)
 		log__warn(log, "at least %zu more processes could not be watched: --verbose names them", rest + 1);
 	else if (rest)

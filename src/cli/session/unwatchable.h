@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that are to be watched and cannot be: a line each, once, of the first few, and of the rest how many they
- * were. A whole machine may be full of them.
+ * Target processes that cannot be watched. Each of the first few gets a line, once; the rest are
+ * only counted, because a whole machine may be full of them.
  */
 #ifndef CLI_REFUSALS_H
 #define CLI_REFUSALS_H
@@ -14,24 +14,25 @@
 #include "base/log.h"
 #include "probe/attach_failure.h"
 
-#define REFUSALS_KNOWN 4096 /* processes that are counted; of more it is told that there are */
+/* processes that are counted; beyond that gpuprobe only reports that there are more */
+#define REFUSALS_KNOWN 4096
 
 struct unwatchable_process {
 	pid_t pid;
-	uint64_t start_ns; /* CLOCK_BOOTTIME; 0: not known */
+	uint64_t start_ns; /* CLOCK_BOOTTIME; 0: unknown */
 };
 
 struct unwatchable {
-	size_t named; /* the first, so many at most, have a line */
-	size_t count; /* of `known` */
+	size_t named; /* the first ones, up to this number, get a line */
+	size_t count; /* entries of `known` */
 	struct unwatchable_process known[REFUSALS_KNOWN];
-	bool more; /* there were others */
+	bool more; /* there were more */
 };
 
-/* Something keeps the process from being watched; an empty hindrance is none. */
+/* Reports why the process cannot be watched. Ignores an empty attach_failure. */
 void unwatchable__report(struct unwatchable *refusals, pid_t pid, const struct attach_failure *attach_failure, const struct log *log);
 
-/* At the end: those that were not named. */
+/* Reports, at the end, the number of those that got no line. */
 void unwatchable__report_rest(const struct unwatchable *refusals, const struct log *log);
 
 #endif

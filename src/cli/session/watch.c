@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Begins to watch, see watch.h.
+// Finds and attaches what is watched from the start, see watch.h.
 #include "cli/session/watch.h"
 
 #include <bpf/libbpf.h>
@@ -61,9 +61,8 @@ static int watch_pid(const struct probe_programs *programs, pid_t pid, struct er
 }
 
 /*
- * The process and its descendants. Children to come are added by the fork
- * tracepoint, of parents that are in the map by then: so it is looked again
- * until nobody new turns up.
+ * Adds the process and its descendants to the map. The fork tracepoint adds later children if their
+ * parents are in the map by then, so the search is repeated until it finds no new process.
  */
 static int watch_tree(const struct probe_programs *programs, pid_t pid, struct error *err)
 {
@@ -83,7 +82,10 @@ static int watch_tree(const struct probe_programs *programs, pid_t pid, struct e
 	return ret;
 }
 
-/* Drivers first, so that of a libcudart no more is probed than the driver leaves out. */
+/*
+ * Drivers come first, so that of a libcudart only the functions that the driver leaves out are
+ * probed.
+ */
 static bool is_driver_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -102,10 +104,10 @@ static int attach_named(const struct targets *targets, struct attacher *attacher
 	return ret < 0 ? arguments__library_error(ret, err) : 0;
 }
 
-/* Attaches the library, or only takes note of it. */
+/* Attaches the library, or only registers it. */
 typedef int (*library_act)(struct attacher *attacher, const char *path, struct error *err);
 
-/* What the loader's cache names may be gone or broken: that is told, not fatal. */
+/* Libraries in the loader's cache may be missing or broken: that is reported, but not fatal. */
 static void act_on_cached(library_act act, struct attacher *attacher, const struct log *log)
 {
 	struct path_list list = {0};
@@ -120,7 +122,9 @@ static void act_on_cached(library_act act, struct attacher *attacher, const stru
 	path_list__clear(&list);
 }
 
-/* COMMAND's loader looks into LD_LIBRARY_PATH first: a driver there is known before it is loaded. */
+/*
+ * COMMAND's loader searches LD_LIBRARY_PATH first, so a driver there is known before it is loaded.
+ */
 static void act_on_environment(library_act act, struct attacher *attacher, const struct log *log)
 {
 	const char *at = getenv("LD_LIBRARY_PATH");
@@ -149,18 +153,21 @@ void watch__attach_known(const struct child_command *command, struct attacher *a
 	act_on_known(attacher__add_library, command, attacher, log);
 }
 
-/* What comes of looking at the processes that run. */
+/* The outcome of looking at running processes. */
 struct looking {
 	struct attacher *attacher;
 	struct unwatchable *refusals;
 	struct rescans *rescans;
 	const struct log *log;
-	struct attach_failure first; /* that keeps a process from being watched at all; told once it is known what it means */
+	/*
+	 * first failure that prevents watching a process at all; reported once its meaning is known
+	 */
+	struct attach_failure first;
 	pid_t first_pid;
 	size_t watched, hindered;
 };
 
-/* Whether it is watched, at least in part. */
+/* Attaches to a process. Returns whether it is watched, at least in part. */
 static bool attach_process(struct looking *looking, pid_t pid, enum process_scan scan)
 {
 	struct attach_failure attach_failure;
@@ -172,7 +179,10 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 		rescans__go_on(looking->rescans, &(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
 			       ready_ns);
 	looking->watched += !attach_failure.whole;
-	/* Whether a process that cannot be looked into has to do with CUDA is not known; one with a library of CUDA's does. */
+	/*
+	 * A process that cannot be looked into may have nothing to do with CUDA, unless it has a
+	 * CUDA library.
+	 */
 	is_counted = attach_failure.whole && (scan == SCAN_PROGRAM || !attach_failure.of_file);
 	if (is_counted && !looking->hindered++) {
 		looking->first = attach_failure;
@@ -183,7 +193,10 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 	return !attach_failure.whole;
 }
 
-/* Of one that was given. What it mapped is not known where it ended meanwhile, and nothing of it was seen. */
+/*
+ * Attaches to a target process. Returns whether it has ended without being watched; its mappings
+ * are then unknown.
+ */
 static bool ends_before(struct looking *looking, pid_t pid, struct target_processes *asked)
 {
 	if (proc__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
@@ -208,7 +221,10 @@ static int report_ended(const struct looking *looking, const pid_t *ended, size_
 	return 0;
 }
 
-/* Without a library that has probes whoever maps it, nothing is seen of processes that cannot be looked into. */
+/*
+ * If no library has probes in all processes, nothing is seen of processes that cannot be looked
+ * into.
+ */
 static int attach_given(const struct targets *targets, struct looking *looking, struct target_processes *asked,
 			bool blind, struct error *err)
 {
@@ -255,7 +271,7 @@ static void attach_machine(struct looking *looking)
 		return;
 	if (looking->hindered > 1)
 		snprintf(more, sizeof(more), " (and so it is with %zu more)", looking->hindered - 1);
-	/* Where no right is lacking it is a sandbox's doing, about which nobody can do anything. */
+	/* If no privilege is missing, a sandbox causes this, and the user cannot change it. */
 	if (capabilities__suffice(capabilities__effective(), CAP_SYS_PTRACE))
 		log__info(looking->log, "%s%s", looking->first.text.text, more);
 	else
@@ -286,7 +302,7 @@ int watch__begin(const struct targets *targets, const struct child_command *comm
 		ret = attach_named(targets, attacher, err);
 	if (ret)
 		return ret;
-	/* COMMAND is held where it maps them. */
+	/* COMMAND is held when it maps them. */
 	if (command && attacher__confines(attacher))
 		act_on_known(attacher__meet_library, command, attacher, log);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is watched from the start: processes and libraries. */
+/* Finds the processes and libraries that are watched from the start. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
@@ -12,28 +12,37 @@
 #include "model/model.h"
 #include "probe/attacher.h"
 
-/* -ESRCH with a text where one of the processes does not exist, -EINVAL for a thread, -ENOENT without their /proc. */
+/*
+ * Returns 0, -ESRCH with a message if one of the processes does not exist, -EINVAL for a thread, or
+ * -ENOENT if their /proc is missing.
+ */
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err);
 
-/* -EINVAL with a text where one of these processes is a thread of the kernel, which never calls CUDA. */
+/*
+ * Returns 0, or -EINVAL with a message if one of these processes is a kernel thread, which never
+ * calls CUDA.
+ */
 int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err);
 
 /*
- * Calls `fn` for each process that runs already and is to be watched: those
- * that were asked for with their descendants, or all; none with a COMMAND.
+ * Calls `fn` for each running process that is to be watched: the targets with their descendants, or
+ * all processes; none with a COMMAND.
  */
 int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, void *arg), void *arg,
 			struct error *err);
 
-/* Attaches the libraries of the loader's cache, and with a COMMAND those that its loader would find first. */
+/*
+ * Attaches the libraries of the loader's cache and, with a COMMAND, those that its loader would
+ * find first.
+ */
 void watch__attach_known(const struct child_command *command, struct attacher *attacher, const struct log *log);
 
 /*
- * Puts the chosen processes into the map `watched`, and attaches
- * the libraries that were given and the loader's cache, and those of running
- * processes. `command` is NULL without one. What cannot be watched is told to `refusals`; an error, where that are
- * all the processes that were chosen. `asked` has room for these, and gets those that are watched. A process that takes
- * long to be looked at is gone on with by `rescans`.
+ * Puts the target processes into the map `watched`. Attaches the libraries named on the command
+ * line, those of the loader's cache, and those of running processes. `command` is NULL without a
+ * command. Processes that cannot be watched are reported to `refusals`; it is an error if no target
+ * process can be watched. Adds the watched target processes to `asked`, which has room for all.
+ * `rescans` continues looks at processes that take long.
  */
 int watch__begin(const struct targets *targets, const struct child_command *command, const struct probe_programs *programs,
 		 struct attacher *attacher, struct unwatchable *refusals, struct target_processes *asked,

@@ -7,7 +7,10 @@
 
 #define SCHEMA 1
 
-/* Keys that have several values are lists always, also with one: programs need not look. */
+/*
+ * Keys that may have several values are always lists, even with one value, so that programs need
+ * not check.
+ */
 static bool is_list(const char *key)
 {
 	static const char *const lists[] = {"layers", "libraries", "topics", "probed_functions_missing", "functions_not_in_table",
@@ -27,7 +30,7 @@ static void write_value(struct json *j, const struct check_fact *fact)
 		json__u64(j, fact->number);
 }
 
-/* Values of one key stand together. */
+/* All values of one key are next to each other. */
 static void write_facts(struct json *j, const struct check_line *line)
 {
 	json__key(j, "facts");

@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "output/check/check.h"
 
-#define INDENT 10 /* of topics: the width of a state's word and two blanks */
+#define INDENT 10 /* indentation of topics: the width of a state's word and two blanks */
 
 static void print_line(FILE *out, const struct check_line *line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What processes are in, now, for people and for programs: the output of `gpuprobe dump`. */
+/* Output of `gpuprobe dump`, for people and for programs: what each process is doing now. */
 #ifndef OUTPUT_DUMP_DUMP_H
 #define OUTPUT_DUMP_DUMP_H
 
@@ -9,14 +9,15 @@
 #include "model/dump.h"
 
 struct dump_view {
-	bool native;		   /* all frames of a stack, a line each */
-	bool all;		   /* every thread by itself, none summed up */
-	const struct dump *before; /* an earlier one of the same processes: its threads that have not moved are marked; NULL: none */
+	bool native; /* print all frames of a stack, one a line */
+	bool all;    /* print every thread separately, without summaries */
+	/* an earlier dump of the same processes, to mark threads that have not moved; NULL: none */
+	const struct dump *before;
 };
 
 void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view *view);
 
-/* One JSON object, on one line, of "schema" 1. */
+/* Prints one JSON object on one line, with "schema" 1. */
 void dump_json__print(FILE *out, const struct dump *dump, const struct dump_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The line that a process begins with, see parts.h.
+// The first line of a process, see parts.h.
 #include "output/dump/parts.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "output/clip.h"
 
 #define COMMAND_COLUMNS 80
-#define CONTAINER_ID 64	      /* digits of a container's whole id */
-#define CONTAINER_ID_SHOWN 12 /* of them, as container engines show it */
+#define CONTAINER_ID 64	      /* digits of a complete container id */
+#define CONTAINER_ID_SHOWN 12 /* digits that container engines show */
 
 static void print_command(FILE *out, const struct dump_process *process)
 {

@@ -8,7 +8,7 @@
 
 #define SCHEMA 1
 
-/* The thread or process that is waited for; null where there is none, or it is not known. */
+/* The thread or process that is waited for; null if there is none or it is unknown. */
 static void write_other(struct json *j, const char *key, const char *id, const struct dump_waiting *waiting)
 {
 	json__key(j, key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a dump's text and JSON, each in a file of its own: dump_NAME__verb is in NAME.c. */
+/* The parts of a dump's text and JSON, each in its file: dump_NAME__verb is in NAME.c. */
 #ifndef OUTPUT_DUMP_PARTS_H
 #define OUTPUT_DUMP_PARTS_H
 
@@ -9,15 +9,18 @@
 #include "model/dump.h"
 #include "model/dump_before.h"
 
-/* The line that a process begins with: who it is, its GPUs with the memory it has there, and how many threads it has. */
+/*
+ * The first line of a process: its identity, its GPUs with the memory it has there, and its number
+ * of threads.
+ */
 void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process);
 
-/* --- words for what a thread does and waits for --- */
+/* --- words for states and waits of threads --- */
 
 const char *dump_words__run(enum dump_run run);	    /* "on the CPU" */
 const char *dump_words__run_key(enum dump_run run); /* "running" */
 
-/* "waits for a lock", or, of several threads, "wait for a lock". Not for DUMP_WAIT_NONE. */
+/* "waits for a lock", or "wait for a lock" if `several`. Not for DUMP_WAIT_NONE. */
 const char *dump_words__wait(enum dump_wait kind, bool several);
 const char *dump_words__wait_key(enum dump_wait kind); /* "lock"; NULL: DUMP_WAIT_NONE */
 
@@ -28,7 +31,7 @@ static inline bool dump_thread__in_cuda(const struct dump_thread *thread)
 	return thread->call || thread->by;
 }
 
-/* Whether what it waits for says more than its state: a thread that sleeps, and it is known for what. */
+/* Whether the wait says more than the state: the thread sleeps and the reason is known. */
 static inline bool dump_thread__waits(const struct dump_thread *thread)
 {
 	return thread->run == DUMP_SLEEPS && thread->waiting.kind != DUMP_WAIT_NONE;
@@ -39,22 +42,25 @@ static inline bool dump_thread__waits(const struct dump_thread *thread)
  *   in ncclAllReduce: cuLaunchKernel, asleep, waits for a lock
  *   waits for one of several files: poll
  *
- * Without a newline.
+ * Prints no newline.
  */
 void dump_thread__print(FILE *out, const struct dump_thread *thread);
 
-/* --- the threads that have no line of their own, summed up by what they wait for --- */
+/* --- summary of the threads without their own line, by what they wait for --- */
 
 struct dump_rest {
 	size_t threads;
-	size_t stand; /* those that have not moved */
+	size_t stand; /* threads that have not moved */
 	size_t waits[DUMP_WAITS];
-	size_t runs[DUMP_RUN_STATES]; /* those whose state says all that is known */
+	size_t runs[DUMP_RUN_STATES]; /* threads about which only the state is known */
 };
 
 void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread, enum dump_motion motion);
 
-/* "14 other threads: 12 wait for a lock, 2 sleep for a time", most first, and a newline; nothing where there are none. */
+/*
+ * Prints "14 other threads: 12 wait for a lock, 2 sleep for a time" with the largest group first,
+ * and a newline. Prints nothing if there are no threads.
+ */
 void dump_rest__print(FILE *out, const struct dump_rest *rest, int indent);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads summed up, see parts.h.
+// Summary of the threads without their own line, see parts.h.
 #include "output/dump/parts.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread, en
 		rest->runs[thread->run]++;
 }
 
-/* Most threads first. */
+/* Largest group first. */
 static int compare(const void *left, const void *right)
 {
 	const struct group *a = left, *b = right;

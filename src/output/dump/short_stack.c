@@ -12,20 +12,21 @@
 #define LINE_COLUMNS 160
 #define NAME_COLUMNS 60
 #define FILE_COLUMNS 30
-#define TAIL_COLUMNS 44 /* " < at least 4294967295 more < [callers not found]", but for the most unlikely digits */
+/* " < at least 4294967295 more < [callers not found]"; longer numbers are not expected */
+#define TAIL_COLUMNS 44
 #define SEPARATOR " < "
 
-/* The part of the stack that a line is made of. */
+/* The part of the stack that makes up a line. */
 struct part {
 	const struct stack *stack;
 	size_t from, to;
-	bool python; /* native frames are left out */
+	bool python; /* leave out native frames */
 };
 
-/* The text of a frame, in its parts. */
+/* The parts of a frame's text. */
 struct brief {
 	const char *name;
-	char address[40]; /* the name of one that has none */
+	char address[40]; /* the name of a frame without one */
 	const char *file; /* base name, or NULL */
 	char line[16];
 };
@@ -43,7 +44,10 @@ bool short_stack__has_python(const struct stack *stack)
 	return has_python(stack, 0);
 }
 
-/* Whether the frame would say the same as the one before it: both have no function, and lie in the same object. */
+/*
+ * Whether the frame would print the same as the one before it: both have no function and are in the
+ * same object.
+ */
 static bool repeats(const struct part *part, size_t i)
 {
 	const struct stack_frame *frame = &part->stack->frames[i], *before = frame - 1;
@@ -96,7 +100,7 @@ static void print_brief(FILE *out, const struct stack_frame *frame)
 	fprintf(out, "%s)", brief.line);
 }
 
-/* The number of the first frame that the line has no room for. */
+/* Index of the first frame that the line has no room for. */
 static size_t find_end(const struct part *part, int columns)
 {
 	size_t shown = 0, i = part->from;
@@ -114,7 +118,10 @@ static size_t find_end(const struct part *part, int columns)
 	return i;
 }
 
-/* Writes how many frames the line leaves out, and the mark at the stack's end. A mark between them says that there are more. */
+/*
+ * Prints how many frames the line leaves out, and the mark at the stack's end. If a mark is among
+ * the frames left out, their number is a lower bound.
+ */
 static void print_tail(FILE *out, const struct part *part, size_t end)
 {
 	size_t last = part->to - 1, more = 0;

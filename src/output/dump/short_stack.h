@@ -6,8 +6,9 @@
  *   wait_for_gpu (main.c:12) < run_thread < 12 more < [callers not found]
  *   libtorch_cpu.so < start_thread
  *
- * Python's frames alone where there are any, else native ones. A native frame without a function is its object, and several
- * of one object behind each other are one. Everything is escaped.
+ * If the stack has Python frames, only they are shown; otherwise the native ones are. A native
+ * frame without a function is shown as its object, and consecutive ones of the same object are
+ * shown once. All output is escaped.
  */
 #ifndef OUTPUT_DUMP_SHORT_STACK_H
 #define OUTPUT_DUMP_SHORT_STACK_H
@@ -20,8 +21,8 @@
 bool short_stack__has_python(const struct stack *stack);
 
 /*
- * A line after `indent` blanks, with the frames from number `from` on and before `to`, and a mark at the stack's end; none where
- * there are no such frames.
+ * Prints a line after `indent` blanks: the frames from index `from` up to but not including `to`,
+ * and a mark if the stack ends with one. Prints nothing if the range is empty.
  */
 void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent);
 

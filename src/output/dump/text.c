@@ -10,18 +10,18 @@
 
 #define THREAD_INDENT 2
 #define STACK_INDENT 6
-#define COMM_COLUMNS 60 /* all 15 characters of a name, escaped */
+#define COMM_COLUMNS 60 /* 15 characters of a name, each escaped */
 
-/* A process, and how its threads' lines are laid out. */
+/* A process and the layout of its threads' lines. */
 struct page {
 	FILE *out;
 	const struct dump_view *view;
 	const struct dump_process *process;
-	const struct dump_process *before; /* the same in the first dump, or NULL */
+	const struct dump_process *before; /* the same process in the first dump, or NULL */
 	int tid_width, comm_width;
 };
 
-/* Whether the thread has a line of its own. */
+/* Whether the thread gets its own line. */
 static bool is_shown(const struct page *page, const struct dump_thread *thread)
 {
 	return page->view->all || dump_thread__in_cuda(thread) || thread->tid == page->process->process->pid ||

@@ -42,7 +42,7 @@ static void print_child(FILE *out, const struct dump_waiting *waiting)
 	fputc(')', out);
 }
 
-/* With the file that the descriptor leads to, where that is known. */
+/* Prints the wait, and the file behind the descriptor if it is known. */
 static void print_object(FILE *out, const struct dump_waiting *waiting)
 {
 	fputs(dump_words__wait(waiting->kind, false), out);
@@ -91,7 +91,7 @@ static void print_wait(FILE *out, const struct dump_waiting *waiting)
 	}
 }
 
-/* How a CUDA call passes its time is the call's matter. */
+/* Inside a CUDA call, sleeping and file waits are details of its implementation. */
 static bool is_reported(const struct dump_thread *thread)
 {
 	enum dump_wait kind = thread->waiting.kind;
@@ -106,7 +106,7 @@ void dump_thread__print(FILE *out, const struct dump_thread *thread)
 
 	if (in_cuda)
 		print_call(out, thread);
-	/* Outside of CUDA the wait says by itself that the thread sleeps. */
+	/* Outside CUDA the wait implies that the thread sleeps. */
 	if (in_cuda || !dump_thread__waits(thread))
 		fputs(dump_words__run(thread->run), out);
 	if (waits && (in_cuda || !dump_thread__waits(thread)))

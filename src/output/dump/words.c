@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words for what a thread does and waits for, see parts.h.
+// Words for states and waits of threads, see parts.h.
 #include "output/dump/parts.h"
 
 const char *dump_words__run(enum dump_run run)

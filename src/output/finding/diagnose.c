@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of `gpuprobe diagnose`: the findings, and what they are drawn from; see output/stat/stat.h.
+// The text of `gpuprobe diagnose`: the findings and their limits, see output/stat/stat.h.
 #include "base/escape.h"
 #include "output/finding/findings.h"
 #include "output/report/line.h"
@@ -8,7 +8,7 @@
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
 
-/* What may have been wrong all the same. */
+/* Limits: problems that may exist although no finding shows them. */
 static void print_limits(FILE *out, const struct stat_report *report)
 {
 	const struct model *model = report->model;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What there is to know about the kinds of findings, see findings.h.
+// Descriptions of the kinds of findings, see findings.h.
 #include "base/quantity.h"
 #include "output/finding/findings.h"
 #include "output/wrap.h"

@@ -34,7 +34,7 @@ static void write_numbers(struct json *j, const struct finding *finding)
 	json__object_end(j);
 }
 
-/* null where it is 0: of no one process, of no one thread. */
+/* Writes null for 0, which means several processes or several threads. */
 static void key_number(struct json *j, const char *key, int64_t number)
 {
 	json__key(j, key);
@@ -53,7 +53,7 @@ static void key_seconds(struct json *j, const char *key, bool known, double ns)
 		json__null(j);
 }
 
-/* Only of kinds that have two places. */
+/* Only for kinds that have two places. */
 static void write_other_place(struct json *j, const struct finding *finding)
 {
 	if (!finding->other_title)
@@ -92,7 +92,7 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__object_end(j);
 }
 
-/* Since it takes every call, and calls are sampled. */
+/* Kinds that need every call, while calls are being sampled. */
 static void write_sampled_kinds(struct json *j, const struct finding_list *list)
 {
 	json__key(j, "not_looked_for_where_sampled");

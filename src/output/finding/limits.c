@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What may be wrong without being a finding, since it was not looked for or not for long enough; see findings.h.
+// Kinds that were not checked, or not for long enough to be judged, see findings.h.
 #include <stdlib.h>
 
 #include "base/quantity.h"
@@ -9,7 +9,7 @@
 
 #define LINE_WIDTH 100
 
-/* What makes it be looked for. */
+/* How to enable the check. */
 static const char *remedy(const struct finding_kind *kind)
 {
 	return kind->needs & NEEDS_GETTERS ? "see --getters" : "gpuprobe diagnose does";
@@ -28,7 +28,10 @@ static void write_unlooked(FILE *out, const struct findings *findings, const str
 	}
 }
 
-/* "not judged: leak-growing in 3 of 7 places, followed for 1.2 s of 50.0 s that it takes; see --window" */
+/*
+ * "not judged: leak-growing in 3 of 7 places, followed for 1.2 s of the 50.0 s that it takes; see
+ * --window"
+ */
 static void write_unjudged(FILE *out, const struct findings *findings, const struct finding_list *list)
 {
 	const char *before = "not judged: ";

@@ -12,8 +12,9 @@
 
 #define FRAMES_SHOWN 3
 #define RIVALS_SHOWN 2
-#define OFTEN 0.5		       /* rarer than in each other step it is not a part of the step */
-#define ASIDE "                      " /* before whom a thread waits for */
+/* occurrences per step; what is rarer is not regarded as part of the step */
+#define OFTEN 0.5
+#define ASIDE "                      " /* indentation of lines about other threads */
 
 static void print_frame(FILE *out, const struct stack_frame *frame)
 {
@@ -29,7 +30,7 @@ static void print_frame(FILE *out, const struct stack_frame *frame)
 	fputc(')', out);
 }
 
-/* The program's own lines from the innermost on; without one, the innermost frames there are. */
+/* The program's own lines from the innermost on. If it has none, the innermost frames. */
 static void print_lines(FILE *out, const struct stack *stack, const struct stack_frame *line)
 {
 	uint32_t shown = 0;
@@ -50,7 +51,7 @@ static void print_lines(FILE *out, const struct stack *stack, const struct stack
 	}
 }
 
-/* ", 1 a step", ", 12 a step": where it is known how often it is done. */
+/* ", 1 a step", ", 12 a step": printed if the frequency is known. */
 static void print_times(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
 {
 	double times = step_cost__times(&reasons->cost, reason->calls);
@@ -72,7 +73,10 @@ static const char *relation_of(enum host_kind kind)
 	return kind == HOST_QUEUE ? "fed by" : "held by";
 }
 
-/* "fed by python3 (4719): 97.9 % on the CPU  transform (data.py:7)", and behind it whom that one waits for. */
+/*
+ * "fed by python3 (4719): 97.9 % on the CPU  transform (data.py:7)", followed by the thread that
+ * that one waits for.
+ */
 static void print_hops(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
 {
 	struct host_other hops[HOST_HOPS];

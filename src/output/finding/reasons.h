@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the time of threads that submit work went (finding/host_reasons.h), in `diagnose`. */
+/* Where the time of threads that submit work went (finding/host_reasons.h), for `diagnose`. */
 #ifndef OUTPUT_FINDING_REASONS_H
 #define OUTPUT_FINDING_REASONS_H
 
@@ -10,27 +10,34 @@
 #include "model/model.h"
 
 /*
- * The reasons that take REASON_LEAST_SHARE or more of the time of a process's threads, a line each, most time first, at most
- * REASONS_SHOWN; what each takes in a step, or without steps in all:
+ * Prints the reasons that take REASON_LEAST_SHARE or more of the time of the process's threads.
+ * Each has a line, the longest first, at most REASONS_SHOWN. The time is per step, or the total if
+ * the process has no steps:
  *
- *     38.1 ms  52.5 %  on the CPU           normalise (train.py:31) < batches (train.py:44) < <module> (train.py:80)
+ *     38.1 ms  52.5 %  on the CPU           normalise (train.py:31) < batches (train.py:44)
  *      1.3 ms   1.8 %  waiting for the GPU  item (train.py:60) < <module> (train.py:80), 1 a step
  *
- * and below it whom it waits for, or who has the CPU meanwhile.
- * Nothing where nothing is known.
+ * A line below names the thread that it waits for, or the one that has the CPU meanwhile. Prints
+ * nothing if nothing is known.
  */
 void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns);
 
-/* And below them what helps against the first: "    Load modules before the loop (--explain host-bound)." */
+/*
+ * As reasons_text__print, followed by advice on the first reason: "    Load modules before the loop
+ * (--explain host-bound)."
+ */
 void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding);
 
 #define REASONS_SHOWN 8
 #define REASON_LEAST_SHARE 0.01
 
-/* The member `reasons`: all of them. */
+/* Writes the member `reasons`: all of them. */
 void reasons_json__write(struct json *j, const struct process *process, uint64_t now_ns);
 
-/* The member `host`: whether threads are followed, and if not, why; nothing where they were not to be. */
+/*
+ * Writes the member `host`: whether threads are followed, and if not, why. Writes nothing if
+ * following was not requested.
+ */
 void reasons_json__write_host(struct json *j, const struct model *model);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Findings as text, see findings.h:
  *
- *   warning  alloc-churn: the same memory is allocated and freed again and again, up to 9.4 of 72.6 ms a step
+ *   warning  alloc-churn: the same memory is allocated and freed again and again, up to ...
  *           process 123 (train): cudaMalloc of 1.0 GiB
  *           1,000 allocations, each freed before the next; 412 us and 23 us each
- *           cost: 435 ms, 32.1 % of the process's steady time, in allocations and frees of sizes that come again
+ *           cost: 435 ms, 32.1 % of the process's steady time, in allocations and frees of ...
  *           saving: about 434 ms, if the first is kept
  *           at:
  *                   cudaMalloc+0x0 [libcudart.so.13]
@@ -28,7 +28,7 @@
 #define STACK_INDENT 16
 #define LINE_WIDTH 100
 #define FRAMES_SHOWN 10
-#define THREADS_NAMED 8 /* of those that do the same */
+#define THREADS_NAMED 8 /* at most this many of the threads that do the same are named */
 
 const char *findings_text__severity_word(enum finding_severity severity)
 {
@@ -91,7 +91,7 @@ static void write_saving(FILE *out, const struct finding *finding)
 		fprintf(out, ", if %s", finding->assumption);
 }
 
-/* A sentence in lines; nothing without memory. */
+/* Prints a wrapped sentence; nothing without memory. */
 static void print_sentence(FILE *out, const struct finding *finding,
 			   void (*write)(FILE *out, const struct finding *finding))
 {
@@ -124,7 +124,7 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack)
 			report_line__plural(stack->count - shown));
 }
 
-/* Instead of one place all those that make the process wait. */
+/* For findings with several reasons: lists all that make the process wait, instead of one place. */
 static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
 {
 	const struct process *process = model__process_of(model, finding->pid, finding->start_ns);
@@ -140,14 +140,17 @@ static bool is_same_subject(const struct finding *a, const struct finding *b)
 	return (!is_named(a) && !is_named(b)) || (is_named(a) && is_named(b) && !strcmp(a->subject, b->subject));
 }
 
-/* Another thread of the process does the same at the same place. */
+/*
+ * Whether both findings are about different threads of a process that do the same at the same
+ * place.
+ */
 static bool are_alike(const struct finding *a, const struct finding *b)
 {
 	return a->kind == b->kind && a->severity == b->severity && a->pid == b->pid && a->start_ns == b->start_ns && a->tid && b->tid &&
 	       a->tid != b->tid && a->stack && a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
 }
 
-/* Whether the finding of another thread, which costs more, stands for this one. */
+/* Whether an earlier finding, about a thread with a higher cost, represents this one. */
 static bool is_reported_before(const struct finding_list *list, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -222,7 +225,7 @@ static void print_counts(FILE *out, const struct finding_list *list)
 	fputc('\n', out);
 }
 
-/* What takes every call, where calls are sampled. */
+/* Kinds that need every call, while calls are being sampled. */
 static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 {
 	const char *comma = "not looked for, since it takes every call and calls are sampled: ";
@@ -251,7 +254,10 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 	free(text);
 }
 
-/* How many of the list, from its begin on, hold the `top` first that are told; 0: all. Sets *left: how many are told after them. */
+/*
+ * Length of the list's prefix that contains the first `top` findings to print; 0: all. Sets *left
+ * to the number of those to print after it.
+ */
 static size_t shown_of(const struct finding_list *list, unsigned int top, size_t *left)
 {
 	size_t end = list->count, reported = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process repeats and who waits for whom, in some lines a process: see verdict.h.
+// The steps of a process and who waits for whom, as text, see verdict.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define LINE_WIDTH 100
 #define COMMAND_COLUMNS 60
 #define SEVERAL_THREADS 1.5
-#define SHOWN_SHARE 0.0005 /* that is not 0.0 % */
+#define SHOWN_SHARE 0.0005 /* smallest share that does not print as 0.0 % */
 
 static const char *sentence_of(const struct verdict *verdict)
 {
@@ -76,7 +76,7 @@ static void print_beside(FILE *out, const struct verdict *verdict)
 		fprintf(out, "; the GPU was idle at least %s (proved)", quantity__share(verdict->idle).text);
 }
 
-/* By who the sentence is about. */
+/* The wording depends on the subject of the sentence. */
 static const char *idle_words(const struct verdict *verdict)
 {
 	bool shared = verdict->beside.pid;
@@ -86,7 +86,9 @@ static const char *idle_words(const struct verdict *verdict)
 	return shared ? "it has no work on the GPU for" : "the GPU is idle";
 }
 
-/* "; the GPU holds the program up for 2.0 % of 60.0 s", or its threads for a share of their times. */
+/*
+ * "; the GPU holds the program up for 2.0 % of 60.0 s", or its threads for a share of their time.
+ */
 static void print_held(FILE *out, const struct verdict *verdict)
 {
 	const struct quantity window = quantity__time((double)verdict->window_ns);
@@ -98,7 +100,10 @@ static void print_held(FILE *out, const struct verdict *verdict)
 			quantity__share(verdict->thread_held).text, window.text);
 }
 
-/* ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the program up 2.0 % of it"; `of`: which time */
+/*
+ * ": idle at least 71.0 % of the steady time (proved), busy about 15.0 % (NVML), holding the
+ * program up 2.0 % of it". `of` names the time.
+ */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
 	if (verdict->unfed >= SHOWN_SHARE)
@@ -126,7 +131,7 @@ static void print_sentence(FILE *out, const struct verdict *verdict, const char 
 		fprintf(out, "; it was stopped for %s of the time, by a signal or a debugger", quantity__share(verdict->stopped).text);
 }
 
-/* In lines; nothing without memory. */
+/* Prints wrapped lines; nothing without memory. */
 static void print_verdict(FILE *out, const struct verdict *verdict)
 {
 	char *text = NULL;
@@ -150,7 +155,7 @@ void verdict_text__print_line(FILE *out, const struct process *process, const st
 	fputc('\n', out);
 }
 
-/* ", GPU 0": the one that waits or is waited for; nothing where that is not known. */
+/* ", GPU 0": the GPU that waits or is waited for. Prints nothing if it is unknown. */
 static void print_gpu(FILE *out, const struct model *model, const struct process *process, const struct verdict *verdict)
 {
 	char label[GPU_LABEL_SIZE];
@@ -166,7 +171,7 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
-/* The command line without the folder of its program. */
+/* The command line without the folder of the program. */
 static const char *without_folder(const char *command)
 {
 	size_t length = strcspn(command, " ");
@@ -176,7 +181,9 @@ static const char *without_folder(const char *command)
 	return command + length;
 }
 
-/* Where the program waits for the GPU or has nothing to do, nobody asks why. */
+/*
+ * If the program waits for the GPU or has nothing to do, the reasons of its threads do not matter.
+ */
 static bool needs_reasons(const struct verdict *verdict)
 {
 	switch (verdict->kind) {

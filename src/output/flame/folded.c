@@ -6,7 +6,7 @@
 
 #include "output/flame/forms.h"
 
-/* A semicolon would begin another frame; readers know the colon in its place from stackcollapse. */
+/* A semicolon would begin another frame. stackcollapse uses a colon instead, so readers know it. */
 static void print_label(FILE *out, const char *label)
 {
 	for (; *label; label++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The forms of a flame graph. Errors of writing are those of the stream
- * (ferror); each returns 0, or -ENOMEM.
+ * The forms of a flame graph. Each function returns 0 or -ENOMEM. Write errors show on the stream
+ * (ferror).
  */
 #ifndef OUTPUT_FLAME_FORMS_H
 #define OUTPUT_FLAME_FORMS_H
@@ -12,24 +12,33 @@
 #include "output/flame/graph.h"
 
 struct flame_caption {
-	const char *title;     /* NULL: what it is of */
-	struct timespec begin; /* CLOCK_REALTIME, since when it was watched */
+	const char *title;     /* NULL: a default by the graph's weights */
+	struct timespec begin; /* CLOCK_REALTIME, when watching began */
 };
 
-/* What limits the graph, a line each: why it is empty, what is not in it, sampled or lost. Nothing where nothing does. */
+/*
+ * Prints the graph's limits, one a line: why it is empty, and what is missing, sampled or lost.
+ * Prints nothing if there are none.
+ */
 int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct model *model);
 
-/* A line a stack, "main;grow;cudaMalloc 4096", as flamegraph.pl and its kind read it. */
+/*
+ * Prints one line a stack, "main;grow;cudaMalloc 4096", the input format of flamegraph.pl and
+ * similar tools.
+ */
 int flame_folded__print(FILE *out, const struct flame_graph *graph);
 
 /*
- * A picture for a browser, complete in itself: click to zoom, Ctrl-F to search.
- * Frames narrower than a tenth of a pixel are left out, and told.
+ * Prints a self-contained picture for a browser: click to zoom, Ctrl-F to search. Frames narrower
+ * than a tenth of a pixel are left out, and a note says so.
  */
 int flame_svg__print(FILE *out, const struct flame_graph *graph, const struct model *model,
 		     const struct flame_caption *caption);
 
-/* A file of https://www.speedscope.app, a profile a process: of a graph made with `processes` and `lines`. */
+/*
+ * Prints a file for https://www.speedscope.app with one profile a process. The graph must have been
+ * made with `processes` and `lines`.
+ */
 int flame_speedscope__print(FILE *out, const struct flame_graph *graph, const struct flame_caption *caption);
 
 #endif

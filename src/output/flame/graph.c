@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From call sites to a tree of weighted frames, see graph.h.
+// Builds a tree of weighted frames from call sites, see graph.h.
 #include "output/flame/graph.h"
 
 #include <errno.h>
@@ -17,10 +17,10 @@
 struct path {
 	struct flame_graph *graph;
 	const struct flame_graph_options *options;
-	struct flame_node *at; /* NULL: there was no memory */
+	struct flame_node *at; /* NULL: out of memory */
 };
 
-/* Takes over the label. */
+/* Takes ownership of the label. */
 static void enter(struct path *path, enum flame_frame_kind kind, char *label, const struct stack_frame *source)
 {
 	const char *file = source && path->options->lines ? source->file : NULL;
@@ -62,7 +62,7 @@ static void enter_stack(struct path *path, const struct stack *stack)
 		enter(path, kind_of(&stack->frames[i]), flame_label__frame(&stack->frames[i]), &stack->frames[i]);
 }
 
-/* Where symbols do not tell which CUDA function it was, the probe does. */
+/* If symbols do not show which CUDA function it was, the probe does. */
 static void enter_function(struct path *path, const struct call_site *site)
 {
 	if (site->stack && site->stack->count && is_cuda_function(&site->stack->frames[0]))
@@ -100,7 +100,7 @@ static void enter_site(struct path *path, const struct call_site *site)
 
 /* --- weights --- */
 
-/* The graph's total stays within 64 bits, whatever a program claims to have allocated. */
+/* Limits the graph's total to 64 bits, whatever a program claims to have allocated. */
 static int count(struct path *path, const struct stack *stack, uint64_t weight)
 {
 	struct flame_graph *graph = path->graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of a flame graph's frames, see parts.h.
+// Labels of a flame graph's frames, see parts.h.
 #include "output/flame/parts.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What limits a flame graph, told in lines; see forms.h.
+// The limits of a flame graph, one a line, see forms.h.
 #include <inttypes.h>
 
 #include "output/flame/forms.h"
@@ -32,7 +32,7 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 	fputs(": the graph is empty\n", out);
 }
 
-/* They were there before the probes: what they did earlier is not known. */
+/* Processes older than the probes: their earlier calls are unknown. */
 static void note_attached(FILE *out, const struct model *model)
 {
 	size_t late = 0;
@@ -50,7 +50,7 @@ static void add_waits(struct wait_totals *sum, const struct wait_totals *waits)
 	sum->ns += waits->ns - waits->beside_ns;
 }
 
-/* All that can have a site: see is_blocking() of bpf/stack/take_stack.bpf.h. */
+/* Sums all waits that can have a site: see is_blocking() of bpf/stack/take_stack.bpf.h. */
 static void sum_waits(const struct process *process, struct wait_totals *sum)
 {
 	for (int scope = 0; scope < WAIT_SCOPES; scope++)

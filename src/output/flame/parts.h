@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the forms of a flame graph are made of, each in a file of its own: flame_NAME__verb is in NAME.c. */
+/* Parts that the forms of a flame graph share, each in its file: flame_NAME__verb is in NAME.c. */
 #ifndef OUTPUT_FLAME_PARTS_H
 #define OUTPUT_FLAME_PARTS_H
 
@@ -8,40 +8,44 @@
 
 #include "output/flame/graph.h"
 
-/* --- what frames are called: escaped (base/escape.h), one line, never empty; malloc, NULL without memory --- */
+/*
+ * --- labels of frames: escaped (base/escape.h), one line, never empty; the caller frees them ---
+ */
 
 char *flame_label__text(const char *text);
 char *flame_label__frame(const struct stack_frame *frame); /* as frame_text__print_label */
 char *flame_label__process(const struct process *process); /* "train (1234)" */
 
-/* --- colours of frames: a range for each kind, within it always the same one for a name --- */
+/* --- colours: each kind has its range; within it, a name always has the same colour --- */
 
 #define FLAME_COLOR_SIZE 8
 
 /* "#ffa040"; light enough for dark text. */
 void flame_color(enum flame_frame_kind kind, const char *label, char text[FLAME_COLOR_SIZE]);
 
-/* What the legend calls a kind: "native". */
+/* The legend's word for a kind: "native". */
 const char *flame_color__word(enum flame_frame_kind kind);
 
-/* --- numbers for a person --- */
+/* --- numbers for people --- */
 
-/* "1.50 MiB (1,572,864 bytes)", "1.23 ms (1,234,567 nanoseconds)", "12,000 launches", "1 failure". */
+/*
+ * "1.50 MiB (1,572,864 bytes)", "1.23 ms (1,234,567 nanoseconds)", "12,000 launches", "1 failure".
+ */
 void flame_text__amount(FILE *out, enum flame_by by, uint64_t value);
 
 /* "1,572,864" */
 void flame_text__number(FILE *out, uint64_t value);
 
-/* "12.34 %"; of nothing: "0.00 %". */
+/* "12.34 %"; "0.00 %" if `whole` is 0. */
 void flame_text__share(FILE *out, uint64_t part, uint64_t whole);
 
-/* --- what is the same in every SVG (svg_page.c); each is the content of a CDATA section --- */
+/* --- parts that all SVGs share (svg_page.c); each is the content of a CDATA section --- */
 
 extern const char flame_svg_style[];
 
 /*
- * Zoom, search and details. It reads names as text and writes them as text
- * alone: no name can become markup or code.
+ * Zoom, search and details. It only reads names as text and writes them as text, so that no name
+ * can become markup or code.
  */
 extern const char flame_svg_script[];
 

@@ -35,7 +35,7 @@ static void write_frames(struct json *j, const struct flame_graph *graph)
 	json__object_end(j);
 }
 
-/* Those that speedscope knows; counts have none. */
+/* Units that speedscope knows; it has none for counts. */
 static const char *unit_of(enum flame_by by)
 {
 	switch (by) {
@@ -94,7 +94,7 @@ static void write_profile(struct writer *writer, const struct flame_node *top, c
 	json__object_end(j);
 }
 
-/* One where there is nothing: speedscope wants to have one. */
+/* Writes a profile even if the graph is empty: speedscope requires one. */
 static void write_profiles(struct writer *writer, const char *name)
 {
 	const struct flame_graph *graph = writer->graph;

@@ -11,7 +11,7 @@
 
 struct stored_frame {
 	struct flame_frame frame;
-	char *key; /* all that tells it from others */
+	char *key; /* everything that distinguishes it from other frames */
 	UT_hash_handle hh;
 };
 
@@ -31,7 +31,7 @@ struct flame_store {
 	struct stored_node *by_parent;
 	struct flame_node root;
 	struct flame_frame *first, **last;
-	size_t numbered; /* frames but those of processes */
+	size_t numbered; /* frames excluding those of processes */
 	size_t nodes;
 	unsigned int depth;
 };
@@ -66,7 +66,7 @@ void flame_store__free(struct flame_store *store)
 
 /* --- frames --- */
 
-/* A label has no newline, so what is behind one is no part of it. */
+/* A label contains no newline, so newlines separate the parts of the key. */
 static char *make_key(enum flame_frame_kind kind, const char *label, const char *file, uint32_t line)
 {
 	char *key;
@@ -76,7 +76,7 @@ static char *make_key(enum flame_frame_kind kind, const char *label, const char 
 	return key;
 }
 
-/* Takes over `key`. */
+/* Takes ownership of `key`. */
 static struct stored_frame *new_frame(struct flame_store *store, char *key, enum flame_frame_kind kind,
 				      const char *label, const char *file, uint32_t line)
 {
@@ -177,7 +177,10 @@ static int compare(const void *one, const void *other)
 	return order ? order : strcmp(((const struct stored_frame *)a)->key, ((const struct stored_frame *)b)->key);
 }
 
-/* All of them by label at once: so each parent gets its own in their order, the last one first. */
+/*
+ * Walks the nodes, which are sorted by label, backwards and puts each at the head of its parent's
+ * list, so that every list ends up sorted.
+ */
 static void link_children(struct flame_node **sorted, size_t count)
 {
 	while (count-- > 0) {

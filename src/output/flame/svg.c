@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flame graphs as SVG, see forms.h. The frames' places are shares of the width, so that zooming
-// is other shares; each frame is a picture of its own, which cuts its name off where it ends.
+// Flame graphs as SVG, see forms.h. Positions of frames are shares of the width, so zooming only
+// changes shares. Each frame is a nested picture, which clips its name.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,22 +14,22 @@
 #define WIDTH 1200
 #define MARGIN 10
 #define FRAMES_WIDTH (WIDTH - 2 * MARGIN)
-#define ROW 17 /* pixels from a frame to the next above it */
+#define ROW 17 /* height of a row of frames in pixels */
 #define FRAME_HEIGHT 16
-#define LINE 16				   /* of the text around the frames */
+#define LINE 16				   /* height of a line of text around the frames */
 #define FIRST_LINE 44			   /* below the title */
-#define SMALL 25			   /* a narrower frame has no name in it */
-#define TITLE_WIDTH (FRAMES_WIDTH - 190)   /* what is beside the buttons */
-#define DETAILS_WIDTH (FRAMES_WIDTH - 140) /* what is beside the share that was found */
+#define SMALL 25			   /* narrower frames have no label */
+#define TITLE_WIDTH (FRAMES_WIDTH - 190)   /* leaves room for the buttons */
+#define DETAILS_WIDTH (FRAMES_WIDTH - 140) /* leaves room for the share of the search result */
 
 struct page {
 	FILE *out;
 	const struct flame_graph *graph;
 	const struct flame_caption *caption;
-	char *notes;	    /* a line each */
-	unsigned int lines; /* of the text above the frames, but for the title */
+	char *notes;	    /* one a line */
+	unsigned int lines; /* lines of text above the frames, excluding the title */
 	unsigned int rows;
-	unsigned int shift; /* numbers for the script, which has 53 bits, are without so many of the last bits */
+	unsigned int shift; /* numbers for the script lose this many low bits: it has 53 bits */
 	uint64_t left_out;  /* frames */
 };
 
@@ -56,13 +56,13 @@ static void print_time(FILE *out, const struct timespec *time)
 		fprintf(out, "%lld", (long long)time->tv_sec);
 }
 
-/* A picture of its own, which cuts a line off where other text begins. */
+/* Begins a nested picture, which clips a line before the text beside it. */
 static void begin_cut(const struct page *page, unsigned int y, unsigned int width)
 {
 	fprintf(page->out, "<svg x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\">", MARGIN, y, width, 2 * LINE);
 }
 
-/* What is drawn later covers what is there: the page is the first thing drawn. */
+/* Later elements cover earlier ones, so the background is drawn first. */
 static void print_heading(const struct page *page, const char *title)
 {
 	fputs("<title>", page->out);
@@ -159,13 +159,13 @@ static void print_controls(const struct page *page)
 
 /* --- frames --- */
 
-/* Compared as whole numbers: exact. */
+/* The comparison uses integers: exact. */
 static bool is_drawn(const struct page *page, const struct flame_node *node)
 {
 	return !node->parent || (unsigned __int128)node->total * FRAMES_WIDTH * 10 >= page->graph->root->total;
 }
 
-/* What of the tree is drawn; the rest counts as left out, with what is above it. */
+/* The next node that is drawn. Skipped nodes and everything above them count as left out. */
 static const struct flame_node *next_drawn(struct page *page, const struct flame_node *node)
 {
 	const struct flame_node *next = flame_node__next(node);
@@ -221,7 +221,7 @@ static void print_frames(struct page *page)
 
 /* --- the whole --- */
 
-/* How much there is of all is known before anything is written. */
+/* Computes all sizes before anything is written. */
 static void measure(struct page *page)
 {
 	const struct flame_node *root = page->graph->root, *node = root;

@@ -28,7 +28,7 @@ const char flame_svg_script[] =
 	"(function () {\n"
 	"var area = document.getElementById(\"frames\"), width = +area.getAttribute(\"width\");\n"
 	"var details = document.getElementById(\"details\"), found = document.getElementById(\"found\");\n"
-	/* Frames come before those above them, and from the left to the right. */
+	/* A frame precedes the frames above it; siblings are ordered from left to right. */
 	"var frames = Array.prototype.map.call(area.children, function (element) {\n"
 	"	var title = element.firstElementChild.textContent;\n"
 	"	return {\n"
@@ -61,7 +61,7 @@ const char flame_svg_script[] =
 	"	});\n"
 	"}\n"
 	"\n"
-	/* What is found above something found is in its share already. */
+	/* The share of a match already includes matches above it. */
 	"function search(text) {\n"
 	"	var sum = 0, counted = -1;\n"
 	"	text = text.toLowerCase();\n"

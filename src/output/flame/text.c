@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers for a person, see parts.h.
+// Numbers for people, see parts.h.
 #include "output/flame/parts.h"
 
 #include <inttypes.h>
@@ -17,14 +17,17 @@ void flame_text__number(FILE *out, uint64_t value)
 	}
 }
 
-/* In the largest unit of which there is one at least; nothing for less than the first. */
+/*
+ * Prints the value in the largest unit of which it is at least one. Prints nothing for less than
+ * the first unit.
+ */
 static void print_scaled(FILE *out, uint64_t value, double step, const char *const *units)
 {
 	double scaled = (double)value / step;
 
 	if (scaled < 1)
 		return;
-	/* What would be rounded up to a whole step is one. */
+	/* A value that would round up to a whole step moves to the next unit. */
 	while (units[1] && scaled >= step - 0.005) {
 		scaled /= step;
 		units++;
@@ -36,7 +39,7 @@ static void print_singular(FILE *out, const char *unit)
 {
 	size_t length = strlen(unit);
 
-	/* "launches", "bytes": what the plural has beside the word. */
+	/* Cuts the plural's ending: "launches", "bytes". */
 	length -= length > 2 && !strcmp(unit + length - 3, "hes") ? 2 : 1;
 	fprintf(out, "%.*s", (int)length, unit);
 }

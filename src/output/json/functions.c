@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What was counted of each function and on each device, see parts.h.
+// Counts by function and by device in the JSON report, see parts.h.
 
 #include "api/api.h"
 #include "output/json/parts.h"

@@ -2,7 +2,7 @@
 // Launches in the JSON report: by kernel, of graphs, of host functions; see parts.h.
 #include "output/json/parts.h"
 
-/* Three numbers, or null where the function does not tell them. */
+/* Three numbers, or null if the function does not report them. */
 static void write_dimensions(struct json *j, const char *key, const __u32 dimensions[DIMENSIONS])
 {
 	json__key(j, key);
@@ -25,7 +25,7 @@ static void write_range(struct json *j, const char *key, uint64_t min, uint64_t 
 	json__array_end(j);
 }
 
-/* Where a profile is kept: the time from the return of the thread's launch before. */
+/* Time since the return of the thread's previous launch; known if a profile is kept. */
 static void write_gaps(struct json *j, const struct shape_record *shape)
 {
 	if (!shape->gaps)
@@ -112,7 +112,7 @@ static void write_graphs(struct json *j, const struct process *p)
 	json__array_end(j);
 }
 
-/* Put into graphs instead of executed. */
+/* Launches captured into graphs instead of executed. */
 static void write_captured(struct json *j, const struct process *p)
 {
 	json__key(j, "captured");
@@ -123,7 +123,7 @@ static void write_captured(struct json *j, const struct process *p)
 	json__object_end(j);
 }
 
-/* Known where returns of launches are looked at. */
+/* First launches; known if returns of launches are probed. */
 static void write_first(struct json *j, const struct model *model, const struct process *p)
 {
 	json__key(j, "first_launches");

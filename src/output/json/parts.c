@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parts of the JSON report share, see parts.h.
+// Pieces that the parts of the JSON report share, see parts.h.
 #include "output/json/parts.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who a process is and which GPUs there are, in the JSON report, see parts.h.
+// The identity of a process and the machine's GPUs in the JSON report, see parts.h.
 #include "output/json/parts.h"
 
 #include "model/gpu_label.h"
@@ -15,7 +15,7 @@ static void key_bytes(struct json *j, const char *key, uint64_t bytes)
 	json__null(j);
 }
 
-/* null where there is none. */
+/* null if there is none. */
 static void key_group(struct json *j, const char *key, const struct process *p, const char *name)
 {
 	json__key_string(j, key, !p->cgroup_known ? "unknown" : (name[0] ? name : NULL));

@@ -106,6 +106,7 @@ void json_totals__write(struct json *j, const struct process_profile *totals)
 	json__key_u64(j, "freed_busy_bytes", totals->freed_busy_bytes);
 	json__key_u64(j, "missing_row", totals->missing_row);
 	json__key_u64(j, "unproven", totals->unproven);
-	json__key_u64(j, "asks_seen", totals->asks.calls); /* their probes are not always in */
+	/* their probes are not always attached */
+	json__key_u64(j, "asks_seen", totals->asks.calls);
 	json__object_end(j);
 }

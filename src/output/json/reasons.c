@@ -5,7 +5,7 @@
 #include "output/finding/reasons.h"
 #include "output/enum_names.h"
 
-/* null where nothing repeats. */
+/* null if nothing repeats. */
 static void key_a_step(struct json *j, const char *key, const struct host_reasons *reasons, double number)
 {
 	json__key(j, key);
@@ -42,7 +42,7 @@ static const char *relation_of(enum host_kind kind)
 	return kind == HOST_QUEUE ? "fed_by" : "held_by";
 }
 
-/* Each stands in the one before it, which waits for it. */
+/* Each hop is nested in the one that waits for it. */
 static void write_hops(struct json *j, const struct host_reasons *reasons, const struct host_reason *reason)
 {
 	struct host_other hops[HOST_HOPS];

@@ -49,7 +49,7 @@ static void write_totals(struct json *j, const struct model *model)
 	json__object_end(j);
 }
 
-/* Of the latest minute. */
+/* Writes the verdict on the latest minute. */
 static void write_verdict(struct json *j, const struct findings *verdicts, const struct model *model, const struct process *p)
 {
 	struct verdict verdict;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report for programs: one JSON object on a line of its own, with the
- * numbers of the text report. Lists are not cut, names are not shortened, and
- * text that is no UTF-8 has U+FFFD in the place of the bad bytes.
+ * The report for programs: one JSON object a line, with the numbers of the text report. Lists are
+ * not cut and names are not shortened. In text that is not UTF-8, U+FFFD replaces each bad byte.
  */
 #ifndef OUTPUT_JSON_REPORT_H
 #define OUTPUT_JSON_REPORT_H
@@ -13,14 +12,15 @@
 #include "model/model.h"
 
 /*
- * The value of "schema". It is raised when a key changes its meaning or goes;
- * new keys may come without.
+ * The value of "schema". It is raised when a key changes its meaning or is removed; new keys do not
+ * raise it.
  */
 #define REPORT_JSON_SCHEMA 1
 
 /*
- * Writes one report, newline included, with these findings; NULL: none are drawn. By `verdicts`, the history, each process
- * has its verdict of the latest minute; NULL: it has none. The caller looks at ferror(out).
+ * Writes one report, including the newline. `findings` are written with it; NULL: there are none
+ * because they are not evaluated. `verdicts` is the history by which each process gets its verdict
+ * for the latest minute; NULL: no verdicts. The caller checks ferror(out).
  */
 void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings,
 			const struct findings *verdicts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is estimated, in JSON, see parts.h.
+// Estimated numbers in JSON, see parts.h.
 #include "output/json/parts.h"
 #include "output/enum_names.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is allocated, copied and overlooked again and again, in JSON, see profile.h.
+// Sizes of allocations and copies, repeated copies and ignored errors in JSON, see profile.h.
 #include "api/api.h"
 #include "output/json/profile.h"
 #include "output/json/parts.h"

@@ -3,7 +3,7 @@
 #include "output/json/profile.h"
 #include "output/enum_names.h"
 
-/* As enum_names__start_part, as keys are written. */
+/* enum_names__start_part in the spelling of keys. */
 static const char *start_part_key(enum start_part part)
 {
 	static const char *const keys[START_PARTS] = {

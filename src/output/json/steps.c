@@ -18,7 +18,7 @@ static const char *excess_word(enum step_excess excess)
 	return excess == STEP_EXCESS_OUTSIDE ? "outside" : enum_names__time_class(excess - STEP_EXCESS_INSIDE);
 }
 
-/* Of what is known of the thread's own submissions alone, bytes, allocations and times are left out. */
+/* Leaves out bytes, allocations and times if only the thread's own submissions are known. */
 static void write_content(struct json *j, const struct step_summary *summary)
 {
 	json__key_double(j, "launches", summary->launches);

@@ -3,7 +3,7 @@
 #include "finding/verdict.h"
 #include "output/finding/verdict.h"
 
-/* null where it is not known. */
+/* null if unknown. */
 static void key_share(struct json *j, const char *key, double share)
 {
 	json__key(j, key);
@@ -13,7 +13,7 @@ static void key_share(struct json *j, const char *key, double share)
 		json__double(j, share);
 }
 
-/* null where there is none. */
+/* null if there is none. */
 static void key_other(struct json *j, const char *key, const struct verdict_other *other)
 {
 	json__key(j, key);

@@ -4,7 +4,7 @@
 
 #include "output/enum_names.h"
 
-/* `family`: whose probes tell of it; RATE_EXACT: they are always in. */
+/* `family` is the one whose probes see these waits; RATE_EXACT: they are always attached. */
 static void write_wait(struct json *j, const struct process *p, const char *in, const struct wait_totals *waits,
 		       enum rate_family family)
 {

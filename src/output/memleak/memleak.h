@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `gpuprobe memleak` says: live device memory by call site, which of them
- * grow, and what processes that ended had left. As text and as JSON.
+ * Output of `gpuprobe memleak` as text and JSON: live device memory by call site, which sites grow,
+ * and what ended processes had left.
  */
 #ifndef OUTPUT_MEMLEAK_MEMLEAK_H
 #define OUTPUT_MEMLEAK_MEMLEAK_H
@@ -13,22 +13,26 @@
 #include "model/growth.h"
 #include "model/model.h"
 
-/* Of the JSON: raised when a key changes its meaning or goes; new keys may come without. */
+/*
+ * The JSON's "schema". It is raised when a key changes its meaning or is removed; new keys do not
+ * raise it.
+ */
 #define MEMLEAK_JSON_SCHEMA 1
 
 struct memleak_options {
-	unsigned int top;      /* call sites shown of a process; 0: all */
+	unsigned int top;      /* call sites shown for each process; 0: all */
 	uint64_t min_count;    /* sites with fewer live allocations are left out */
-	bool show_allocations; /* each of them below its site */
-	bool some_sizes;       /* allocations of other sizes are in no site */
-	uint64_t older_ns;     /* nor are younger ones */
+	bool show_allocations; /* list each allocation below its site */
+	/* only some sizes are selected: allocations of other sizes are in no site */
+	bool some_sizes;
+	uint64_t older_ns; /* allocations younger than this are in no site either */
 };
 
-/* A report as people read it. 0, or -ENOMEM: it is not whole. */
+/* Prints a report for people. Returns 0, or -ENOMEM: the report is incomplete. */
 int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
 			const struct memleak_options *options);
 
-/* The same as one JSON object on a line. */
+/* The same as one JSON object on one line. */
 int memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
 			const struct memleak_options *options);
 

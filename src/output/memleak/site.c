@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of a site, see site.h.
+// Facts about call sites for text and JSON, see site.h.
 #include "output/memleak/site.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ bool memleak_site__shows(const struct live_site *live, const struct memleak_opti
 	return live->count >= options->min_count;
 }
 
-/* All lie in one array, in the order that they are shown in. */
+/* Ties are ordered by address: all allocations are in one array, in the order of display. */
 static int by_stack(const void *a, const void *b)
 {
 	const struct allocation *x = *(const struct allocation *const *)a, *y = *(const struct allocation *const *)b;
@@ -65,7 +65,7 @@ void memleak_process__end(struct memleak_process *known)
 	free(known->allocations);
 }
 
-/* Of what has no stack nothing says that it is one place. */
+/* Without a stack, allocations cannot be attributed to one call site. */
 static uint64_t count_calls(const struct memleak_process *known, const struct stack *stack)
 {
 	const struct allocated_site *site = stack ? allocated_sites__find(&known->allocated, stack) : NULL;
@@ -103,13 +103,19 @@ void memleak_site__know(const struct model *model, const struct memleak_process 
 		.process = process, .live = live, .untracked = memleak_site__untracked(model)};
 	find_allocations(known, site);
 	growth__judge(growth, process, live->stack, &site->growth);
-	/* What was live and had no room may have grown. What grows by what is known does. */
+	/*
+	 * Live allocations without a record may hide growth, so the site cannot be called stable.
+	 * Growth of the recorded ones is certain.
+	 */
 	if (site->untracked != LOSS_COUNT && site->growth.verdict == GROWTH_STABLE)
 		site->growth.verdict = GROWTH_UNKNOWN;
-	/* Else what is young, of other sizes or had no room is among the calls, and not among the live. */
+	/*
+	 * Otherwise the calls would include allocations that are young, of other sizes or without a
+	 * record, which the live ones exclude.
+	 */
 	if (process->ended && !options->some_sizes && site->untracked == LOSS_COUNT)
 		site->allocated = count_calls(known, live->stack);
-	/* Fewer than are live: some had no room in a table, which is told among the losses. */
+	/* Fewer calls than live allocations: a table was full, which the losses report. */
 	if (site->allocated < live->count)
 		site->allocated = 0;
 	else

@@ -1,44 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sites of `gpuprobe memleak` and what is known of each, the same for text and JSON. */
+/* Sites of `gpuprobe memleak` and the facts about each, shared by text and JSON. */
 #ifndef OUTPUT_MEMLEAK_SITE_H
 #define OUTPUT_MEMLEAK_SITE_H
 
 #include "model/allocated_sites.h"
 #include "output/memleak/memleak.h"
 
-/* A process, and what its sites are looked up in: there may be ten thousands of them. */
+/*
+ * A process with the indexes that its sites are looked up in: there may be tens of thousands of
+ * sites.
+ */
 struct memleak_process {
 	const struct process *process;
-	struct allocated_sites allocated;      /* once it has ended */
-	const struct allocation **allocations; /* by stack, those of one in their order; where each is to be shown */
+	struct allocated_sites allocated; /* filled once the process has ended */
+	/*
+	 * sorted by stack, within one stack in their order of display; only if each is to be shown
+	 */
+	const struct allocation **allocations;
 	size_t allocation_count;
 };
 
 struct memleak_site {
 	const struct process *process;
 	const struct live_site *live;
-	const struct allocation **allocations; /* from there */
+	const struct allocation **allocations; /* the site's allocations */
 	size_t allocation_count;
 	struct growth_evidence growth;
-	uint64_t allocated;  /* once the process has ended: successful calls from there; 0: not known */
-	uint64_t freed;	     /* of these */
-	enum loss untracked; /* memleak_site__untracked's */
-	bool leak;	     /* the process has ended, and it grew or freed most and kept some */
+	/* once the process has ended: successful calls from the site; 0: unknown */
+	uint64_t allocated;
+	uint64_t freed;	     /* part of `allocated` */
+	enum loss untracked; /* see memleak_site__untracked */
+	/* the process has ended, and the site grew, or freed most allocations and kept some */
+	bool leak;
 };
 
-/* Sums over the sites of a process that are not left out. */
+/* Sums over the sites of a process that are shown. */
 struct memleak_sums {
 	uint64_t sites, growing, leaks;
 	uint64_t bytes, count;
-	uint64_t left_out_bytes, left_out_count; /* live, and in none of these sites */
+	uint64_t left_out_bytes, left_out_count; /* live, but in none of these sites */
 };
 
-/* Why some allocations are not known, so that neither frees nor what is live can be: a loss, or LOSS_COUNT. */
+/*
+ * The loss because of which some allocations are unknown, so that frees and live memory are unknown
+ * too; LOSS_COUNT: none.
+ */
 enum loss memleak_site__untracked(const struct model *model);
 
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 
-/* 0, or -ENOMEM: then there is nothing to end. */
+/* Returns 0, or -ENOMEM, after which memleak_process__end must not be called. */
 int memleak_process__begin(struct memleak_process *known, const struct process *process,
 			   const struct memleak_options *options);
 void memleak_process__end(struct memleak_process *known);

@@ -48,7 +48,7 @@ static void print_bytes(FILE *out, uint64_t bytes)
 	}
 	rest = bytes & ((1ull << 10 * unit) - 1);
 	fprintf(out, "%.2f %s", (double)bytes / (double)(1ull << 10 * unit), units[unit]);
-	/* Quarters of a unit are exact in two digits. */
+	/* Two digits show quarters of a unit exactly. */
 	if (rest & ((1ull << (10 * unit - 2)) - 1))
 		fprintf(out, " (%" PRIu64 " bytes)", bytes);
 }
@@ -74,7 +74,7 @@ static void print_seconds(FILE *out, uint64_t ns)
 	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
 }
 
-/* `what`, and that it is for "15 allocations beyond --max-allocations". */
+/* Prints `what` and the reason, "15 allocations beyond --max-allocations". */
 static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
 {
 	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], enum_names__loss_text(loss));
@@ -107,7 +107,7 @@ static void print_growth(const struct printer *printer, const struct memleak_sit
 	}
 }
 
-/* Nothing of an ended process becomes older. */
+/* Allocations of an ended process do not age. */
 static uint64_t age_of(const struct printer *printer, const struct process *process, uint64_t start_ns)
 {
 	uint64_t now_ns = process->ended ? process->ended_ns : printer->model->now_ns;
@@ -168,7 +168,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 		print_allocations(printer, site);
 }
 
-/* The largest sites, and what the others are together. */
+/* The largest sites, and the sum of the others. */
 static void print_sites(const struct printer *printer, const struct memleak_process *known, struct memleak_sums rest)
 {
 	const struct process *process = known->process;
@@ -333,7 +333,7 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 		print_amount(out, sums.bytes, sums.count);
 		fputs(" leaked (live at exit)", out);
 	}
-	/* What the options left out was live as well. */
+	/* Allocations that the options leave out were live too. */
 	if (p->live_at_exit_count > sums.count) {
 		fputs(sums.count ? ", of " : "left out were ", out);
 		print_amount(out, p->live_at_exit_bytes, p->live_at_exit_count);

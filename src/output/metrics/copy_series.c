@@ -29,7 +29,7 @@ static void write_inflight(struct metrics_page *page, const struct process *p)
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		const struct copy_inflight *f = &p->inflight[kind];
 
-		/* A gauge that was there goes to 0, it does not vanish. */
+		/* A gauge that existed goes to 0 instead of vanishing. */
 		if (!p->copies[kind][1].calls && !f->calls)
 			continue;
 		metrics_page__sample(w, p);

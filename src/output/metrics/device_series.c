@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What processes did on each device in the metrics, see series.h.
+// Activity of processes on each device in the metrics, see series.h.
 #include "output/metrics/series.h"
 
 static void write_live(struct metrics_page *page, const struct process *p)
 {
 	for (size_t k = 0; k < p->device_count; k++) {
-		/* What it had allocated before gpuprobe was there is not known: a 0 would be false. */
+		/* Memory allocated before gpuprobe attached is unknown: 0 would be wrong. */
 		if (p->since_attach && !p->devices[k].allocations)
 			continue;
 		metrics_page__sample_on(page, p, p->devices[k].device);

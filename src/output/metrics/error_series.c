@@ -13,7 +13,7 @@ static const struct metric_family errors = {
 	" --check-launches is given.",
 };
 
-/* The error as a label: its name, or its number where the table has no name. */
+/* The error as a label: its name, or its number if the table has no name. */
 static const char *error_label(const struct failure *f, char *buffer, size_t size)
 {
 	if (f->error)
@@ -35,7 +35,7 @@ static int compare_series(const struct failure *a, const struct failure *b)
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-/* Those of one series in their own order: all lie in one array. */
+/* Failures of one series keep their order: all are in one array. */
 static int by_series(const void *a, const void *b)
 {
 	const struct failure *x = *(const struct failure *const *)a, *y = *(const struct failure *const *)b;
@@ -45,8 +45,9 @@ static int by_series(const void *a, const void *b)
 }
 
 /*
- * The counts of series, each at the place of its first failure: later ones may have the same labels, as one call in a
- * sampled and in an exact count has. `sorted` has room for all.
+ * Sums the failures of each series at the index of its first failure. Several failures may have the
+ * same labels, such as those of one call from a sampled and from an exact count. `sorted` has room
+ * for all.
  */
 static void sum_up(const struct process *p, const struct failure **sorted, uint64_t *sums)
 {

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 
-#define DIGITS_SIZE 21 /* of 64 bits, and a NUL */
+#define DIGITS_SIZE 21 /* of a 64-bit number, and a NUL */
 
 void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition form)
 {
@@ -33,7 +33,7 @@ static const char *type_name(enum metric_type type, enum exposition form)
 {
 	if (type == METRIC_COUNTER)
 		return "counter";
-	/* 0.0.4 has no type for an info. */
+	/* Format 0.0.4 has no info type. */
 	return type == METRIC_INFO && form == EXPOSITION_OPENMETRICS ? "info" : "gauge";
 }
 
@@ -67,7 +67,7 @@ void exposition__sample(struct exposition_writer *w)
 	w->has_labels = false;
 }
 
-/* Printable ASCII that is written as it is: most of what labels have. */
+/* Length of the printable ASCII that needs no escaping: most of a typical label. */
 static size_t plain_length(const char *s)
 {
 	size_t n = 0;
@@ -77,7 +77,10 @@ static size_t plain_length(const char *s)
 	return n;
 }
 
-/* A character of UTF-8. One that a terminal would act on is shown as \xNN; a line feed has an escape of the form itself. */
+/*
+ * Writes a UTF-8 character. One that a terminal would act on becomes \xNN; a line feed has an
+ * escape in the format itself.
+ */
 static void write_character(FILE *out, const char *s, size_t length)
 {
 	if (*s == '\n') {
@@ -129,7 +132,7 @@ static void end_labels(struct exposition_writer *w)
 	fputs(w->has_labels ? "} " : " ", w->out);
 }
 
-/* In place of printf, which takes longer than all else of a line. */
+/* Replaces printf, which takes longer than the rest of the line. */
 static const char *decimal(uint64_t value, char digits[DIGITS_SIZE])
 {
 	char *at = digits + DIGITS_SIZE - 1;
@@ -141,7 +144,7 @@ static const char *decimal(uint64_t value, char digits[DIGITS_SIZE])
 	return at;
 }
 
-/* Ends the line, too. */
+/* Also ends the line. */
 static void write_billionths(FILE *out, uint64_t billionths)
 {
 	uint64_t whole = billionths / 1000000000, rest = billionths % 1000000000;

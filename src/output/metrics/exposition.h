@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text forms that Prometheus scrapes: families and samples, written the
- * one way or the other. What differs between the two is here and nowhere else.
+ * Writes families and samples in the text formats that Prometheus scrapes. All differences between
+ * the two formats are in this file.
  */
 #ifndef OUTPUT_METRICS_EXPOSITION_H
 #define OUTPUT_METRICS_EXPOSITION_H
@@ -22,10 +22,9 @@ enum metric_type {
 };
 
 /*
- * The name is the family's as OpenMetrics has it: without the _total of a
- * counter's samples and the _info of an info's. A family whose name ends in
- * _bytes or _seconds has that unit. The help text has no backslash, quote or
- * newline in it, so that it needs no escaping in either form.
+ * The name is the family's name in OpenMetrics: without the _total of a counter's samples and the
+ * _info of an info's. A family whose name ends in _bytes or _seconds has that unit. The help text
+ * contains no backslash, quote or newline, so it needs no escaping in either format.
  */
 struct metric_family {
 	const char *name;
@@ -46,16 +45,22 @@ void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition f
 /* Starts a family; all its samples follow before the next one starts. */
 void exposition__family(struct exposition_writer *w, const struct metric_family *family);
 
-/* A sample: its start, its labels if any, then its value by one of these. */
+/*
+ * Writes a sample: first its start, then its labels if any, then its value by one of the functions
+ * below.
+ */
 void exposition__sample(struct exposition_writer *w);
-/* The value is escaped; what a terminal would act on is shown as \xNN, and bytes that are no UTF-8 become U+FFFD. */
+/*
+ * Escapes the value: characters that a terminal would act on become \xNN, and bytes that are not
+ * UTF-8 become U+FFFD.
+ */
 void exposition__label(struct exposition_writer *w, const char *name, const char *value);
-/* A family of seconds takes nanoseconds: they are written as seconds in decimals, exactly. */
+/* A family of seconds takes nanoseconds, which are written exactly, as decimal seconds. */
 void exposition__number(struct exposition_writer *w, uint64_t value);
-/* A share, with six decimals. */
+/* Writes a share with six decimals. */
 void exposition__ratio(struct exposition_writer *w, double ratio);
 
-/* The end of the page. */
+/* Writes the end of the page. */
 void exposition__end(struct exposition_writer *w);
 
 #endif

@@ -21,19 +21,19 @@ static const struct metric_family cost = {
 	"Time that a finding has cost its process so far, the most that was known at any time, in seconds.",
 };
 
-/* What has been told of a kind of findings of one process. */
+/* The reported state of one kind of finding of one process. */
 struct reported {
-	bool known[SEVERITIES];	 /* has been drawn with it */
-	bool active[SEVERITIES]; /* is drawn now */
+	bool known[SEVERITIES];	 /* was detected with this severity */
+	bool active[SEVERITIES]; /* is detected now */
 	bool has_cost;
-	uint64_t cost_ns; /* the most */
-	uint64_t next_ns; /* of those drawn now */
+	uint64_t cost_ns; /* highest value so far */
+	uint64_t next_ns; /* sum of the findings detected now */
 };
 
-/* A process is another one when any of these differs. No padding: hashed as bytes. */
+/* Identifies a process: it is another one if any of these differs. No padding: hashed as bytes. */
 struct identity {
 	uint64_t start_ns;
-	uint32_t pid; /* 0: findings of no one process */
+	uint32_t pid; /* 0: findings that belong to several processes */
 	uint32_t pad;
 };
 
@@ -70,7 +70,7 @@ void finding_series__free(struct finding_series *series)
 	free(series);
 }
 
-/* --- what is known --- */
+/* --- known processes --- */
 
 static struct entry *find(const struct finding_series *series, int32_t pid, uint64_t start_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graph launches by what they run, captured launches, host functions, first launches, see series.h.
+// Graph launches by size, captured launches, host functions, first launches, see series.h.
 #include "output/metrics/series.h"
 
 static const struct metric metrics[] = {
@@ -14,7 +14,7 @@ static const struct metric metrics[] = {
 	{{"gpuprobe_host_functions", METRIC_COUNTER, "Host functions put on streams."}, METRIC_TOTAL(host_functions)},
 };
 
-/* Without returns of launches no time is known. */
+/* Known only if returns of launches are probed. */
 static const struct metric metrics_of_returns[] = {
 	{{"gpuprobe_first_launches", METRIC_COUNTER, "First launches of kernels that succeeded."},
 	 METRIC_TOTAL(first_launches.calls)},

@@ -3,27 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* uthash ends the program when out of memory unless told otherwise. */
+/* By default uthash ends the program when out of memory. */
 #define HASH_NONFATAL_OOM 1
 #include "output/metrics/kernel_series.h"
 
 #include "symbol/kernel_name.h"
 
-/* A process is another one when any of these differs. No padding: hashed as bytes. */
+/* Identifies a process: it is another one if any of these differs. No padding: hashed as bytes. */
 struct identity {
 	uint64_t start_ns;
 	uint32_t slot;
 	int32_t pid;
 };
 
-/* A kernel without a name and its launches, as told in "other". */
+/* A kernel without a name, and its launches as reported in "other". */
 struct nameless {
 	uint64_t serial;
 	uint64_t handle;
 	uint64_t launches;
 	bool seen;
 	UT_hash_handle hh;   /* by serial */
-	UT_hash_handle gone; /* by handle, while looked for under a name */
+	UT_hash_handle gone; /* by handle, during the search for a name */
 };
 
 struct entry {
@@ -113,8 +113,8 @@ static struct entry *find_entry(struct kernel_series *series, const struct proce
 }
 
 /*
- * The label of a kernel; NULL for one without a name, and for one whose name
- * would be taken for the series of the rest or for no label at all.
+ * The label of a kernel. NULL for one without a name, and for one whose name would collide with the
+ * series of the rest or look like a missing label.
  */
 static const char *label_of(const struct kernel *k, char *buffer, size_t size)
 {
@@ -155,7 +155,7 @@ static int by_serial(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-/* Gives series to kernels with names while there is room, first seen first. */
+/* Assigns series to kernels with names while there is room, in order of first sight. */
 static void claim_labels(struct entry *e, const struct process *p, unsigned int limit)
 {
 	char buffer[KERNEL_SERIES_LABEL + 1];
@@ -179,7 +179,7 @@ static void claim_labels(struct entry *e, const struct process *p, unsigned int 
 	free(order);
 }
 
-/* Remembers what "other" tells of a kernel without a name. */
+/* Remembers the launches that "other" reports for a kernel without a name. */
 static void note_nameless(struct entry *e, const struct kernel *k)
 {
 	struct nameless *n;
@@ -201,7 +201,9 @@ static void note_nameless(struct entry *e, const struct kernel *k)
 	n->seen = true;
 }
 
-/* Launches of a kernel that "other" has told before it had a name; asked for once. */
+/*
+ * Returns the launches that "other" reported for a kernel before it had a name, and forgets them.
+ */
 static uint64_t take_nameless(struct entry *e, const struct kernel *k)
 {
 	struct nameless *n;
@@ -216,7 +218,7 @@ static uint64_t take_nameless(struct entry *e, const struct kernel *k)
 	return launches;
 }
 
-/* Adds up the launches by label into `next`; returns those of all kernels. */
+/* Adds up the launches by label into `next`; returns the sum over all kernels. */
 static uint64_t add_up(struct entry *e, const struct process *p)
 {
 	char buffer[KERNEL_SERIES_LABEL + 1];
@@ -249,8 +251,8 @@ static uint64_t add_up(struct entry *e, const struct process *p)
 }
 
 /*
- * Leaves up to `most` of a series' new launches to "other", which has told
- * them; returns how many.
+ * Leaves up to `most` of a series' new launches in "other", which has already reported them.
+ * Returns how many.
  */
 static uint64_t hold_back(struct kernel_count *c, uint64_t most)
 {
@@ -261,7 +263,9 @@ static uint64_t hold_back(struct kernel_count *c, uint64_t most)
 	return n;
 }
 
-/* Takes the kernels without a name that are no longer there off the list, by handle. */
+/*
+ * Removes the kernels without a name that no longer exist from the list. Returns them, by handle.
+ */
 static struct nameless *collect_gone(struct entry *e)
 {
 	struct nameless *n, *next, *gone = NULL, *same;
@@ -284,9 +288,9 @@ static struct nameless *collect_gone(struct entry *e)
 }
 
 /*
- * A kernel without a name goes when the model learns its name and joins it to
- * the kernel that has that name already, which then carries its handle. What
- * "other" has told of it stays there.
+ * A kernel without a name disappears when the model learns its name and merges it with the kernel
+ * that already has that name, which then has its handle. The launches that "other" reported stay
+ * there.
  */
 static void settle_gone(struct entry *e, const struct process *p)
 {
@@ -312,9 +316,9 @@ static void settle_gone(struct entry *e, const struct process *p)
 }
 
 /*
- * What "other" has told and no handle accounts for, since several handles
- * were joined to one name at once or memory was short: a series that rose by
- * as much has it, else several have.
+ * Settles launches that "other" reported and no handle accounts for, because several handles were
+ * merged under one name at once or memory was short. If one series rose by that much, it has them;
+ * otherwise several series share them.
  */
 static void settle_rest(struct entry *e, uint64_t missing)
 {

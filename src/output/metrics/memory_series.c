@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory in the metrics: what is live by kind, and how it came and went, see series.h.
+// Memory in the metrics: live memory by kind, allocations and frees, see series.h.
 #include "output/metrics/series.h"
 
 #include "output/enum_names.h"
 
 /*
- * A kind has series once it was used, device memory always: its 0 is worth knowing. It is none of a process that was
- * there before gpuprobe.
+ * A kind has series once it was used. Device memory always has them, because its 0 is worth
+ * knowing, except in a process that is older than gpuprobe.
  */
 static bool has_kind(const struct process *p, int kind)
 {

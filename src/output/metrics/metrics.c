@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The metrics page, see metrics.h. A family's series are in a file of their own, see series.h.
+// The metrics page, see metrics.h. Each family of calls has a file for its series, see series.h.
 #include "output/metrics/metrics.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The metrics page. It keeps a little state of its own between two pages: what
- * has been told of which kernel (output/metrics/kernel_series.h) and of which finding
- * (output/metrics/finding_series.h).
+ * The metrics page. It keeps some state between two pages: the reported values of kernels
+ * (output/metrics/kernel_series.h) and of findings (output/metrics/finding_series.h).
  */
 #ifndef OUTPUT_METRICS_METRICS_H
 #define OUTPUT_METRICS_METRICS_H
@@ -14,23 +13,23 @@
 #include "output/metrics/exposition.h"
 
 struct metrics_options {
-	unsigned int kernels;		 /* a process's kernels with a series of their own */
-	const char *version;		 /* of gpuprobe; must outlive the metrics */
-	const struct findings *verdicts; /* the history to judge by who waits for whom, where a profile is kept; NULL: nobody asks */
+	unsigned int kernels; /* kernels of a process that get their own series */
+	const char *version;  /* of gpuprobe; must outlive the metrics */
+	/* history for the verdicts of processes with a profile; NULL: no verdicts */
+	const struct findings *verdicts;
 };
 
 struct metrics;
 
-/* NULL when out of memory. */
+/* NULL without memory. */
 struct metrics *metrics__new(const struct metrics_options *options);
 void metrics__free(struct metrics *metrics);
 
 /*
- * Writes the page: the families of the model's sections, errors, losses and
- * gpuprobe itself. All processes of the model are in it, ended ones too; of
- * several with one pid only the newest. `findings` are those drawn of the
- * model; NULL: there are no families of them. 0, -ENOMEM, or -EIO when a write to
- * `out` failed; then the page is no good.
+ * Writes the page: the families of the model's sections, errors, losses and gpuprobe itself. It has
+ * all processes of the model, including ended ones; of several with one pid only the newest.
+ * `findings` are those detected in the model; NULL: their families are left out. Returns 0,
+ * -ENOMEM, or -EIO if a write to `out` failed; after an error the page is unusable.
  */
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form);

@@ -14,7 +14,7 @@ static void write_live(struct metrics_page *page, const struct process *p)
 	for (size_t k = 0; had_any(p, kind) && k < p->device_count; k++) {
 		const struct device_totals *d = &p->devices[k];
 
-		/* A gauge that was there goes to 0, it does not vanish. */
+		/* A gauge that existed goes to 0 instead of vanishing. */
 		if (!d->objects[kind] && !d->had_objects[kind])
 			continue;
 		metrics_page__sample_on(page, p, d->device);

@@ -3,7 +3,8 @@
 #include "api/api.h"
 #include "output/metrics/series.h"
 
-#define LEAST_NS 100000000ull /* shorter ones are calls as any other, and series of a moment */
+/* shorter ones are ordinary calls, and their series would be short-lived */
+#define LEAST_NS 100000000ull
 
 /* A process's calls of one function. */
 struct in_progress {
@@ -20,7 +21,10 @@ static bool counts(const struct metrics_page *page, const struct process *p, siz
 	return !p->ended && !p->open[place].ended_ns && lasted_ns(page, &p->open[place]) >= LEAST_NS;
 }
 
-/* Those of the function at `place` and after it; 0 where one before has counted it. */
+/*
+ * Sums the calls of the function at `place` from there on; 0 if an earlier place has counted the
+ * function.
+ */
 static uint64_t count(const struct metrics_page *page, const struct process *p, size_t place)
 {
 	uint64_t calls = 0;
@@ -38,7 +42,7 @@ static void write_functions(struct metrics_page *page, const struct process *p)
 	struct exposition_writer *w = &page->writer;
 
 	for (size_t k = 0; k < p->open_listed; k++) {
-		/* The list has the longest first. */
+		/* The list is sorted, longest first. */
 		struct in_progress of = {
 			.calls = counts(page, p, k) ? count(page, p, k) : 0,
 			.longest_ns = lasted_ns(page, &p->open[k]),

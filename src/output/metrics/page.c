@@ -7,7 +7,7 @@
 
 #include "model/gpu_label.h"
 
-/* By pid, and processes of one pid by age: all lie in one array. */
+/* By pid, and processes of one pid by age: all are in one array. */
 static int by_pid(const void *a, const void *b)
 {
 	const struct process *x = *(const struct process *const *)a;
@@ -26,7 +26,7 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A report that is not given out yet may keep a process for longer. */
+/* The model may keep a process for longer, for a report that was not printed yet. */
 static bool has_series(const struct model *model, const struct process *p)
 {
 	return !p->ended || model->now_ns < p->ended_ns + SERIES_ENDED_NS;

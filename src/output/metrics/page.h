@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A metrics page in the making, and the rows that its metrics are: what the writers of its families share.
+ * A metrics page while it is written, and the table rows that describe its metrics: shared by the
+ * writers of its families.
  */
 #ifndef OUTPUT_METRICS_PAGE_H
 #define OUTPUT_METRICS_PAGE_H
@@ -14,10 +15,9 @@ struct metrics_options;
 struct metrics_page;
 
 /*
- * A metric: a row of a table in NAME_series.c. One of the two functions writes
- * its samples: `process` writes those of one process and is called for each,
- * `page` writes all. Metrics that differ only in their value share a function,
- * which gets the value by metrics_page__value.
+ * A metric: a row of a table in NAME_series.c. One of the two functions writes its samples:
+ * `process` is called for each process and writes its samples, `page` writes all. Metrics that
+ * differ only in their value share a function, which gets the value by metrics_page__value.
  */
 struct metric {
 	struct metric_family family;
@@ -27,7 +27,10 @@ struct metric {
 	int kind;      /* enum object_kind or memory_kind, for functions that write one of them */
 };
 
-/* The row's value is this member, a uint64_t, of the structure that its function gives to metrics_page__value. */
+/*
+ * The row's value is this member, a uint64_t, of the structure that its function passes to
+ * metrics_page__value.
+ */
 #define METRIC_VALUE(type, member) \
 	.offset = (offsetof(type, member) + _Generic(&((type *)0)->member, uint64_t * : 0))
 
@@ -40,22 +43,25 @@ struct metrics_page {
 	struct exposition_writer writer;
 	const struct model *model;
 	const struct metrics_options *options;
-	const struct process **processes; /* those that have series, in order of first sight */
+	const struct process **processes; /* processes that have series, in order of first sight */
 	size_t process_count;
-	const struct metric *metric; /* the one that is being written */
+	const struct metric *metric; /* the metric being written */
 };
 
 /*
- * Fills the page's list of processes from its model: two processes of one pid
- * would be one series twice, so the newest of each pid is taken, unless it has
- * ended long ago. 0 or -ENOMEM; the caller frees page->processes.
+ * Fills the page's list of processes from its model. Two processes with one pid would give the same
+ * series twice, so only the newest of each pid is listed, unless it ended long ago. Returns 0 or
+ * -ENOMEM; the caller frees page->processes.
  */
 int metrics_page__choose_processes(struct metrics_page *page);
 
 /* Writes the metrics of a table in its order. */
 void metrics_page__write(struct metrics_page *page, const struct metric *metrics, size_t count);
 
-/* The value of the metric that is being written. `of` is a structure of the type that its METRIC_VALUE names. */
+/*
+ * The value of the metric being written. `of` is a structure of the type that its METRIC_VALUE
+ * names.
+ */
 uint64_t metrics_page__value(const struct metrics_page *page, const void *of);
 
 /* For METRIC_TOTAL. */
@@ -65,8 +71,8 @@ void metrics_page__write_total(struct metrics_page *page, const struct process *
 void metrics_page__sample(struct exposition_writer *w, const struct process *p);
 
 /*
- * The same on a device of the process, with the labels device (its number in
- * the process), gpu and uuid; "unknown" and an empty uuid where not known.
+ * The same for a device of the process, with the additional labels device (its number in the
+ * process), gpu and uuid; unknown ones are "unknown" and an empty uuid.
  */
 void metrics_page__sample_on(struct metrics_page *page, const struct process *p, uint8_t device);
 

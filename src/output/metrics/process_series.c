@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who the processes are, and the memory of the GPUs, on the metrics page, see series.h.
+// The identity of processes and the memory of GPUs in the metrics, see series.h.
 #include <stdio.h>
 
 #include "model/gpu_label.h"
@@ -10,7 +10,7 @@ static void label_number(struct exposition_writer *w, const char *name, int32_t 
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", number);
-	/* No process has the pid 0. */
+	/* Pid 0 means unknown: no process has it. */
 	exposition__label(w, name, number ? text : "unknown");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the probes cost and what is sampled for it, in the metrics, see series.h.
+// The cost of probes and the sampled families in the metrics, see series.h.
 #include "output/metrics/series.h"
 
 #include "output/enum_names.h"

@@ -19,7 +19,7 @@ static bool read_cpu(uint64_t *ns)
 	return true;
 }
 
-/* Both in pages. */
+/* Both values are in pages. */
 static bool read_statm(uint64_t *all, uint64_t *resident)
 {
 	FILE *in = fopen("/proc/self/statm", "re");
@@ -63,7 +63,7 @@ static bool read_open_fds(uint64_t *count)
 	while ((entry = readdir(dir)))
 		entries += entry->d_name[0] != '.';
 	closedir(dir);
-	/* One of them was the directory itself. */
+	/* One of the entries was the open directory itself. */
 	*count = entries - 1;
 	return true;
 }
@@ -78,7 +78,7 @@ static bool read_max_fds(uint64_t *count)
 	return true;
 }
 
-/* The boot time in Unix seconds as the kernel tells it; 0 when it does not. */
+/* The kernel's boot time in Unix seconds; 0 if unavailable. */
 static uint64_t boot_time(void)
 {
 	FILE *in = fopen("/proc/stat", "re");
@@ -95,7 +95,7 @@ static uint64_t boot_time(void)
 	return seconds;
 }
 
-/* Clock ticks from boot to the start of this process; 0 when unknown. */
+/* Clock ticks from boot to the start of this process; 0 if unknown. */
 static uint64_t start_ticks(void)
 {
 	FILE *in = fopen("/proc/self/stat", "re");
@@ -105,7 +105,7 @@ static uint64_t start_ticks(void)
 
 	if (!in)
 		return 0;
-	/* The second field, the name in parentheses, may hold blanks and parentheses. */
+	/* The second field, the name in parentheses, may contain blanks and parentheses. */
 	if (fgets(line, sizeof(line), in) && (rest = strrchr(line, ')')) &&
 	    sscanf(rest + 1,
 		   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
@@ -127,7 +127,7 @@ static bool read_start(uint64_t *ns)
 
 static const struct {
 	struct metric_family family;
-	bool (*read)(uint64_t *value); /* false where it cannot be read */
+	bool (*read)(uint64_t *value); /* false if it cannot be read */
 } metrics[] = {
 	{{"process_cpu_seconds", METRIC_COUNTER, "User and system CPU time of gpuprobe itself in seconds."}, read_cpu},
 	{{"process_resident_memory_bytes", METRIC_GAUGE, "Resident memory of gpuprobe itself in bytes."}, read_resident},

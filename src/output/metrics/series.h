@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The metrics of the page. Each writer is in a file of its own, NAME_series.c,
- * with a table of the metrics that it writes (struct metric, page.h).
+ * The metrics of the page. Each writer has its file, NAME_series.c, with a table of the metrics
+ * that it writes (struct metric, page.h).
  */
 #ifndef OUTPUT_METRICS_SERIES_H
 #define OUTPUT_METRICS_SERIES_H
@@ -12,7 +12,7 @@
 void process_series__write(struct metrics_page *page);
 void memory_series__write(struct metrics_page *page);
 void virtual_series__write(struct metrics_page *page);
-/* `series` keeps what pages have told of kernels. 0 or -ENOMEM. */
+/* `series` keeps the values that pages reported for kernels. Returns 0 or -ENOMEM. */
 int launch_series__write(struct metrics_page *page, struct kernel_series *series);
 void graph_series__write(struct metrics_page *page);
 void copy_series__write(struct metrics_page *page);
@@ -22,11 +22,14 @@ void step_series__write(struct metrics_page *page);
 void open_series__write(struct metrics_page *page);
 void object_series__write(struct metrics_page *page);
 void device_series__write(struct metrics_page *page);
-/* What probes cost and which families are sampled; nothing where there is no budget. */
+/* The cost of probes and which families are sampled. Writes nothing if there is no budget. */
 void sampling_series__write(struct metrics_page *page);
-/* Who waits for whom, of processes with a profile; nothing unless the options have verdicts. */
+/*
+ * The verdicts on processes with a profile. Writes nothing unless the options have a history for
+ * them.
+ */
 void verdict_series__write(struct metrics_page *page);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom in the metrics, of the latest minute: what is not known has no sample. See series.h.
+// The verdicts on the latest minute in the metrics; unknown ones have no sample. See series.h.
 #include "output/metrics/series.h"
 
 #include "finding/verdict.h"
 #include "output/metrics/metrics.h"
 
-/* False where there is no verdict to show. */
+/* Returns false if there is no verdict to show. */
 static bool judge(const struct metrics_page *page, const struct process *p, struct verdict *verdict)
 {
 	if (p->ended)

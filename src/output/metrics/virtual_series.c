@@ -7,7 +7,7 @@
 #include "model/gpu_label.h"
 #include "output/enum_names.h"
 
-/* Those of a process on one device together. */
+/* Sums over a process's pools on one device. */
 struct device_pools {
 	uint64_t used, reserved;
 };
@@ -22,7 +22,7 @@ static void write_ranges(struct metrics_page *page, const struct process *p)
 	exposition__number(&page->writer, m->live_bytes);
 }
 
-/* The pools of one device are next to one another. Returns how many there are from `first` on. */
+/* Sums the pools of one device, which are adjacent. Returns their number from `first` on. */
 static size_t sum_pools(const struct process *p, size_t first, struct device_pools *sum)
 {
 	size_t count = 0;
@@ -36,7 +36,7 @@ static size_t sum_pools(const struct process *p, size_t first, struct device_poo
 	return count;
 }
 
-/* The machine's number of the device where that is known, or else the process's. */
+/* Labels the device with the machine's number if it is known, otherwise with the process's. */
 static void label_device(struct metrics_page *page, const struct process *p, uint8_t device)
 {
 	const struct gpu *gpu = NULL;

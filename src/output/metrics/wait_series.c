@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits and queries in the metrics, by what they are for, see series.h.
+// Waits and queries in the metrics, by scope, see series.h.
 #include "output/metrics/series.h"
 
 #include "output/enum_names.h"

@@ -14,7 +14,10 @@ static void print_amount(FILE *out, const char *kind, const char *mode, const ch
 		mark, c->calls, report_line__plural(c->calls), mark, c->bytes);
 }
 
-/* What the host side was, where all or some is known, and what went into graphs beside it. */
+/*
+ * Prints the kind of host memory if it is known for some copies, and the copies captured into
+ * graphs.
+ */
 static void print_details(FILE *out, const char *mark, const struct copy_totals *c)
 {
 	if (c->pinned_calls)
@@ -29,7 +32,7 @@ static void print_details(FILE *out, const char *mark, const struct copy_totals 
 			mark, c->unfollowed_bytes);
 }
 
-/* Whether there are only calls whose return was not followed. */
+/* Whether all calls are ones whose return was not followed. */
 static bool is_unfollowed(const struct copy_totals *c)
 {
 	return c->unfollowed_calls && !c->calls && !c->captured_calls;
@@ -57,7 +60,7 @@ static void print_sync_copies(FILE *out, const char *kind, const char *mark, con
 	if (!has_any(c))
 		return;
 	print_amount(out, kind, "", mark, c);
-	/* Below 10 us five decimals would leave one digit or none. */
+	/* Below 10 us, five decimals would show at most one digit. */
 	if (c->ns)
 		fprintf(out, ", %.1f bytes/sec for %s%.*f secs", (double)c->bytes / seconds, mark,
 			c->ns < 10000 ? 9 : 5, seconds);

@@ -10,7 +10,7 @@
 
 #define NS_PER_SECOND 1000000000ull
 
-/* The time of day of a moment of CLOCK_BOOTTIME, as the report's own date is given. */
+/* Converts CLOCK_BOOTTIME to the time of day on the clock of the report's date. */
 static time_t second_of(const struct model *model, uint64_t ns)
 {
 	uint64_t ago = model->now_ns > ns ? model->now_ns - ns : 0;
@@ -31,7 +31,7 @@ static void print_time(FILE *out, const struct model *model, uint64_t ns)
 		fputs(text, out);
 }
 
-/* The first and the latest time, or the one that they are in seconds. */
+/* Prints the first and the latest time; only one if they are equal in seconds. */
 static void print_times(FILE *out, const struct model *model, const struct failure *f)
 {
 	if (!f->last_ns)
@@ -44,7 +44,7 @@ static void print_times(FILE *out, const struct model *model, const struct failu
 	print_time(out, model, f->last_ns);
 }
 
-/* Whether the documentation's word came true. */
+/* Says whether all later calls failed too, as CUDA documents. */
 static void print_sticky(FILE *out, const struct model *model, const struct process *p)
 {
 	const struct sticky_error *s = &p->sticky;
@@ -88,7 +88,7 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 			report_line__plural(rest), rest_count);
 }
 
-/* Where no launch's result is looked at, none of them is an error: that is not to be taken for success. */
+/* Without results of launches there are no errors of them, which must not look like success. */
 static void print_unseen(FILE *out, const struct model *model)
 {
 	if (model->launch_sample || !(model->sections & SECTION_LAUNCH))

@@ -19,7 +19,7 @@ void report_findings__select(struct finding_list *list, const struct model *mode
 {
 	struct process_index *shown = process_index__new(model, report__shows);
 
-	/* Without memory rather told twice than not at all. */
+	/* Without memory, better report twice than not at all. */
 	if (shown)
 		finding_list__retain(list, is_reported, shown);
 	process_index__free(shown);

@@ -26,7 +26,7 @@ static void print_range(FILE *out, const char *before, uint64_t min, uint64_t ma
 		fprintf(out, "%s%" PRIu64 "-%" PRIu64 "%s", before, min, max, after);
 }
 
-/* The latest that was looked at, and the range where they differ. */
+/* Prints the latest sampled shape, and the range if shapes differ. */
 static void print_shape(FILE *out, const struct shape_record *shape, unsigned int sample)
 {
 	if (!shape->samples)
@@ -121,7 +121,10 @@ static void print_captured(FILE *out, const struct process *p)
 	fputc('\n', out);
 }
 
-/* A load is said to be one where its call was seen: the driver loads without calls, too, which only its time may tell. */
+/*
+ * Mentions a load only if its call was seen. The driver also loads without calls, which at most the
+ * duration shows.
+ */
 static void print_first_launches(FILE *out, const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common pieces of the text report, see line.h.
+// Pieces that the sections of the text report share, see line.h.
 #include "output/report/line.h"
 
 #include <inttypes.h>
@@ -116,7 +116,7 @@ void report_line__time(FILE *out, uint64_t ns)
 
 void report_line__seconds(FILE *out, uint64_t ns)
 {
-	/* Below 10 us five decimals would leave one digit or none. */
+	/* Below 10 us, five decimals would show at most one digit. */
 	fprintf(out, "%.*f secs", ns && ns < 10000 ? 9 : 5, (double)ns / 1e9);
 }
 

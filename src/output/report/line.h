@@ -1,50 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pieces that the sections of the text report have in common. */
+/* Pieces that the sections of the text report share. */
 #ifndef OUTPUT_REPORT_LINE_H
 #define OUTPUT_REPORT_LINE_H
 
 #include "output/report/text.h"
 
-/* Before and after a report. */
+/* The line before and after a report. */
 #define REPORT_RULE "========================\n"
 
-/* What an entry of a process is indented by. */
+/* Indentation of the entries of a process. */
 #define REPORT_INDENT "        "
 
 /* "2026-11-22 14:02:11" */
 void report_line__date(FILE *out, const struct model *model);
 
-/* Why there is no process to tell of, after an empty line. */
+/* Prints, after an empty line, why there is no process to report. */
 void report_line__no_process(FILE *out, const struct model *model);
 
-/* The processes that were asked for and have not called, a line. Whether there are any. */
+/* Prints a line with the target processes that have made no call. Returns whether there are any. */
 bool report_line__no_call(FILE *out, const struct model *model);
 
-/* The same after an empty line, where others have called. */
+/* The same after an empty line, for reports in which other processes have made calls. */
 void report_line__silent(FILE *out, const struct model *model);
 
-/* How many entries of a list of `count` are shown under --top. */
+/* The number of entries of a list of `count` that --top shows. */
 size_t report_line__cut(const struct report_options *options, size_t count);
 
-/* The line that heads a process: "process 12 (train) since attach". */
+/* Prints the line that heads a process: "process 12 (train) since attach". */
 void report_line__process(FILE *out, const struct process *process);
 
-/* That what the process allocated before gpuprobe was there is not known, and what NVML says; nothing of one that was seen from its start. */
+/*
+ * Prints that memory allocated before gpuprobe attached is unknown, and what NVML reports. Prints
+ * nothing for a process that was watched from its start.
+ */
 void report_line__before_attach(FILE *out, const struct process *process);
 
-/* Why some stacks are not known any more, a line; nothing where none has left. */
+/* Prints a line that explains why some stacks are no longer known; nothing if none was evicted. */
 void report_line__evicted(FILE *out, const struct model *model);
 
-/* What has been lost so far, after an empty line; nothing where nothing has. */
+/* Prints the losses so far after an empty line; nothing if there are none. */
 void report_line__losses(FILE *out, const struct model *model);
 
-/* "1ms", "1.5us": as options take times. */
+/* "1ms", "1.5us": the form in which options take times. */
 void report_line__time(FILE *out, uint64_t ns);
 
 /* "0.05344 secs" */
 void report_line__seconds(FILE *out, uint64_t ns);
 
-/* "s" where `count` things are named in the plural, else "". */
+/* "s" if `count` needs a plural, else "". */
 const char *report_line__plural(uint64_t count);
 
 #endif

@@ -29,7 +29,7 @@ static bool has_any(const struct memory_totals *m)
 	       m->live_count;
 }
 
-/* How memory beside that on devices is spoken of. */
+/* Words for memory that is not device memory. */
 struct aside_words {
 	enum memory_kind kind;
 	const char *name, *done, *undone, *to_do, *to_undo;
@@ -51,7 +51,7 @@ static const struct aside_words registered_words = {
 	"register",
 	"unregister",
 };
-/* Of some it is not known how large they are. */
+/* The sizes of some are unknown. */
 static const struct aside_words imported_words = {
 	MEMORY_IMPORTED,
 	"imported, not its own: at least ",
@@ -106,7 +106,7 @@ static void print_process_aside(FILE *out, const struct process *p)
 			mapped->live_bytes, mapped->live_count, report_line__plural(mapped->live_count));
 }
 
-/* What the memory on devices is made up of, where that is more than one kind. */
+/* The kinds that make up device memory, if there are several. */
 static void print_kinds(FILE *out, const struct process *p)
 {
 	const char *before = REPORT_INDENT "of these: ";
@@ -132,7 +132,7 @@ static void print_pools(FILE *out, const struct process *p)
 {
 	for (size_t i = 0; i < p->pool_count; i++) {
 		const struct pool_totals *pool = &p->pools[i];
-		/* What the driver tells has all in it. */
+		/* The driver's value includes memory from before gpuprobe attached. */
 		const char *least = p->since_attach && pool->estimated ? "at least " : "";
 
 		fputs(REPORT_INDENT "pool", out);
@@ -190,7 +190,10 @@ static void print_allocation(FILE *out, const struct allocation *a, bool ended)
 	fputs(ended ? " live at exit\n" : "\n", out);
 }
 
-/* The largest, and how many more of `device` there are; host memory has a line of its own. */
+/*
+ * Lists the largest allocations and the number of further ones of `device`; host memory has its own
+ * line.
+ */
 static void print_live(FILE *out, const struct process *p, const struct memory_totals *device,
 		       const struct report_options *options)
 {
@@ -204,7 +207,9 @@ static void print_live(FILE *out, const struct process *p, const struct memory_t
 		count++;
 		saturate__add(&bytes, p->live[i].size);
 	}
-	/* Counters and list are read one after the other and may differ by a call in between. */
+	/*
+	 * Counters and list are read one after the other, so they may differ by a call in between.
+	 */
 	if (device->live_count <= count)
 		return;
 	count = device->live_count - count;
@@ -224,7 +229,7 @@ static void print_freed(FILE *out, const struct process *p, const struct report_
 		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
 }
 
-/* What else there may be, and may be gone: neither is part of what is live. */
+/* Calls that may have allocated or freed more: they are not part of live memory. */
 static void print_unfollowed(FILE *out, const struct process *p)
 {
 	const struct unfollowed_totals *u = &p->unfollowed;
@@ -235,7 +240,7 @@ static void print_unfollowed(FILE *out, const struct process *p)
 			report_line__plural(u->frees));
 }
 
-/* Which of the memory is live is not known. */
+/* The report if live memory is unknown. */
 static void print_entries(FILE *out, const struct model *model)
 {
 	bool any = false;

@@ -25,7 +25,7 @@ static bool is_loaded(int kind)
 
 static void print_seconds(FILE *out, uint64_t ns)
 {
-	/* Below 10 us five decimals would leave one digit or none. */
+	/* Below 10 us, five decimals would show at most one digit. */
 	fprintf(out, "%.*f secs", ns && ns < 10000 ? 9 : 5, (double)ns / 1e9);
 }
 

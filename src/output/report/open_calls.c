@@ -10,9 +10,9 @@
 #include "output/report/line.h"
 #include "output/report/totals.h"
 
-#define LONG_NS (100 * NS_PER_MS) /* shorter ones are calls as any other */
+#define LONG_NS (100 * NS_PER_MS) /* shorter ones are ordinary calls */
 
-/* How long it has lasted, or had when its thread ended. */
+/* Duration so far, or until the thread ended. */
 static uint64_t lasted_ns(const struct model *model, const struct open_call *call)
 {
 	uint64_t until_ns = call->ended_ns ? call->ended_ns : model->now_ns;
@@ -25,7 +25,7 @@ static bool is_alike(const struct open_call *x, const struct open_call *y)
 	return x->row == y->row && x->earlier == y->earlier && !x->ended_ns == !y->ended_ns;
 }
 
-/* Whether it is the oldest of its function: they are listed oldest first. */
+/* Whether the call is the oldest of its function: calls are listed oldest first. */
 static bool is_first(const struct process *p, size_t place)
 {
 	for (size_t i = 0; i < place; i++)

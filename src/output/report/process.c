@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whose the processes are, in the text report, see parts.h.
+// The identity of processes in the text report, see parts.h.
 #include "output/report/parts.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	fputc('\n', out);
 }
 
-/* Why there is less known of some calls. */
+/* Explains why less is known about some calls. */
 static void print_unfollowed(FILE *out, const struct model *model, const struct process *p)
 {
 	uint64_t calls = p->unfollowed.calls;
@@ -77,7 +77,7 @@ static void print_library(FILE *out, const char *path)
 		fputs("a library unknown", out);
 }
 
-/* Whose functions the calls are that are shown. */
+/* Says which library the shown calls belong to. */
 static void print_shim(FILE *out, const struct process *p)
 {
 	if (!p->shim_number)
@@ -89,7 +89,7 @@ static void print_shim(FILE *out, const struct process *p)
 	fputs(": a call through both is counted once, as the function of the first\n", out);
 }
 
-/* What the maps had no room for, of this process. */
+/* Prints what the maps had no room for. */
 static void print_lost(FILE *out, const struct process *p)
 {
 	if (p->other_calls || p->other_call_failures)
@@ -99,7 +99,7 @@ static void print_lost(FILE *out, const struct process *p)
 		fprintf(out, REPORT_INDENT "notices lost, beyond its share of the ring: %" PRIu64 "\n", p->lost_notices);
 }
 
-/* What the process pays for functions that bear no cheap probe. */
+/* Prints the cost of functions that cannot have a cheap probe. */
 static void print_slow(FILE *out, const struct model *model, const struct process *p)
 {
 	struct slow_calls slow;
@@ -116,7 +116,7 @@ static void print_slow(FILE *out, const struct model *model, const struct proces
 	fputs(" of its time\n", out);
 }
 
-/* What was counted on a device, of the sections that are watched. */
+/* Prints counts of the watched sections on one device. */
 static void print_device(FILE *out, unsigned int sections, const struct process *p, const struct device_totals *d)
 {
 	const char *separator = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which calls are sampled, and what the probes cost, see parts.h.
+// Which calls are sampled, and the cost of the probes, see parts.h.
 #include "output/report/parts.h"
 
 #include "base/quantity.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where memory, launches, waits and failures come from, see parts.h.
+// Call sites of memory, launches, waits and failures, see parts.h.
 #include "output/report/parts.h"
 
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static void print_head(FILE *out, const struct model *model, enum site_kind kind
 	fputs(":\n", out);
 }
 
-/* They come sorted by kind. */
+/* The sites are sorted by kind. */
 static void print_kind(FILE *out, const struct model *model, const struct process *p, enum site_kind kind,
 		       const struct report_options *options)
 {

@@ -9,7 +9,7 @@
 #include "output/enum_names.h"
 
 #define FILES_SHOWN 3
-#define PART_SHARE 0.01 /* parts that are less of the start are left out */
+#define PART_SHARE 0.01 /* smaller shares of the start are left out */
 
 static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
 {
@@ -45,7 +45,7 @@ static void print_amounts(FILE *out, const struct process_start *start)
 	fputc('\n', out);
 }
 
-/* Of the whole time that was watched. */
+/* Lists the mapped files that were copied from, over the whole watched time. */
 static void print_files(FILE *out, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->mapped_count && i < FILES_SHOWN; i++) {

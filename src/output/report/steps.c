@@ -10,11 +10,11 @@
 #include "output/report/line.h"
 #include "output/enum_names.h"
 
-/* Submissions of a process from which on it is said that nothing repeats. */
+/* Submissions of a process that it takes to say that nothing repeats. */
 #define STEPS_LEAST_SUBMISSIONS 200
 
 #define SLOW_SHOWN 3
-#define SLOW_LEAST 1.5 /* times a usual one: below it there is nothing slow about a step */
+#define SLOW_LEAST 1.5 /* ratio to a typical step from which on a step is slow */
 
 static uint64_t submissions_of(const struct process *process)
 {
@@ -25,7 +25,7 @@ static uint64_t submissions_of(const struct process *process)
 	return submissions;
 }
 
-/* "377", or "376.9" where steps differ. */
+/* "377", or "376.9" if steps differ. */
 static void print_number(FILE *out, double number)
 {
 	uint64_t whole = (uint64_t)(number + 0.5);
@@ -37,7 +37,7 @@ static void print_number(FILE *out, double number)
 		fprintf(out, number < 10 ? "%.2f" : "%.1f", number);
 }
 
-/* `are_all`: launches were watched all the time, so that all of the steps were seen. */
+/* `are_all`: launches were watched all the time, so all steps were seen. */
 static void print_steps(FILE *out, const struct step_summary *summary, bool are_all)
 {
 	fprintf(out, "%s step%s%s of %s (", quantity__count(summary->phase->steps).text,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits for whom in the monitor's report, see parts.h. The time of a step belongs behind each line's verdict.
+// The verdicts in the monitor's report, see parts.h. Each has the process's step time after it.
 #include "output/report/parts.h"
 
 #include "finding/verdict.h"

@@ -14,11 +14,11 @@
 #define BAR "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
 #define BAR_WIDTH 40
 
-/* A kind of copies over all devices: a row of the table. */
+/* A kind of copies, summed over all devices: a row of the table. */
 struct copies {
 	uint8_t kind, async, host;
 	uint64_t calls, bytes, ns;
-	struct copy_size_record sizes; /* of what was counted */
+	struct copy_size_record sizes; /* of the counted copies */
 };
 
 static void add(struct copies *copies, const struct copy_size_record *record)
@@ -60,7 +60,10 @@ static void print_what(FILE *out, const struct copies *copies)
 	fputc('\n', out);
 }
 
-/* How many there were for one that was counted: of pinned, pageable and other ones alike. */
+/*
+ * Estimated number of copies for each counted one; pinned, pageable and other copies have the same
+ * scale.
+ */
 static double scale_of(const struct process *p, int kind, int async)
 {
 	struct copies copies;
@@ -80,7 +83,10 @@ static uint64_t scaled(uint64_t amount, double scale)
 	return scale > 1 ? (uint64_t)((double)amount * scale + 0.5) : amount;
 }
 
-/* Asynchronous ones return before their bytes are moved: their time in calls tells no bandwidth. */
+/*
+ * Asynchronous copies return before their bytes are moved: their time in calls does not give a
+ * bandwidth.
+ */
 static void print_row(FILE *out, const struct process *p, const struct copies *copies)
 {
 	const char *mark = report_sampling__mark(p, RATE_COPY);
@@ -96,7 +102,7 @@ static void print_row(FILE *out, const struct process *p, const struct copies *c
 	print_what(out, copies);
 }
 
-/* But of what is left out. */
+/* Prints asynchronous copies covered by waits, excluding the rows left out. */
 static void print_covered(FILE *out, const struct process *p, const struct copies *left_out, size_t count)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
@@ -115,7 +121,7 @@ static void print_covered(FILE *out, const struct process *p, const struct copie
 	}
 }
 
-/* A power of two as it is: "64 KiB". */
+/* A power of two without rounding: "64 KiB". */
 static void bucket_text(int bucket, char text[16])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -135,7 +141,10 @@ static void print_bucket(FILE *out, const struct copies *copies, int bucket, uin
 	fprintf(out, "  %8s - %-8s |%.*s%*s|\n", from, to, length, BAR, BAR_WIDTH - length, "");
 }
 
-/* How many were of which sizes, by powers of two; nothing where all were of about one, as "bytes each" tells. */
+/*
+ * Prints the number of copies by size, in powers of two. Prints nothing if all had about one size,
+ * which "bytes each" shows.
+ */
 static void print_histogram(FILE *out, const struct process *p, const struct copies *copies)
 {
 	uint64_t most = 0;
@@ -166,7 +175,7 @@ static int by_time(const void *a, const void *b)
 	return x->async != y->async ? x->async - y->async : x->host - y->host;
 }
 
-/* Most time first. Release with free; NULL without memory. */
+/* Lists the rows, most time first. The caller frees the result; NULL without memory. */
 static struct copies *list_rows(const struct process *p, size_t *count)
 {
 	struct copies *rows = malloc(COPY_KINDS * 2 * (COPY_HOST_PAGEABLE + 1) * sizeof(*rows));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tables of `gpuprobe stat` as comma-separated values, see stat.h. The functions that write a table's rows also write
- * the line with the names of its columns, so that a cell and its name stand together. A row leaves no cell out.
+ * The tables of `gpuprobe stat` as comma-separated values, see stat.h. The functions that write a
+ * table's rows also write the line of its column names, so that a cell is next to its name. Every
+ * row has all cells.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@ struct writer {
 	FILE *out;
 	const struct stat_report *report;
 	const struct process *process;
-	bool names; /* instead of a row the line with the names of its columns is written */
+	bool names; /* write the line of column names instead of a row */
 };
 
 /* --- cells; each writes the comma before it --- */
 
-/* Whether its value follows. */
+/* Begins a cell, or writes its name. Returns whether its value follows. */
 static bool begin_cell(const struct writer *w, const char *name)
 {
 	fputc(',', w->out);
@@ -42,7 +43,7 @@ static void put_number(const struct writer *w, const char *name, uint64_t value)
 		fprintf(w->out, "%" PRIu64, value);
 }
 
-/* Empty where it is not known, as in put_real. */
+/* Empty if unknown, as in put_real. */
 static void put_known(const struct writer *w, const char *name, bool known, int64_t value)
 {
 	if (begin_cell(w, name) && known)
@@ -60,8 +61,9 @@ static void put_real(const struct writer *w, const char *name, bool known, doubl
 }
 
 /*
- * Whether a spreadsheet would take the text for a formula, which may run a program or ask a server: by its first character,
- * or the same of double width. A tab or a line's end as the first one has been escaped.
+ * Whether a spreadsheet would take the text for a formula, which may run a program or contact a
+ * server. The first character decides, also in its full-width form. A leading tab or line end was
+ * already escaped.
  */
 static bool is_formula(const char *text)
 {
@@ -73,7 +75,10 @@ static bool is_formula(const char *text)
 	return false;
 }
 
-/* In quotes where it must be. It came from a program, maybe: a row stays a line, and a text a text. */
+/*
+ * Writes text in quotes if necessary. It may come from a watched program, so a row must stay one
+ * line and a text must not become a formula.
+ */
 static void put_text(const struct writer *w, const char *name, const char *text)
 {
 	char *safe = NULL;
@@ -106,7 +111,7 @@ static void put_text(const struct writer *w, const char *name, const char *text)
 	free(safe);
 }
 
-/* The table, and seconds since the probes were in. */
+/* Begins with the table's name and the seconds since the probes were attached. */
 static void begin_line(const struct writer *w, const char *table)
 {
 	const struct stat_report *report = w->report;
@@ -117,7 +122,7 @@ static void begin_line(const struct writer *w, const char *table)
 		 now_ns > report->began_ns ? (double)(now_ns - report->began_ns) / (double)NS_PER_S : 0);
 }
 
-/* And the process. */
+/* The same, followed by the process. */
 static void begin_row(const struct writer *w, const char *table, int32_t pid, const char *comm)
 {
 	begin_line(w, table);
@@ -303,7 +308,10 @@ static void print_errors(const struct writer *w)
 	}
 }
 
-/* Whose launches, copies or waits are partly estimated: what was counted, and what comes to it. */
+/*
+ * Processes whose launches, copies or waits are partly estimated: the counted ones, and the
+ * estimated addition.
+ */
 static void print_sampling(const struct writer *w)
 {
 	for (enum rate_family family = 0; family < RATE_EXACT; family++) {
@@ -345,7 +353,7 @@ static void print_lost(const struct writer *w, int loss)
 	fputc('\n', w->out);
 }
 
-/* Writes the line of names as the one row of a process that has one record of each kind. */
+/* Writes the line of column names, using an artificial process with one record of each kind. */
 static void print_names(const struct writer *w, void (*print)(const struct writer *w))
 {
 	struct profile_function function = {0};

@@ -7,7 +7,7 @@
 #include "output/report/parts.h"
 #include "output/stat/tables.h"
 
-/* "256", "1-4096", or "-" where none was looked at. */
+/* "256", "1-4096", or "-" if no launch was sampled. */
 static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
 {
 	char text[48] = "-";
@@ -58,7 +58,7 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 			report->model->shape_sample);
 }
 
-/* As in the monitor's report: lazy loading is said where a load was seen. */
+/* As in the monitor's report: mentions lazy loading only if a load was seen. */
 static void print_first_launches(FILE *out, const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);

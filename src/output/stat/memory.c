@@ -16,7 +16,7 @@ static void print_part(FILE *out, uint64_t count, const char *what)
 		fprintf(out, ", %s %s", quantity__count(count).text, what);
 }
 
-/* "1,000 allocations, 990 frees, 3 gone with their context": what is live follows from it. */
+/* "1,000 allocations, 990 frees, 3 gone with their context": live memory follows from these. */
 static void print_calls(FILE *out, const struct memory_totals *m)
 {
 	fprintf(out, "; %s allocation%s", quantity__count(m->allocations).text, report_line__plural(m->allocations));
@@ -46,7 +46,7 @@ static void print_totals(FILE *out, const struct process *p)
 	struct memory_totals device;
 
 	report__device_memory(p, &device);
-	/* Those of what had been freed before among them. */
+	/* Includes frees of memory that had already been freed. */
 	device.unknown_frees = p->memory[MEMORY_UNKNOWN].frees;
 	if (p->ended) {
 		device.live_bytes = p->live_at_exit_bytes;

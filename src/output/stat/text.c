@@ -52,7 +52,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Most time inside calls first. NULL without memory. */
+/* Sorts by time inside calls, longest first. NULL without memory. */
 static const struct process **sort_processes(const struct model *model, size_t *count)
 {
 	const struct process **processes = malloc((model->process_count + 1) * sizeof(*processes));

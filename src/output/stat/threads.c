@@ -47,7 +47,7 @@ static void print_times(FILE *out, const struct process *p, const struct profile
 	stat_cell__time(out, time->wall_ns);
 }
 
-/* Below the times: their shares of the watched time, in the columns of those that are not 0. */
+/* Prints, below the times, their shares of the watched time, in the columns that are not 0. */
 static void print_shares(FILE *out, const struct process *p, const struct profile_time *time)
 {
 	int blank = 0;
@@ -134,7 +134,7 @@ static void print_launches(FILE *out, const struct process *p, const struct thre
 	print_name(out, t->tid, t->comm, t->ended_ns);
 }
 
-/* Keeps those that have launched, in their order. */
+/* Keeps the threads that have launched, in their order. */
 static size_t keep_launching(const struct thread_profile **threads, size_t count)
 {
 	size_t kept = 0;

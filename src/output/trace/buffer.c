@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathering lines and writing them, see buffer.h.
+// Buffers lines and writes them, see buffer.h.
 #include "output/trace/buffer.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@
 #define BUFFER_CALLS (16u * 1024)
 #define RETRY_MS 10
 
-/* A file, or what does not block, takes what it can. A pipe that takes anything takes PIPE_BUF bytes at once (pipe(7)). */
+/*
+ * A file or a non-blocking descriptor takes as much as it can. A pipe that takes anything takes
+ * PIPE_BUF bytes at once (pipe(7)).
+ */
 static size_t piece_of(int fd)
 {
 	struct stat status;
@@ -46,18 +49,23 @@ void trace_buffer__free(struct trace_buffer *buffer)
 	buffer->ends = NULL;
 }
 
-/* Waits until something can be written. False where it cannot, and no reader is to be waited for any more. */
+/*
+ * Waits until the descriptor can be written. Returns false if it cannot and stop_fd ends the wait.
+ */
 static bool wait_for_reader(const struct trace_buffer *buffer)
 {
 	struct pollfd fds[] = {{.fd = buffer->fd, .events = POLLOUT}, {.fd = buffer->stop_fd, .events = POLLIN}};
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
 		;
-	/* A failure of poll is one of the write that follows. */
+	/* If poll fails, the following write will report an error. */
 	return fds[0].revents || !fds[1].revents;
 }
 
-/* A terminal may have room, and yet not for the end of a line, which is two characters. False: as above. */
+/*
+ * A terminal may have room, but not for the end of a line, which is two characters. Returns false
+ * as wait_for_reader.
+ */
 static bool wait_a_little(const struct trace_buffer *buffer)
 {
 	struct pollfd stop = {.fd = buffer->stop_fd, .events = POLLIN};
@@ -65,7 +73,7 @@ static bool wait_a_little(const struct trace_buffer *buffer)
 	return poll(&stop, 1, RETRY_MS) <= 0;
 }
 
-/* Writes what is there; returns how much was taken, with buffer->error set where something is wrong. */
+/* Writes the buffered bytes. Returns how many were taken, and sets buffer->error on an error. */
 static size_t write_all(struct trace_buffer *buffer)
 {
 	size_t done = 0;
@@ -87,7 +95,7 @@ static size_t write_all(struct trace_buffer *buffer)
 	return done;
 }
 
-/* What has been written makes room. */
+/* Removes the written bytes to make room. */
 static void remove_written(struct trace_buffer *buffer, size_t done, size_t calls)
 {
 	buffer->length -= done;
@@ -141,7 +149,10 @@ static bool has_room(const struct trace_buffer *buffer, size_t size)
 	return size <= buffer->capacity - buffer->length && buffer->end_count < buffer->end_capacity;
 }
 
-/* For hostile lines, larger than the buffer, and what gathers where no reader is waited for. */
+/*
+ * Needed for hostile lines, which are larger than the buffer, and for lines that accumulate while
+ * no reader is waited for.
+ */
 static bool grow(struct trace_buffer *buffer, size_t size)
 {
 	size_t needed = buffer->length + size, doubled = 2 * buffer->capacity;

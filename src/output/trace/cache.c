@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 
-/* The upper bits of a 64-bit hash that number the places. */
+/* The upper bits of a 64-bit hash select the entry. */
 #define TRACE_CACHE_SHIFT (64 - 9)
 _Static_assert(TRACE_CACHE_FUNCTIONS == 1 << (64 - TRACE_CACHE_SHIFT), "places and bits of the hash agree");
 
@@ -40,7 +40,7 @@ static bool is_identifier(const char *symbol)
 	return true;
 }
 
-/* An asynchronous copy's duration is that of putting it into a queue. */
+/* An asynchronous copy's duration is only the time to enqueue it. */
 static bool is_blocking_copy(const struct trace_function *function, const char *symbol)
 {
 	int row = trace_function__operation(function) == OP_COPY ? api__find(symbol, API_NEWEST) : -1;

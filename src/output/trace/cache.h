@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What lines have in common, ready to be copied: the escaped names of
- * processes, and of functions all that a line asks.
+ * Parts that lines have in common, ready to copy: the escaped names of processes, and all facts
+ * about functions that a line needs.
  */
 #ifndef OUTPUT_TRACE_CACHE_H
 #define OUTPUT_TRACE_CACHE_H
@@ -15,33 +15,34 @@
 struct trace_process_text {
 	bool known;
 	uint32_t number;
-	uint32_t length, pid_length; /* more bits than they need: below 256 gcc copies by a slow `rep movs` */
+	/* wider than necessary: below 256 gcc copies by a slow `rep movs` */
+	uint32_t length, pid_length;
 	char pid[TRACE_TEXT_NUMBER];
 	char comm[COMM_SIZE * TRACE_TEXT_EXPANSION];
 };
 
 struct trace_function_text {
-	const struct trace_function *function; /* NULL: an empty place */
+	const struct trace_function *function; /* NULL: an empty entry */
 	const char *symbol;
 	uint32_t length;
 	bool is_identifier; /* the symbol needs no escaping */
 	bool is_launch;
-	bool is_blocking_copy; /* its duration is that of the copy */
+	bool is_blocking_copy; /* its duration is the copy's */
 	uint8_t returns;       /* enum trace_returns */
 	uint8_t layer;
-	int32_t code; /* the result whose name is at hand, if there is one */
+	int32_t code; /* the last result whose name is cached, if `code_known` */
 	bool code_known;
-	uint32_t code_length; /* 0: it has no name */
+	uint32_t code_length; /* 0: no name */
 	const char *code_name;
 };
 
 struct trace_cache {
-	bool json; /* how names are escaped */
+	bool json; /* escape names for JSON */
 	struct trace_process_text processes[TRACE_CACHE_PROCESSES];
 	struct trace_function_text functions[TRACE_CACHE_FUNCTIONS];
 };
 
-/* Each is valid until the next line. */
+/* Each result is valid until the next line. */
 const struct trace_process_text *trace_cache__process(struct trace_cache *cache, const struct trace_process *process);
 struct trace_function_text *trace_cache__function(struct trace_cache *cache, const struct trace_function *function);
 

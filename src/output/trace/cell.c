@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of a line's columns in the table and in TSV, see private.h. A person gets units, a program numbers.
+// The text of a line's columns in the table and in TSV, see private.h. People get units, programs
+// numbers.
 #include "output/trace/private.h"
 
 #include "output/enum_names.h"
@@ -55,7 +56,7 @@ static char *write_kernel(const struct trace_view *view, char *at)
 	return TRACE_TEXT_CONSTANT(at, "<unknown>");
 }
 
-/* Between two parts of the details. */
+/* Separates two parts of the details. */
 static char *separate(char *at, const char *begin)
 {
 	if (at != begin)
@@ -63,7 +64,7 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
-/* Whether a column of its own shows the argument, as of several with one role it does the first. */
+/* Whether the argument has its own column. Of several with one role only the first has one. */
 static bool has_column(const struct trace_view *view, const struct trace_field *field)
 {
 	return field->role < TRACE_ROLES && view->output->shows[field->role] && view->by_role[field->role] == field;
@@ -95,7 +96,7 @@ static char *write_details(const struct trace_view *view, char *at)
 	return at == begin && doubled ? write_unknown(at) : at;
 }
 
-/* Innermost first, with semicolons between, so that none can be in a frame. */
+/* Innermost first, separated by semicolons, which are escaped within a frame. */
 static char *write_stack(const struct trace_stack_text *stack, char *at)
 {
 	const char *frame;
@@ -147,7 +148,10 @@ static char *write_value(const struct trace_view *view, char *at)
 	return trace_text__signed(TRACE_TEXT_CONSTANT(at, "error "), (int32_t)view->line->result);
 }
 
-/* "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", of the two lines of a call the second's. */
+/*
+ * "returned=0 (success)" or "returned=2 (cudaErrorMemoryAllocation)", for the second of a call's
+ * two lines.
+ */
 static char *write_returned(const struct trace_view *view, char *at)
 {
 	int32_t code = (int32_t)view->line->result;
@@ -160,7 +164,7 @@ static char *write_returned(const struct trace_view *view, char *at)
 	*at++ = '=';
 	if (view->function->returns == TRACE_RETURNS_VALUE)
 		return trace_text__hex(at, view->line->result);
-	/* It is called the same in both layers. */
+	/* Success has the same name in both layers. */
 	if (!code)
 		return TRACE_TEXT_CONSTANT(at, "0 (success)");
 	at = trace_text__signed(at, code);
@@ -190,7 +194,7 @@ static char *write_result(const struct trace_view *view, char *at)
 			return write_returned(view, at);
 		return write_value(view, TRACE_TEXT_CONSTANT(at, "<returned> "));
 	case LINE_RESUMED:
-		/* The table has it with the event. */
+		/* The table shows "resumed" with the event. */
 		return write_value(view, is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
 	default:
 		return write_value(view, at);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The columns of a trace, one row each, in the order in which `-o all` shows them. A COLUMN shows the line itself;
+ * The columns of a trace, one row each, in the order of `-o all`. A COLUMN shows the line itself;
  * an ARGUMENT shows the call's argument with the role TRACE_<id>.
  *
  *	COLUMN(id, word, width, types, text, value)
  *	ARGUMENT(id, word, width, types, text)
  *
  * id: the enumerator is COLUMN_<id>, and the heading in the table is <id>
- * word: the word of -o, the heading in TSV, the key in JSON
+ * word: the word for -o, the heading in TSV, the key in JSON
  * width: of the column in the table; 0: --timestamps decides
- * types, text: of the value in the JSON schema, see schema.c; an argument may also be null or unreadable
- * value: writes at `at` what the column shows of `view` and its `line`, and returns the place behind it. The functions
- *	write_* are cell.c's, for text, and json.c's.
+ * types, text: of the value in the JSON schema, see schema.c; an argument may also be null or
+ *	unreadable
+ * value: writes the column's value for `view` and its `line` at `at`, and returns the place
+ *	behind it. The write_* functions are in cell.c for text and in json.c for JSON.
  */
 #ifndef OUTPUT_TRACE_COLUMN_LIST_H
 #define OUTPUT_TRACE_COLUMN_LIST_H

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* So many columns of a terminal are left to the details, or else process and thread are not shown. */
+/*
+ * If the terminal leaves fewer columns than this to the details, process and thread are not shown.
+ */
 #define ENOUGH_DETAILS 30
 
 static const struct {
 	const char *word, *heading;
-	unsigned char width; /* 0: the times', by their form */
+	unsigned char width; /* 0: a time, whose width depends on its form */
 	unsigned char role;
 } rows[COLUMN_COUNT] = {
 #define COLUMN_ROW(id, word, width, ...) {word, #id, width, TRACE_NO_ROLE},
@@ -74,7 +76,10 @@ static void set_columns(struct trace_output_options *options, const enum trace_c
 		options->columns[options->column_count++] = COLUMN_STACK;
 }
 
-/* Whether a terminal leaves `details` columns to the details; without one there is no end to a line. */
+/*
+ * Whether a terminal leaves `details` columns to the details. Without a terminal lines have no
+ * limit.
+ */
 static bool has_room(const struct trace_output_options *options, unsigned int details)
 {
 	return !options->width || options->width >= trace_columns__others(options) + details;
@@ -101,7 +106,10 @@ static void choose_table(struct trace_output_options *options)
 
 void trace_columns__choose(struct trace_output_options *options)
 {
-	/* What is counted, summed up and grouped by has a column, so that nobody has to take details apart for it. */
+	/*
+	 * Values that users count, sum or group by have a column, so that nobody has to parse
+	 * details for them.
+	 */
 	static const enum trace_column tsv[] = {
 		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID, COLUMN_EVENT, COLUMN_DETAILS,
 		COLUMN_SIZE, COLUMN_KIND, COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT};

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of a trace: their words, headings and widths, and which a form of output has by itself. */
+/*
+ * The columns of a trace: their words, headings and widths, and the default columns of each format.
+ */
 #ifndef OUTPUT_TRACE_COLUMNS_H
 #define OUTPUT_TRACE_COLUMNS_H
 
 #include "output/trace/output.h"
 
-#define TRACE_MIN_DETAILS 10 /* columns of a terminal, or else there are none by default */
+/* minimum width of the details on a terminal; below it they are not a default column */
+#define TRACE_MIN_DETAILS 10
 
 const char *trace_columns__word(enum trace_column column);    /* "process" */
 const char *trace_columns__heading(enum trace_column column); /* "PROCESS" */
 
-/* Of the table without a terminal; the times' depend on their form. */
+/* The width in the table without a terminal. The widths of times depend on their form. */
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps);
 
-/* What the columns take with a space between each two, without the details. */
+/* The width of all columns except the details, with a space between each two. */
 unsigned int trace_columns__others(const struct trace_output_options *options);
 
-/* The format's own choice; in the table fewer where the terminal is narrow. */
+/* Chooses the format's default columns; in the table fewer if the terminal is narrow. */
 void trace_columns__choose(struct trace_output_options *options);
 
-/* The role of arguments that the column shows, or TRACE_NO_ROLE. */
+/* The role of the arguments that the column shows, or TRACE_NO_ROLE. */
 enum trace_role trace_columns__role(enum trace_column column);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-/* More than any form takes besides its texts: dims, an unreadable address, brackets, a name. */
+/*
+ * More than any form needs besides its texts: dimensions, an unreadable address, brackets, a name.
+ */
 #define FIELD_ROOM (2 * TRACE_WORD_SIZE + 3 * TRACE_TEXT_NUMBER)
 
 size_t trace_field__room(const struct trace_line *line)
@@ -20,7 +22,7 @@ size_t trace_field__room(const struct trace_line *line)
 		else if (field->form == FORM_WORDS)
 			size += (size_t)field->length * TRACE_TEXT_NUMBER;
 	}
-	/* In the details, and perhaps in a column of its own. */
+	/* Once in the details, and possibly once more in its own column. */
 	return 2 * size;
 }
 
@@ -77,7 +79,7 @@ char *trace_field__text(const struct trace_field *field, bool doubled, char *at)
 	case FORM_SIGNED:
 		return trace_text__signed(at, (int64_t)field->number);
 	case FORM_ADDRESS:
-		/* Stream 0 is no address but the default stream. */
+		/* Stream 0 is the default stream, not an address. */
 		if (field->role == TRACE_STREAM && !field->number)
 			return trace_text__unsigned(at, 0);
 		return trace_text__hex(at, field->number);

@@ -4,7 +4,10 @@
 
 #define PER_POWER (1u << HISTOGRAM_BITS)
 
-/* Small values have a bucket each; above, the upper bits behind the first number the bucket. */
+/*
+ * Small values have their own buckets. For larger ones the bits after the highest one select the
+ * bucket.
+ */
 static unsigned int bucket_of(uint64_t value)
 {
 	unsigned int shift;
@@ -35,7 +38,7 @@ void trace_histogram__add(struct trace_histogram *histogram, uint64_t value)
 
 uint64_t trace_histogram__percentile(const struct trace_histogram *histogram, unsigned int percent)
 {
-	/* The rank, rounded up, without an overflow of count * percent. */
+	/* The rank, rounded up; written so that count * percent cannot overflow. */
 	uint64_t rank = histogram->count / 100 * percent + (histogram->count % 100 * percent + 99) / 100, below = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && rank; i++) {

@@ -66,7 +66,7 @@ static char *write_event(const struct trace_view *view, char *at)
 	return at;
 }
 
-/* Before each key but the object's first. */
+/* Precedes each key except the object's first. */
 static char *separate(char *at, const char *begin)
 {
 	if (at != begin)
@@ -74,7 +74,7 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
-/* All of them, whatever columns there are: a key does not depend on others. */
+/* All arguments, whichever columns are shown: no key depends on another. */
 static char *write_details(const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
@@ -127,7 +127,7 @@ static char *write_duration(const struct trace_view *view, char *at)
 						      write_unknown(at);
 }
 
-/* The result's name, and with it the code unless that is 0, and whether it is a failure. */
+/* The result's name, its code unless that is 0, and whether it is a failure. */
 static char *write_error(const struct trace_view *view, char *at)
 {
 	int32_t code = (int32_t)view->line->result;
@@ -168,7 +168,7 @@ static char *write_value(const struct trace_view *view, enum trace_column column
 	}
 }
 
-/* What the line is, unless it is a call. */
+/* The kind of the line, unless it is a call. */
 static char *write_kind(enum trace_line_kind kind, char *at)
 {
 	switch (kind) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers, sizes and durations as text, see text.h. By hand: printf takes longer than the rest of a line.
+// Numbers, sizes and durations as text, see text.h. By hand: printf takes longer than the rest of a
+// line.
 #include "output/trace/text.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ static unsigned int significant_bits(uint64_t value)
 	return 64 - (unsigned int)__builtin_clzll(value | 1);
 }
 
-/* Of more than 0. */
+/* The value must not be 0. */
 static unsigned int count_digits(uint64_t value)
 {
 	unsigned int guess = significant_bits(value) * 1233 >> 12; /* bits * log10(2) */
@@ -90,7 +91,7 @@ char *trace_text__signed(char *at, int64_t value)
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* The eight digits of 32 bits as the bytes of a word, all at once. */
+/* The eight digits of 32 bits as the bytes of a word, computed in parallel. */
 static uint64_t hex_of_half(uint32_t value)
 {
 	uint64_t word = value, letters;
@@ -98,7 +99,7 @@ static uint64_t hex_of_half(uint32_t value)
 	word = (word | word << 16) & 0x0000ffff0000ffff;
 	word = (word | word << 8) & 0x00ff00ff00ff00ff;
 	word = (word | word << 4) & 0x0f0f0f0f0f0f0f0f;
-	/* 6 more is 16 or more in the bytes that are letters. */
+	/* Adding 6 gives 16 or more in the bytes that become letters. */
 	letters = (word + 0x0606060606060606) >> 4 & 0x0101010101010101;
 	return __builtin_bswap64(word + 0x3030303030303030 + letters * ('a' - '9' - 1));
 }
@@ -111,7 +112,7 @@ char *trace_text__hex(char *at, uint64_t value)
 	at[0] = '0';
 	at[1] = 'x';
 	at += 2;
-	/* Eight bytes at a time, whatever they are: what is too much is written over. */
+	/* Always writes eight bytes; the caller overwrites the excess. */
 	if (digits > 8) {
 		part = hex_of_half((uint32_t)(value >> 32)) >> 8 * (16 - digits);
 		memcpy(at, &part, sizeof(part));
@@ -150,7 +151,10 @@ static char *tenths(char *at, uint64_t value)
 	return at;
 }
 
-/* In tenths of `unit`, rounded; it cannot overflow as an addition before the division could. */
+/*
+ * The value in tenths of `unit`, rounded. Rounding after the division cannot overflow, unlike an
+ * addition before it.
+ */
 static uint64_t in_tenths(uint64_t value, uint64_t unit)
 {
 	uint64_t tenth = unit / 10;

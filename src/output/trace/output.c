@@ -7,7 +7,7 @@
 
 #include "output/trace/private.h"
 
-/* What a line takes besides its texts: every column's number and padding, punctuation, indentation. */
+/* Room of a line besides its texts: every column's number and padding, punctuation, indentation. */
 #define LINE_ROOM 8192
 
 static void look_at_columns(struct trace_output *output)
@@ -70,7 +70,7 @@ void trace_output__set_width(struct trace_output *output, unsigned int width)
 	if (output->chooses)
 		trace_columns__choose(&output->options);
 	trace_table__layout(output);
-	/* Should it fail, the next line tells. */
+	/* If this fails, the next line reports it. */
 	if (output->options.column_count != before)
 		trace_output__header(output);
 }
@@ -80,7 +80,7 @@ static size_t text_room(const char *text)
 	return text ? strlen(text) * TRACE_TEXT_EXPANSION : 0;
 }
 
-/* No line takes more than this, whatever is in it. */
+/* Upper limit of a line's size, whatever it contains. */
 static size_t line_room(const struct trace_output *output, const struct trace_view *view)
 {
 	const struct trace_line *line = view->line;
@@ -92,13 +92,13 @@ static size_t line_room(const struct trace_output *output, const struct trace_vi
 	size += 2 * text_room(trace_line__kernel(line)) + text_room(line->kernel_place);
 	if (output->has_cgroup)
 		size += text_room(line->process->cgroup);
-	/* With each a quote or two and what is between them. */
+	/* Each frame has quotes and separators. */
 	if (view->stack)
 		size += view->stack->bytes * TRACE_TEXT_EXPANSION + view->stack->count * 4ul;
 	return size;
 }
 
-/* Of several arguments with one role the first counts. */
+/* Of several arguments with one role the first is used. */
 static void find_roles(struct trace_view *view)
 {
 	const struct trace_line *line = view->line;
@@ -125,7 +125,7 @@ static void look_at(struct trace_output *output, const struct trace_line *line, 
 		find_roles(view);
 }
 
-/* Each call once, see trace_output__written. */
+/* Counts each call once, see trace_output__written. */
 static bool counts(const struct trace_output *output, enum trace_line_kind kind)
 {
 	if (output->options.entry_return)

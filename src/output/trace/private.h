@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the writers of a trace's forms share; for src/output/trace/ only. */
+/* Shared by the formats of a trace; for src/output/trace/ only. */
 #ifndef OUTPUT_TRACE_PRIVATE_H
 #define OUTPUT_TRACE_PRIVATE_H
 
@@ -11,36 +11,37 @@
 #include "output/trace/text.h"
 #include "output/trace/time.h"
 
-/* An argument's name is ours and shorter; so much is shown of one in any case. So of constants' names. */
+/* Limit for showing an argument's name, which is ours and shorter, and the names of constants. */
 #define TRACE_WORD_SIZE 64
 
 struct trace_output {
-	/* with the columns that are shown */
+	/* includes the columns that are shown */
 	struct trace_output_options options;
-	bool chooses;	 /* which these are, by the terminal's width */
-	bool has_kernel; /* the kernel's name has a column of its own and is not in the details of the table and TSV */
-	/* as have arguments */
+	bool chooses; /* the terminal's width decides which columns these are */
+	/* the kernel's name has its own column, so the details of the table and TSV omit it */
+	bool has_kernel;
+	/* the same for arguments, by role */
 	bool shows[TRACE_ROLES];
 	bool has_roles; /* views have their arguments by role */
 	bool has_cgroup, has_stack;
-	unsigned int starts[COLUMN_COUNT]; /* of the table's columns */
+	unsigned int starts[COLUMN_COUNT]; /* start positions of the table's columns */
 	struct trace_buffer buffer;
 	struct trace_time time;
 	struct trace_cache cache;
 	struct trace_stacks stacks;
 };
 
-/* A line on its way into a form. */
+/* A line while it is formatted. */
 struct trace_view {
-	struct trace_output *output; /* that writes it */
+	struct trace_output *output; /* writes the line */
 	const struct trace_line *line;
-	const struct trace_process_text *process; /* NULL in LINE_LOST, as the function */
+	const struct trace_process_text *process; /* NULL in LINE_LOST, like the function */
 	struct trace_function_text *function;
-	const struct trace_stack_text *stack;		/* if output->has_stack; NULL: not known */
+	const struct trace_stack_text *stack;		/* if output->has_stack; NULL: unknown */
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };
 
-/* --- the forms: each writes a line, its newline too, and returns the place behind it --- */
+/* --- the formats: each writes a line including its newline and returns the place behind it --- */
 
 void trace_table__layout(struct trace_output *output);
 char *trace_table__header(struct trace_output *output, char *at);
@@ -52,8 +53,9 @@ char *trace_tsv__line(struct trace_output *output, const struct trace_view *view
 char *trace_json__line(struct trace_output *output, const struct trace_view *view, char *at);
 
 /*
- * The cases of a switch over the columns, by column_list.h: each returns what its row says. `view`, `line` and `at` are
- * in scope, and write_argument is there as write_* are.
+ * The cases of a switch over the columns, from column_list.h: each returns the value of its row.
+ * `view`, `line` and `at` must be in scope; write_argument must be defined like the other write_*
+ * functions.
  */
 #define TRACE_COLUMN_CASE(id, word, width, types, text, value) \
 	case COLUMN_##id: \
@@ -72,30 +74,30 @@ char *trace_cell__write(const struct trace_view *view, enum trace_column column,
 char *trace_field__text(const struct trace_field *field, bool doubled, char *at);
 char *trace_field__json(const struct trace_field *field, char *at);
 
-/* Room for all that a line shows of its fields, in any form. */
+/* Room for everything that a line shows of its fields, in any format. */
 size_t trace_field__room(const struct trace_line *line);
 
-/* --- line.c: what is said of lines in every form --- */
+/* --- line.c: facts that every format shows --- */
 
 /* "ring_full" */
 const char *trace_line__reason(enum trace_loss reason);
 
-/* Whether it is only the returns of calls that a LINE_LOST tells of: the calls are shown. */
+/* Whether a LINE_LOST is only about returns: the calls themselves are shown. */
 const char *trace_line__lost_word(const struct trace_line *line);
 
-/* Whether it tells for how long the call has lasted. */
+/* Whether the line shows a duration. */
 bool trace_line__has_duration(const struct trace_line *line);
 
-/* Whether it tells of a result. */
+/* Whether the line shows a result. */
 bool trace_line__has_result(const struct trace_line *line);
 
-/* CLOCK_BOOTTIME of the call's return, if it tells of a result. */
+/* CLOCK_BOOTTIME of the call's return, if the line shows a result. */
 uint64_t trace_line__end_ns(const struct trace_line *line);
 
-/* The kernel's readable name, or else the mangled one; NULL: no launch, or not known. */
+/* The kernel's readable name, or the mangled one; NULL: not a launch, or unknown. */
 const char *trace_line__kernel(const struct trace_line *line);
 
-/* Bytes per second of a synchronous copy; false where there is no telling. */
+/* Bytes per second of a synchronous copy; returns false if unknown. */
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define ADDRESS_PATTERN "^0x[0-9a-f]+$"
 
-/* The types of values in column_list.h, by the words of JSON Schema; or'ed. */
+/* The types of values in column_list.h, combined with |; they have the names of JSON Schema. */
 enum type {
 	TYPE_NULL = 1,
 	TYPE_INTEGER = 2,
@@ -18,7 +18,7 @@ enum type {
 	TYPE_DIMS = 64,	      /* an array of three integers */
 	TYPE_ADDRESSES = 128, /* an array of such strings */
 	TYPE_STRINGS = 256,
-	TYPE_UNREADABLE = 512, /* an object: what could not be read, and where */
+	TYPE_UNREADABLE = 512, /* an object: why it could not be read, and its address */
 };
 
 static const struct {
@@ -77,7 +77,7 @@ static void write_strings(struct json *j)
 	json__object_end(j);
 }
 
-/* An object with one key and no other. */
+/* An object with exactly one key. */
 static void write_object_of(struct json *j, const char *key, const char *text, void (*value)(struct json *j))
 {
 	json__object_begin(j);

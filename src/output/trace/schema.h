@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The version of the trace's JSON, as each of its lines has it. */
+/* The version of the trace's JSON, which each line contains. */
 #ifndef OUTPUT_TRACE_SCHEMA_H
 #define OUTPUT_TRACE_SCHEMA_H
 
 /*
- * It is raised when a key changes its meaning or goes; new keys may come
- * without. A number, as it is made a text of.
+ * It is raised when a key changes its meaning or is removed; new keys do not raise it. Must be a
+ * literal number, because it is converted to a string.
  */
 #define TRACE_JSON_SCHEMA 1
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* uthash ends the program when out of memory unless told otherwise. */
+/* By default uthash ends the program when out of memory. */
 #define HASH_NONFATAL_OOM 1
 #include "output/trace/summary_private.h"
 
@@ -33,7 +33,7 @@ static struct summary_row *add_row(struct trace_summary *summary, const struct t
 		return NULL;
 	row->function = function;
 	HASH_ADD_PTR(summary->rows, function, row);
-	/* Without memory the table has not taken it in. */
+	/* Without memory the table has not inserted it. */
 	if (!row->hh.tbl) {
 		free(row);
 		return NULL;
@@ -45,7 +45,7 @@ static struct summary_row *find_row(struct trace_summary *summary, const struct 
 {
 	struct summary_row *row;
 
-	/* Calls come in runs of one function. */
+	/* Consecutive calls are often of one function. */
 	if (summary->latest && summary->latest->function == function)
 		return summary->latest;
 	HASH_FIND_PTR(summary->rows, &function, row);

@@ -11,7 +11,7 @@
 #include "output/trace/text.h"
 #include "trace/function.h"
 
-/* More time first, then more calls, then by name. */
+/* Most time first, then most calls, then by name. */
 static int compare(struct summary_row *a, struct summary_row *b)
 {
 	if (a->sums.ns != b->sums.ns)
@@ -51,7 +51,7 @@ static uint64_t average(const struct summary_sums *sums)
 	return finished ? sums->ns / finished : 0;
 }
 
-/* Minimum and maximum are exact, and no percentile is outside of them. */
+/* Minimum and maximum are exact, so they bound the percentiles. */
 static uint64_t percentile(const struct summary_row *row, unsigned int percent)
 {
 	uint64_t value = trace_histogram__percentile(&row->histogram, percent);
@@ -148,7 +148,7 @@ static void print_table(const struct trace_summary *summary, const struct summar
 	print_notes(summary, total, missing, out);
 }
 
-/* --- tab-separated values: nanoseconds, without totals, which adding up gives --- */
+/* --- tab-separated values: nanoseconds, without totals, which readers can sum up --- */
 
 static void print_tsv_row(FILE *out, const struct summary_row *row)
 {

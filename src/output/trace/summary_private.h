@@ -10,8 +10,8 @@
 struct summary_sums {
 	uint64_t calls;
 	uint64_t errors;
-	uint64_t unfinished; /* of the calls: `ns`, `min_ns` and `max_ns` do not have them */
-	uint64_t unfollowed; /* nor these, whose return was not followed */
+	uint64_t unfinished; /* part of `calls` that `ns`, `min_ns` and `max_ns` exclude */
+	uint64_t unfollowed; /* the same, because their return was not followed */
 	uint64_t ns;
 	uint64_t min_ns, max_ns;
 	uint64_t unfinished_ns; /* so far */
@@ -27,7 +27,7 @@ struct summary_row {
 struct trace_summary {
 	struct summary_row *rows; /* a uthash table in order of first sight */
 	struct summary_row *latest;
-	bool nested; /* some calls were within others: their time is in both */
+	bool nested; /* some calls were nested in others: their time is in both */
 };
 
 #endif

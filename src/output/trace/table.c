@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lines of the table. Columns have fixed places; a value that is too long for
- * its column pushes the next ones to the right until one has room to spare.
- * On a terminal the details have what the others leave and are cut, and so is
- * the line's end where that is not enough: no line is wider than the terminal.
+ * Lines of the table. Columns have fixed positions. A value that is too long for its column pushes
+ * the next ones to the right until one has room to spare. On a terminal the details get the width
+ * that the others leave, and are cut. If that is not enough, the end of the line is cut too: no
+ * line is wider than the terminal.
  */
 #include "output/trace/private.h"
 
@@ -39,7 +39,7 @@ void trace_table__layout(struct trace_output *output)
 	}
 }
 
-/* At least one space behind what is there, however long that is. */
+/* Writes at least one space, however long the text before is. */
 static char *pad(char *at, size_t position, size_t target, size_t *spaces)
 {
 	*spaces = position == 0 ? target : (target > position ? target - position : 1);
@@ -47,7 +47,7 @@ static char *pad(char *at, size_t position, size_t target, size_t *spaces)
 	return at + *spaces;
 }
 
-/* The text from `begin` to `at` fills no more than `columns`; returns its new end. */
+/* Cuts the text from `begin` to `at` to `columns`; returns its new end. */
 static char *cut(char *begin, char *at, size_t columns)
 {
 	size_t length = (size_t)(at - begin);
@@ -59,7 +59,7 @@ static char *cut(char *begin, char *at, size_t columns)
 	return TRACE_TEXT_CONSTANT(begin + trace_text__fit(begin, length, columns - 1), "…");
 }
 
-/* How many columns of the terminal are left behind `position`. */
+/* Columns of the terminal left after `position`. */
 static size_t columns_left(const struct trace_output *output, size_t position)
 {
 	size_t width = output->options.width;
@@ -99,7 +99,7 @@ char *trace_table__header(struct trace_output *output, char *at)
 	return at;
 }
 
-/* By how much the result is longer than its column: on a terminal the details make room for it. */
+/* The excess of the result over its column's width: on a terminal the details make room for it. */
 static size_t result_excess(struct trace_output *output, const struct trace_view *view, size_t details, char *at)
 {
 	const struct trace_output_options *options = &output->options;
@@ -114,7 +114,10 @@ static size_t result_excess(struct trace_output *output, const struct trace_view
 	return 0;
 }
 
-/* What is left to the details between what is before them and, `excess` earlier than usual, behind. */
+/*
+ * Width left for the details between the columns before them and those after, which begin `excess`
+ * earlier than usual.
+ */
 static size_t details_limit(const struct trace_output *output, size_t i, size_t position, size_t excess)
 {
 	bool last = i + 1 == output->options.column_count;
@@ -123,7 +126,7 @@ static size_t details_limit(const struct trace_output *output, size_t i, size_t 
 	return end > position + excess ? end - position - excess : 0;
 }
 
-/* Writes the cell with its colour; *width is how many columns it fills. */
+/* Writes the cell with its colour; *width is its width in columns. */
 static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i, size_t position,
 			size_t *excess, size_t *width, char *at)
 {
@@ -159,7 +162,7 @@ static char *write_cells(struct trace_output *output, const struct trace_view *v
 
 		at = pad(at, position, start, &spaces);
 		at = write_cell(output, view, i, position + spaces, &excess, &width, at);
-		/* Nothing is padded for a cell without text, so that no line ends in spaces. */
+		/* An empty cell gets no padding, so that no line ends in spaces. */
 		if (width)
 			position += spaces + width;
 		else

@@ -7,13 +7,16 @@
 
 #define EACH_BYTE(byte) (0x0101010101010101ull * (byte))
 
-/* The upper bit of each byte that is zero, and perhaps of bytes above such a one. */
+/* Sets the upper bit of each zero byte, and possibly of bytes above one. */
 static uint64_t zero_bytes(uint64_t word)
 {
 	return (word - EACH_BYTE(0x01)) & ~word;
 }
 
-/* Whether all eight bytes are printable ASCII without quotes, backslashes and semicolons: never escaped. */
+/*
+ * Whether all eight bytes are printable ASCII without quotes, backslashes and semicolons: these are
+ * never escaped.
+ */
 static bool is_plain(uint64_t word)
 {
 	uint64_t bad = word | (word - EACH_BYTE(0x20)) | zero_bytes(word ^ EACH_BYTE('"')) |
@@ -23,7 +26,7 @@ static bool is_plain(uint64_t word)
 	return !(bad & EACH_BYTE(0x80));
 }
 
-/* Copies eight bytes at a time as long as they are plain; returns how many. */
+/* Copies eight bytes at a time while they are plain; returns how many. */
 static size_t copy_plain(char *at, const char *text, size_t length)
 {
 	size_t done = 0;
@@ -96,7 +99,9 @@ char *trace_text__escaped(char *at, const char *text, size_t length, char specia
 	return at;
 }
 
-/* The length of the well-formed sequence at the start of `length` bytes, 0 where there is none. */
+/*
+ * The length of the well-formed UTF-8 sequence at the start of `length` bytes, 0 if there is none.
+ */
 static size_t utf8_length(const char *text, size_t length)
 {
 	char start[5] = {0};
@@ -105,7 +110,7 @@ static size_t utf8_length(const char *text, size_t length)
 	return json__utf8_length(start);
 }
 
-/* A character of the basic plane that is no printable one. */
+/* A non-printable character of the basic plane. */
 static char *escape_code(char *at, const char *text, size_t n)
 {
 	unsigned char code[2], first = (unsigned char)text[0];
@@ -150,7 +155,7 @@ char *trace_text__json(char *at, const char *text, size_t length)
 			i += n;
 			continue;
 		}
-		/* json__utf8_length has no length for a NUL, which is a character here. */
+		/* json__utf8_length rejects a NUL, which is an ordinary character here. */
 		n = text[i] ? utf8_length(text + i, length - i) : 1;
 		at = n ? json_special(at, text + i, n) : TRACE_TEXT_CONSTANT(at, "\xef\xbf\xbd");
 		i += n ? n : 1;

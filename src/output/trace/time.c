@@ -23,7 +23,7 @@ bool trace_time__is_text(const struct trace_time *time)
 	return time->form == TIMESTAMPS_WALL || time->form == TIMESTAMPS_ISO;
 }
 
-/* Cut, not rounded: a later line never has an earlier time. */
+/* Truncated, not rounded, so that a later line never has an earlier time. */
 static char *write_milliseconds(const struct trace_time *time, char *at, uint64_t ns, uint64_t zero_ns)
 {
 	uint64_t distance = ns - zero_ns;

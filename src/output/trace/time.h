@@ -5,35 +5,40 @@
 
 #include "output/trace/output.h"
 
-/* The most bytes that trace_time__write takes. */
+/* Maximum bytes written by trace_time__write. */
 #define TRACE_TIME_SIZE 64
 
 struct trace_time {
 	enum trace_timestamps form;
-	bool exact; /* milliseconds with all their digits, else three */
+	bool exact; /* milliseconds with all their digits, otherwise with three */
 	uint64_t begin_ns;
 	int64_t wall_offset_ns;
-	uint64_t previous_ns; /* of the line before, the first one's of itself; TIMESTAMPS_DELTA */
+	/* time of the previous line, for the first line its own; TIMESTAMPS_DELTA */
+	uint64_t previous_ns;
 	struct {
 		bool known;
 		int64_t second; /* since 1970 */
 		uint32_t length;
 		char text[40];
-	} seconds[2]; /* the calendar is asked once a second; two, as a line may have its end as well */
+		/*
+		 * calendar times cached for one second each; two, because a line may also have its
+		 * end
+		 */
+	} seconds[2];
 };
 
 void trace_time__init(struct trace_time *time, const struct trace_output_options *options);
 
-/* Whether it is a text: the others are numbers. */
+/* Whether the form is a text; the others are numbers. */
 bool trace_time__is_text(const struct trace_time *time);
 
-/* A line of this time comes: if it is the first, what is counted from the one before is counted from it. */
+/* A line with this time follows. If it is the first, deltas start from it. */
 void trace_time__expect(struct trace_time *time, uint64_t ns);
 
 /* Writes CLOCK_BOOTTIME `ns`; returns the place behind it. */
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns);
 
-/* A line of this time has been written. */
+/* A line with this time was written. */
 void trace_time__advance(struct trace_time *time, uint64_t ns);
 
 /* "TIME(ms)" for the name "TIME", in `text`. */

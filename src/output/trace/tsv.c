@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lines of tab-separated values. \t, \n, \r, \\ and \xNN in a value stand for
- * what they say, `-` for what is not known or does not apply. A line that
- * begins with # is no call but a note: "# lost 1203 ring_full TIME" tells of
- * calls that have no line, "# lost_returns …" of such that have but their first,
- * "# lost_stacks …" of stacks that are not known.
+ * Lines of tab-separated values. \t, \n, \r, \\ and \xNN in a value are escapes; `-` means unknown
+ * or not applicable. A line that begins with # is a note, not a call: "# lost 1203 ring_full TIME"
+ * reports calls that have no line, "# lost_returns …" calls that only have their first line, "#
+ * lost_stacks …" unknown stacks.
  *
- * The result of a line that is not a whole call begins with what it is:
- * <entry>, <returned>, <in progress>, <resumed>, <unfinished>, <not followed> or
- * <began before attach>.
+ * The result of a line that is not a complete call begins with the kind of the line: <entry>,
+ * <returned>, <in progress>, <resumed>, <unfinished>, <not followed> or <began before attach>.
  */
 #include "output/trace/private.h"
 
@@ -54,7 +52,7 @@ char *trace_tsv__line(struct trace_output *output, const struct trace_view *view
 	*at++ = '\n';
 	if (*begin != '#')
 		return at;
-	/* A process may be called "# lost", too. */
+	/* A process may be named "# lost". */
 	memmove(begin + 4, begin + 1, (size_t)(at - begin) - 1);
 	memcpy(begin, "\\x23", 4);
 	return at + 3;

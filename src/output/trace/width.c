@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How wide a text is on a terminal, see text.h: CJK and emoji take two columns, marks none.
+// The width of a text on a terminal, see text.h: CJK and emoji take two columns, combining marks
+// none.
 #include "output/trace/text.h"
 
 struct range {
@@ -35,7 +36,10 @@ static size_t code_width(uint32_t code)
 	return is_in(two_columns, sizeof(two_columns) / sizeof(two_columns[0]), code) ? 2 : 1;
 }
 
-/* The text has been escaped, so that it is valid UTF-8: its length and code point. */
+/*
+ * Returns the length and code point of the next character. The text was escaped, so it is valid
+ * UTF-8.
+ */
 static size_t next_code(const char *text, size_t length, uint32_t *code)
 {
 	unsigned char first = (unsigned char)text[0];

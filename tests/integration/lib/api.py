@@ -10,9 +10,9 @@ from lib import paths
 class Function:
     layer: str
     symbol: str
-    operation: str  # "-" where nothing watches it
+    operation: str  # "-" if no operation watches it
     kind: str
-    gone: bool  # the newest library has it no more
+    gone: bool  # the newest library no longer has it
 
     @property
     def base(self):

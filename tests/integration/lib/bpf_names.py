@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What gpuprobe's BPF programs and maps are called in the kernel, and how the maps look:
-from the BTF of the objects of the build, since a name like "events" is not gpuprobe's alone.
+Names of gpuprobe's BPF programs and maps in the kernel, and the layouts of the maps. They come from
+the BTF of the build's objects, because a name like "events" is not unique to gpuprobe.
 """
 import functools
 import json
@@ -13,16 +13,17 @@ from lib import paths
 
 LENGTH = 15  # the kernel cuts names
 PREFIX = 8   # libbpf cuts the object's name before ".rodata"
-# Of enum bpf_map_type, as bpftool calls them.
+# Values of enum bpf_map_type, as bpftool names them.
 TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue",
          27: "ringbuf", 29: "task_storage"}
-# Those that gpuprobe makes without an object, to try what the kernel takes, or to read its records.
+# Maps that gpuprobe makes without an object, to test what the kernel supports or to read its
+# records.
 TRIAL_PROGRAMS = {"empty", "reading", "trial"}
 TRIAL_MAPS = {("trial", "array", 4, 8), ("mapping_events", "perf_event_array", 4, 4)}
 
 
 def bpftool(*args):
-    """What `bpftool ARGS` answers."""
+    """The output of `bpftool ARGS`."""
     env = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
     done = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, text=True,
                           env=env, check=False)
@@ -38,7 +39,7 @@ class Types:
         self.types = {entry["id"]: entry for entry in bpftool("btf", "dump", "file", path)["types"]}
 
     def size(self, number):
-        """The bytes of a type."""
+        """The size of a type in bytes."""
         entry = self.types[number]
         if entry["kind"] == "PTR":
             return 8
@@ -47,17 +48,18 @@ class Types:
         return entry["size"] if "size" in entry else self.size(entry["type_id"])
 
     def number(self, number):
-        """What __uint() of bpf_helpers.h has written: a pointer to an array of so many."""
+        """
+        The value that __uint() of bpf_helpers.h encodes: a pointer to an array of that length.
+        """
         return self.types[self.types[number]["type_id"]]["nr_elems"]
 
     def programs(self):
-        """All functions that are seen from outside; not each is a program,
-        but nothing else has its name."""
+        """All global functions. Some are not programs, but nothing else has their names."""
         return {entry["name"][:LENGTH] for entry in self.types.values()
                 if entry["kind"] == "FUNC" and entry["linkage"] == "global"}
 
     def map(self, variable):
-        """Name, type, sizes of key and value; a kind of map without them has 0."""
+        """Name, type, key size and value size; 0 for kinds of maps without them."""
         members = {member["name"]: member["type_id"]
                    for member in self.types[variable["type_id"]]["members"]}
         sizes = [self.number(members[f"{part}_size"]) if f"{part}_size" in members
@@ -66,7 +68,7 @@ class Types:
         return (variable["name"][:LENGTH], TYPES[self.number(members["type"])], *sizes)
 
     def maps(self):
-        """All that the object defines."""
+        """All maps that the object defines."""
         [section] = [entry for entry in self.types.values()
                      if (entry["kind"], entry["name"]) == ("DATASEC", ".maps")]
         return {self.map(self.types[entry["type_id"]]) for entry in section["vars"]}
@@ -74,28 +76,32 @@ class Types:
 
 @functools.lru_cache(maxsize=1)
 def known():
-    """Names of programs; (name, type, size of key, of value) of maps,
-    and names of those that hold variables."""
+    """
+    Names of programs; (name, type, key size, value size) of maps; and names of the maps that hold
+    variables.
+    """
     programs, maps, variables = set(TRIAL_PROGRAMS), set(TRIAL_MAPS), set()
     for source in sorted((paths.ROOT / "bpf").glob("*.bpf.c")):
         types = Types(paths.BUILD / "bpf" / f"{source.stem}.o")
         programs |= types.programs()
         maps |= types.maps()
-        name = Path(source.stem).stem + "_bpf"  # of the skeleton
+        name = Path(source.stem).stem + "_bpf"  # the skeleton's name
         variables |= {name[:PREFIX] + section for section in (".rodata", ".bss", ".data")}
     return programs, maps, variables
 
 
 def is_program(program):
-    """Whether this, of `bpftool prog show`, which may tell a name that was cut in full,
-    may be gpuprobe's."""
+    """
+    Whether this entry of `bpftool prog show` may be gpuprobe's. bpftool may show a name in full
+    that the kernel has cut.
+    """
     return program.get("name", "")[:LENGTH] in known()[0]
 
 
 def is_map(entry):
     """
-    Whether this, of `bpftool map show`, may be gpuprobe's. Not so the map ".rodata.cst32",
-    for the compiler's constants, which is the same in whosever object.
+    Whether this entry of `bpftool map show` may be gpuprobe's. The map ".rodata.cst32", for the
+    compiler's constants, is excluded: it is the same in everybody's objects.
     """
     _, maps, variables = known()
     name = entry.get("name")

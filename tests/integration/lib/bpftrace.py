@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the scripts of gpuprobe bpftrace-script by the real bpftrace."""
+"""Runs the scripts of gpuprobe bpftrace-script with the real bpftrace."""
 import re
 import subprocess
 from collections import namedtuple
@@ -15,7 +15,7 @@ Line = namedtuple("Line", "ms process pid tid event us code name details")
 
 
 def make_script(*options, libcuda=paths.LIBCUDA, libcudart=paths.LIBCUDART, status=0):
-    """What the generator prints, its stderr where it is to fail."""
+    """The generator's output, or its stderr if it is expected to fail."""
     command = [paths.GPUPROBE, "bpftrace-script", *options]
     if libcuda:
         command += ["--libcuda-path", libcuda]
@@ -37,7 +37,7 @@ def parse(line):
 
 
 def watch(tmp_path, script, *command, **variables):
-    """Runs the script over a command; its lines. Detaching is slow: 0.1 s a probe."""
+    """Runs the script over a command. Returns its lines. Detaching is slow: 0.1 s a probe."""
     file = tmp_path / "script.bt"
     file.write_text(script)
     done = subprocess.run(["timeout", "-s", "INT", "300", "bpftrace", "-o", tmp_path / "lines",

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Which failures are certain: reports of sanitizers, signals, wrong counts, harm to a program.
-tests/run.py never tries those again, whatever the test. Everything else, such as an answer that
-came too late, may be the machine's doing.
+Decides which failures are certain: sanitizer reports, signals, wrong counts, harm to a program.
+tests/run.py never retries these, in any test. Any other failure, such as a late answer, may be due
+to a busy machine.
 """
 import re
 import subprocess
 
-# A statement that looks at how a process ended or how a request was answered,
-# where numbers are no counts.
+# Statements about how a process ended or a request was answered: their numbers are not counts.
 ABOUT_ENDS = re.compile(r"\b(status|returncode|poll\(|wait\(|exit_?code|\.code)")
-SIGNALS = range(129, 193)  # as shells tell that a signal ended a command
+SIGNALS = range(129, 193)  # exit statuses of shells for a command killed by a signal
 
 
 class Harm(AssertionError):
-    """A watched program, or one that is nobody's business, is not as it was."""
+    """A watched program or an unrelated one was changed."""
 
 
 class Report(AssertionError):
-    """A sanitizer or valgrind has found something."""
+    """A sanitizer or valgrind reported something."""
 
 
 class Comparisons:
-    """The values of the last `==` that failed in this test,
-    as pytest's rewritten assertions give them."""
+    """The values of the last failed `==` in this test, from pytest's rewritten assertions."""
 
     def __init__(self):
         self.last = None
@@ -36,7 +34,7 @@ class Comparisons:
 
 
 def _numbers(value, depth=4):
-    """The numbers in a value, those in its containers included."""
+    """The numbers in a value, including those in its containers."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return [value]
     if not depth or not isinstance(value, (dict, list, tuple, set, frozenset)):
@@ -57,7 +55,7 @@ def _of_comparison(statement, values):
 
 
 def _statement(excinfo):
-    """The source of the statement that failed; empty where there is none to be read."""
+    """The source of the failed statement; empty if it cannot be read."""
     try:
         return str(excinfo.traceback[-1].statement)
     except (IndexError, OSError):
@@ -65,7 +63,7 @@ def _statement(excinfo):
 
 
 def reason(excinfo, comparisons):
-    """Why this failure of a test is certain; empty where it may be by chance."""
+    """Why this failure of a test is certain; empty if it may be by chance."""
     error = excinfo.value
     if isinstance(error, Report):
         return "a sanitizer's or valgrind's report"

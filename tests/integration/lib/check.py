@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `gpuprobe check` says, and where it is run: in which namespaces, beside which process."""
+"""
+`gpuprobe check`: its output, and the places to run it in: namespaces, and beside which process.
+"""
 import json
 import subprocess
 
@@ -10,7 +12,7 @@ FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 
 
 class Check:
-    """What gpuprobe check --json says, and its exit status."""
+    """The output of gpuprobe check --json, and its exit status."""
 
     def __init__(self, *args, before=(), program=paths.GPUPROBE, timeout=120, **env):
         self.done = subprocess.run([*before, str(program), "check", "--json", *map(str, args)],
@@ -23,7 +25,7 @@ class Check:
         self.check_form()
 
     def check_form(self):
-        """The sums, the exit status and what every line must have."""
+        """Checks the sums, the exit status and the members that every line must have."""
         assert self.result["schema"] == 1
         for state in ("ok", "degraded", "missing"):
             assert self.result[state] == sum(line["state"] == state for line in self.lines)
@@ -50,7 +52,7 @@ class Check:
 
 
 def in_mounts(script):
-    """Words before a command that run it in a mount namespace of its own, after the script."""
+    """Words put before a command to run it in its own mount namespace, after the script."""
     return ["unshare", "-m", "sh", "-ec", script + '\nexec "$@"', "sh"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe run by a command line to its end, by whom, and how it has to look where it fails."""
+"""Runs gpuprobe's command line to its end, as some user, and checks the form of its failures."""
 import re
 import subprocess
 
@@ -8,8 +8,8 @@ from lib.probe import environment
 
 QUICK = ("--duration", "0.1", "--display-interval", "0")
 NONE = ("--metrics-addr", "none")
-# Words before a command that run it where its default port is taken: in a network of its own,
-# by a socket that it has.
+# Words put before a command to run it where its default port is taken: in its own network
+# namespace, by a socket that it inherits.
 PORT_9000_TAKEN = ["unshare", "--net", "--", paths.PYTHON, "-c", """
 import os, signal, socket, sys
 taken = socket.create_server(("0.0.0.0", 9000))
@@ -21,20 +21,23 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 def with_capabilities(words):
-    """Words before a command that run it as a user without root who has these capabilities."""
+    """Words put before a command to run it as a non-root user with these capabilities."""
     plus = ",".join(f"+{word}" for word in words)
     return [*NOBODY, f"--inh-caps={plus}", f"--ambient-caps={plus}", "--"]
 
 
 def run(*args, before=(), timeout=120, **env):
-    """Runs gpuprobe to its end; `before` are words in front of the command."""
+    """Runs gpuprobe to its end; `before` has words put before the command."""
     return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env),
                           text=True, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL,
                           check=False)
 
 
 def fails(done, status, *words):
-    """It failed with one line on stderr, that has all of the words, and printed nothing else."""
+    """
+    Asserts that it failed with one line on stderr that contains all of the words, and printed
+    nothing else.
+    """
     assert done.returncode == status, done
     assert done.stdout == ""
     assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr), done.stderr

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-`gpuprobe dump`: runs it and finds threads in what it says, the only place that knows the names in
-its JSON. And the programs for it to look at, which are stuck (programs/stuck.c, stuck.py).
+Runs `gpuprobe dump` and finds threads in its output; only this file knows the names in its JSON. It
+also has the programs to dump, which are stuck (programs/stuck.c, stuck.py).
 """
 import contextlib
 import json
@@ -61,7 +61,7 @@ class Thread:
 
     @property
     def waits_for(self):
-        """A word for what it sleeps for, or None."""
+        """A word for the cause of its sleep, or None."""
         return self._waiting("for")
 
     @property
@@ -71,7 +71,7 @@ class Thread:
 
     @property
     def holder(self):
-        """The thread that has Python's lock, which it waits for, or None."""
+        """The thread that holds the Python lock it waits for, or None."""
         holder = self._waiting("holder")
         return holder and holder["tid"]
 
@@ -83,12 +83,12 @@ class Thread:
 
     @property
     def object(self):
-        """What its descriptor leads to, or None."""
+        """The file behind its descriptor, or None."""
         return self._waiting("object")
 
     @property
     def moved(self):
-        """With --again: whether it was not where it was before."""
+        """With --again: whether it has moved since the first dump."""
         return self.data["moved"]
 
     @property
@@ -139,13 +139,13 @@ class Dump:
 
 
 def command(*pids, args=("--json",), gpuprobe=None):
-    """The words of a command line."""
+    """The words of the command line."""
     return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump",
                                    *(f"--pid={pid}" for pid in pids), *args)]
 
 
 def run(*pids, args=("--json",), status=0, before=(), gpuprobe=None, **options):
-    """Runs it to its end: what subprocess.run returns."""
+    """Runs it to its end. Returns the result of subprocess.run."""
     done = subprocess.run([*map(str, before), *command(*pids, args=args, gpuprobe=gpuprobe)],
                           env=environment(), text=True, capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
@@ -160,8 +160,10 @@ def take(*pids, args=(), **options):
 
 
 def take_asleep(pid, *tids):
-    """The first Dump of a process in which all of these threads sleep:
-    for those that wake now and then."""
+    """
+    The first Dump of a process in which all of these threads sleep: for threads that wake now and
+    then.
+    """
     return wait_until(
         lambda: next((process for process in take(pid).processes.values() if process.pid == pid
                       and all(process.threads[tid].state == SLEEPS for tid in tids)), None),
@@ -172,22 +174,24 @@ def take_asleep(pid, *tids):
 
 @dataclass(frozen=True)
 class Way:
-    """How a program is stuck: `hang` is CUDA_SIM_HANG's,
-    without one a line on stdin releases it."""
+    """
+    How a program is stuck: `hang` is the value of CUDA_SIM_HANG; without it a line on stdin
+    releases the program.
+    """
     name: str
     hang: str = None
-    call: str = None  # the CUDA function that the dump has to say
+    call: str = None  # the CUDA function that the dump must report
     by: str = None
-    flags: int = 0  # of cudaSetDeviceFlags
-    system_call: int = None  # that it is in; None: it runs, or calls sched_yield
+    flags: int = 0  # for cudaSetDeviceFlags
+    system_call: int = None  # the system call it is in; None: it runs, or calls sched_yield
     threads: int = 1
     waits_for: str = None
-    spins: bool = False  # by itself, until SIGUSR1
+    spins: bool = False  # in user code, until SIGUSR1
     env: tuple = ()
 
     @property
     def by_signal(self):
-        """Whether SIGUSR1 releases it, and it writes to a log that it hangs."""
+        """Whether SIGUSR1 releases it; such a program also writes to a log that it hangs."""
         return bool(self.hang or self.spins)
 
     @property
@@ -232,7 +236,7 @@ MANY = Way("many", "cuStreamSynchronize=futex,cuEventSynchronize=poll", threads=
 
 @dataclass(frozen=True)
 class Ready:
-    """A thread that has said where it hangs."""
+    """A thread that has reported where it hangs."""
     tid: int
     function: str
     line: int
@@ -245,7 +249,7 @@ def system_call_of(pid, tid):
 
 
 def outer_tids(pid):
-    """The threads of a process by the tids that they have in its own namespace."""
+    """The threads of a process by the tids in its own namespace."""
     found = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         status = Path(f"/proc/{pid}/task/{tid}/status").read_text(encoding="utf-8")
@@ -256,9 +260,9 @@ def outer_tids(pid):
 
 class Stuck(Background):
     """
-    A program that is stuck, as a context manager; `ready` are its threads that are, `program` its
-    pid. `before` are words of a program that starts it or becomes it, perhaps in a namespace; pids
-    and tids are the test's all the same.
+    A stuck program, as a context manager. `ready` has its stuck threads, `program` its pid.
+    `before` has the words of a program that starts it or becomes it, perhaps in a namespace; pids
+    and tids are still those of the test's namespace.
     """
 
     def __init__(self, way, *argv, log, env=None, before=(), **options):
@@ -288,13 +292,13 @@ class Stuck(Background):
         return Ready(int(words[1]), words[2], int(words[3]))
 
     def _hanging(self):
-        """The threads that the simulator has let hang."""
+        """The threads that hang in the simulator."""
         if not self.log.exists():
             return set()
         return {int(line.split()[0]) for line in self.log.read_text(encoding="ascii").splitlines()}
 
     def wait_until_stuck(self):
-        """Until all of its threads hang where they are to."""
+        """Waits until all of its threads hang where they should."""
         ready = [self._read_ready() for _ in range(self.way.threads)]
         if self.way.by_signal:
             mine = {thread.tid for thread in ready if thread.function != "want_gil"}
@@ -312,7 +316,7 @@ class Stuck(Background):
                    for ready in self.ready)
 
     def release(self, right=RIGHT):
-        """Lets it go on; it has to end right."""
+        """Releases it; it must end correctly."""
         if self.way.by_signal:
             os.kill(self.program, signal.SIGUSR1)
             said, _ = self.communicate(timeout=60)
@@ -323,20 +327,20 @@ class Stuck(Background):
 
     @property
     def only(self):
-        """Its only thread that is stuck."""
+        """Its only stuck thread."""
         ready, = self.ready
         return ready
 
 
 class Builder:
-    """Builds programs/stuck.c in its variants, each once: keep it for the session."""
+    """Builds each variant of programs/stuck.c once: keep it for the session."""
 
     def __init__(self, directory):
         self.directory = Path(directory)
         self.built = {}
 
     def get(self, runtime="shared", options=("-O2", "-g"), stripped=False):
-        """The program, with a libnccl.so.2 beside it that has the same runtime."""
+        """The program, beside it a libnccl.so.2 with the same runtime."""
         key = runtime, options, stripped
         if key not in self.built:
             self.built[key] = self.build(*key)
@@ -347,7 +351,7 @@ class Builder:
         folder.mkdir()
         libraries = ([f"-L{paths.SIM}", "-l:libcudart.so.13"]
                      if runtime == "shared" else [paths.SIM / "libcudart_static.a"])
-        # What the runtime opens itself is looked for by the RUNPATH of the file that it is in.
+        # The runtime's own dlopen calls search the RUNPATH of the file that contains the runtime.
         common = ["gcc", "-std=gnu11", *options, f"-I{paths.ROOT}/sim/include"]
         end = [*libraries, f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-pthread",
                "-ldl"]
@@ -363,7 +367,7 @@ class Builder:
 
 @contextlib.contextmanager
 def stopped(process):
-    """SIGSTOP, until the end of the block."""
+    """Stops the process by SIGSTOP until the end of the block."""
     process.send_signal(signal.SIGSTOP)
     stat = Path(f"/proc/{process.pid}/stat")
     wait_until(lambda: stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T",
@@ -381,7 +385,7 @@ def python(stuck, way, tmp_path, interpreter=paths.PYTHON, **options):
 
 
 def assert_at(thread, ready, file):
-    """The innermost frame of the program's own is where the thread has said that it would be."""
+    """Asserts that the program's innermost own frame is where the thread reported it would be."""
     found = thread.own(file)
     assert found is not None, f"nothing of {file} in {thread}"
     function, line = found
@@ -389,7 +393,7 @@ def assert_at(thread, ready, file):
 
 
 def check(program, file, **options):
-    """Dumps a program with one thread that is stuck, and lets it go on."""
+    """Dumps a program with one stuck thread, then releases it."""
     way, ready = program.way, program.only
     process = take(program.program, **options).processes[program.program]
     thread = process.threads[ready.tid]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A process of a JSON report against its truth, number by number."""
+"""Compares a process of a JSON report with its truth, number by number."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ def launches(process):
 
 
 def captured_launches(process):
-    """Those that went into graphs, by full kernel name."""
+    """Launches captured into graphs, by full kernel name."""
     counts = {k["name"]: k["captured"] for k in process["kernels"] if k["captured"]}
     assert process["captured"]["launches"] == sum(counts.values())
     return counts
@@ -32,8 +32,8 @@ def copies(process):
 
 def as_executed(seen, true):
     """
-    The copies seen, as the truth tells what was executed: there P2P are the functions for peers
-    alone, and a copy of unified addresses from one device to another is D2D.
+    The copies seen, in the terms of the truth about executed copies: there only the functions for
+    peers count as P2P, and a copy of unified addresses between devices is D2D.
     """
     told = dict(seen)
     for mode in ("sync", "async"):
@@ -48,8 +48,10 @@ def as_executed(seen, true):
 
 
 def sides(process):
-    """What copies were, kind -> host side -> (calls, bytes): as the truth's `copy_sides`.
-    Not of batches."""
+    """
+    Copies by kind -> host side -> (calls, bytes), in the form of the truth's `copy_sides`. Excludes
+    batches.
+    """
     kinds = {}
     for c in process["copies"]:
         if c["kind"] == "set":
@@ -89,7 +91,7 @@ def errors(process):
 def memory(process):
     """kind -> allocations, frees, live bytes and number."""
     kinds = {kind: {field: totals[field] for field in MEMORY_FIELDS
-                    # How large imported memory is, few calls tell.
+                    # Few calls reveal the size of imported memory.
                     if (kind, field) != ("imported", "live_bytes")}
              for kind, totals in process["memory"].items()
              if isinstance(totals, dict) and kind not in ("reserved", "mapped")}
@@ -97,14 +99,14 @@ def memory(process):
 
 
 def with_context(process):
-    """kind -> (number, bytes) of what went with its context."""
+    """kind -> (number, bytes) of memory that ended with its context."""
     return {kind: (totals["with_context"], totals["with_context_bytes"])
             for kind, totals in process["memory"].items()
             if isinstance(totals, dict) and totals["with_context"]}
 
 
 def ranges(process):
-    """Bytes of addresses reserved and mapped."""
+    """Bytes of address ranges reserved and mapped."""
     return {kind: process["memory"][kind]["live_bytes"] for kind in ("reserved", "mapped")}
 
 
@@ -118,7 +120,7 @@ def pools(process):
 
 
 def live(process):
-    """address -> (bytes, kind), of what has an address. Needs --top 0 to be complete."""
+    """address -> (bytes, kind), of memory that has an address. Complete only with --top 0."""
     listed = [a for a in process["memory"]["live"] if a["kind"] in ("device", "managed", "pool")]
     addresses = {int(a["address"], 16): (a["bytes"], a["kind"]) for a in listed}
     assert len(addresses) == len(listed), "an address is listed twice"
@@ -130,17 +132,16 @@ def memory_sum(process, field):
 
 
 def lost(report):
-    """The reasons for which anything was lost, with their counts."""
+    """Losses by reason, with their counts."""
     return {reason: count for reason, count in report["lost"].items() if count}
 
 
 def check_process(process, truth, api="auto", checked=False):
-    """Everything that the truth file tells, against a process of a final report
-    with all sections."""
+    """Checks everything in the truth file against a process of a final report with all sections."""
     seen = {
         "launches": launches(process), "captured_launches": captured_launches(process),
         "graph_launches": process["graph_launches"],
-        # Graphs of unknown size are not expected of programs that were watched from the start.
+        # Programs that were watched from the start should have no graphs of unknown size.
         "graph_kernels": process["graph_kernels"],
         "unsized": process["graph_launches_of_unknown_size"],
         "copies": as_executed(copies(process), truth.copies(api)), "memory": memory(process),
@@ -164,8 +165,8 @@ def check_process(process, truth, api="auto", checked=False):
 
 def lost_with_strangers(result, *pids):
     """
-    lost() of a gpuprobe -v that watched the machine: other programs may have files that get no
-    probes, of which it tells by their process. None of these processes has one.
+    lost() for a gpuprobe -v that watched the whole machine: other programs may have files that get
+    no probes, which it reports with their process. None of our processes has such a file.
     """
     told = [line for line in result.stderr.splitlines() if "functions probed" not in line
             and any(re.search(rf"\bprocess {pid}\b", line) for pid in pids)]
@@ -176,8 +177,8 @@ def lost_with_strangers(result, *pids):
 
 def check(result, api="auto", checked=False, strangers=False):
     """
-    Every process, as it was last shown, against its truth file, and nothing lost.
-    With `strangers`, gpuprobe -v watched the machine.
+    Checks every process, as last shown, against its truth file, and that nothing was lost. With
+    `strangers`, gpuprobe -v watched the whole machine.
     """
     pids = [truth.pid for truth in result.truths]
     assert (lost_with_strangers(result, *pids) if strangers else lost(result.final)) == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the pairs of lib/faults.py under `gpuprobe diagnose` and judges what it says."""
+"""Runs the pairs of lib/faults.py under `gpuprobe diagnose` and judges its findings."""
 import json
 import subprocess
 import tempfile
@@ -17,14 +17,16 @@ TIMEOUT = 60
 AT_ONCE = 6  # they sleep most of the time
 
 
-# Growth is judged by a window that a short run fills; what has grown meanwhile is within the
-# tolerance. Programs that rest between their steps run for about as long as host-bound wants.
+# A window that a short run fills; growth meanwhile is within the tolerance.
+# Programs that rest between steps run for about as long as host-bound requires.
 COURSE = ("--window", "3s", "--interval", "0.2", "--threshold", "host-bound.window=60s")
 
 
 def diagnose(*command, args=(), env=None):
-    """The reports of `gpuprobe diagnose --json -- COMMAND`:
-    the final one, and others where --interval asks for them."""
+    """
+    The reports of `gpuprobe diagnose --json -- COMMAND`: the final one, and earlier ones with
+    --interval.
+    """
     argv = [str(paths.GPUPROBE), "diagnose", "--json", "--max-overhead", "off", *args, "--",
             *undisturbed(*command)]
     done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True,
@@ -37,7 +39,7 @@ def diagnose(*command, args=(), env=None):
 
 
 def findings_of(reports):
-    """What was found at any time, each as it was found last."""
+    """All findings of the reports, each in its latest form."""
     latest = {}
     for report in reports:
         latest.update({(f["id"], f["pid"], f["tid"], f["subject"]): f for f in report["findings"]})
@@ -46,11 +48,11 @@ def findings_of(reports):
 
 @dataclass
 class Verdict:
-    """What came of one program of a pair."""
+    """The result of one program of a pair."""
     fault: object
     fixed: bool
     findings: list = field(default_factory=list)
-    wrong: list = field(default_factory=list)   # what is not as it should be
+    wrong: list = field(default_factory=list)   # deviations
     cost_ns: float = None                       # as found, and as it was
     truth_ns: float = None
     numbers: dict = field(default_factory=dict) # name -> (found, truth)
@@ -61,7 +63,7 @@ class Verdict:
 
     @property
     def strangers(self):
-        """False alarms: findings that are not true of this program."""
+        """False alarms: findings that do not apply to this program."""
         allowed = set() if self.fixed else {self.fault.id, *self.fault.companions}
         return [finding for finding in self.findings if finding["id"] not in allowed]
 
@@ -74,7 +76,7 @@ class Verdict:
         return not (self.wrong or self.strangers or self.missed)
 
     def look(self, runs, found, directory):
-        """What was found of it, beside what it left in the directory."""
+        """Compares the findings with the program's own files in the directory."""
         pid = runs.pid((self.fault, self.fixed))
         self.findings = [finding for finding in found if finding["pid"] == pid or self.fault.apart]
         truths = read_truths(directory)
@@ -82,7 +84,9 @@ class Verdict:
         self.judge(truths, json.loads((directory / "own").read_text(encoding="utf-8")))
 
     def judge(self, truths, measured):
-        """Compares the finding's cost and numbers with the truth. Several threads have one each."""
+        """
+        Compares the finding's cost and numbers with the truth. Each of several threads has its own.
+        """
         if self.fixed or self.missed:
             return
         if self.fault.cost:
@@ -105,12 +109,12 @@ class Verdict:
 
 
 def _group(fault, fixed):
-    """What programs under one gpuprobe have in common."""
+    """The options that programs under one gpuprobe share."""
     return fault.options, fault.course, fault.spins, (fault.title, fixed) if fault.apart else None
 
 
 def _scenario(fault, fixed, directory):
-    """The program of a pair, whose truth and own measurements go into the directory."""
+    """The program of a pair; its truth file and its own measurements go to the directory."""
     directory.mkdir()
     command = undisturbed(paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth",
                           directory / "own", *fault.arguments, *(["--fixed"] if fixed else []),
@@ -121,13 +125,13 @@ def _scenario(fault, fixed, directory):
 
 def run(jobs):
     """
-    Runs programs of pairs, (fault, fixed) of one _group, under one gpuprobe.
-    Their Verdicts, in which there is also what kept them from running.
+    Runs programs of pairs, (fault, fixed) of one _group, under one gpuprobe. Returns their
+    Verdicts, which also say what kept programs from running.
     """
     verdicts = {job: Verdict(*job) for job in jobs}
     fault, fixed = jobs[0]
     options = [*fault.options, *(COURSE if fault.course else [])]
-    # What is apart concerns the device, of which gpuprobe asks NVML.
+    # Faults marked `apart` concern the device, which gpuprobe queries through NVML.
     env = fault.environment(fixed) if fault.apart else {}
     with tempfile.TemporaryDirectory() as directory:
         folders = {job: Path(directory) / f"program{number}" for number, job in enumerate(jobs)}
@@ -152,7 +156,9 @@ def run(jobs):
 
 
 class Verdicts:
-    """Those of the pairs of these faults. A group runs when one of it is asked for."""
+    """
+    The Verdicts of the pairs of these faults. A group runs when one of its members is requested.
+    """
 
     def __init__(self, faults):
         self.jobs = [(fault, fixed) for fault in faults for fixed in (False, True)]
@@ -188,7 +194,7 @@ def _compared(verdict):
 
 
 def table(verdicts):
-    """All of it as a table of Markdown, and the sums below it."""
+    """A Markdown table of all verdicts, and the sums below it."""
     lines = ["| finding | found | truth | beside it | repaired twin |", "|---|---|---|---|---|"]
     hits = missed = alarms = wrong = 0
     for broken, fixed in zip(verdicts[::2], verdicts[1::2]):

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""For each finding a workload that has the fault, and its repaired twin,
-which has none (sim/workloads/faults).
+"""
+For each finding a workload that has the fault, and its repaired twin without it
+(sim/workloads/faults).
 
-A row tells how the pair is run, which findings are true beside the fault's own, and how the truth
-about its cost is had: from the simulator's truth file, or from what the workload has measured where
-that file cannot tell.
+A row says how the pair is run, which other findings apply besides the fault's own, and the source
+of the true cost: the simulator's truth file, or the workload's own measurement if that file does
+not have it.
 """
 from dataclasses import dataclass, field
 from typing import Callable
 
 from lib import paths
 
-# Work on a stream takes 2 ms: a wait for a step is longer than what the rules call short.
+# Work on a stream takes 2 ms: a wait for a step is longer than the rules' limit for short waits.
 ASYNC = "2ms"
 TOLERANCE = 0.10
 
 
 def within(found, truth):
-    """Whether the number is what it should be, within a tenth."""
+    """Whether the number is right to within a tenth."""
     return abs(found - truth) <= TOLERANCE * truth
 
 
 def time_in(*functions, layer="driver"):
-    """The time inside these functions, as the simulator measured it."""
+    """The time inside these functions as measured by the simulator."""
     def told(truths, _):
         return sum(truth.data[layer].get(name, {"ns": 0})["ns"] for truth in truths
                    for name in functions)
@@ -30,7 +31,7 @@ def time_in(*functions, layer="driver"):
 
 
 def own(name):
-    """What the workload measured."""
+    """A value measured by the workload."""
     def told(_, measured):
         return measured[name]
     return told
@@ -47,20 +48,20 @@ class Fault:
     """A pair."""
     id: str
     cost: Callable = None            # (truths, measured) -> ns
-    # Of the evidence, by name -> (truths, measured) -> value.
+    # of the evidence: name -> (truths, measured) -> value
     numbers: dict = field(default_factory=dict)
     env: dict = field(default_factory=dict)
-    fixed_env: dict = None           # of the twin, where it is another one
-    options: tuple = ()              # of diagnose
+    fixed_env: dict = None           # environment of the twin if it differs
+    options: tuple = ()              # options of diagnose
     # Judged by its course, while the processes run: by reports meanwhile.
     course: bool = False
     seconds: float = 1.5
     arguments: tuple = ()
-    companions: dict = field(default_factory=dict)  # other findings that are true -> why
-    alone: bool = False              # no other program at the same time on the machine
-    apart: bool = False              # no other program under the same gpuprobe
-    spins: bool = False              # takes all of a CPU
-    name: str = None                 # in the table, where an id has several pairs
+    companions: dict = field(default_factory=dict)  # other findings that apply -> why
+    alone: bool = False              # runs without any other program on the machine
+    apart: bool = False              # runs without any other program under the same gpuprobe
+    spins: bool = False              # uses a whole CPU
+    name: str = None                 # name in the table if an id has several pairs
 
     @property
     def title(self):
@@ -72,15 +73,16 @@ class Fault:
 
 
 def cuda_unavailable(truths, measured):
-    """The runtime's calls, and the driver's start inside allocations;
-    inside the other it is the same act."""
+    """
+    The runtime's calls, and the driver's startup inside allocations; inside other calls it is the
+    same act.
+    """
     return failures("cudaGetDeviceCount", "cudaMalloc", "cudaMalloc",
                     layer="runtime")(truths, measured)
 
 
 FAULTS = [
-    # So many failures in a second that they would be an error-storm as well,
-    # were anything else told of them.
+    # The failure rate would also make this an error-storm if other errors did not exclude that.
     Fault("cuda-unavailable", numbers={"calls": cuda_unavailable}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuInit:*=100"}),
     Fault("alloc-churn", cost=time_in("cudaMalloc", "cudaFree", layer="runtime"),
@@ -88,7 +90,7 @@ FAULTS = [
     Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
-    # Launches take so long that the probes' time is not a tenth of it.
+    # Launches are long, so that the probes take less than a tenth of their time.
     Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"),
           options=("--threshold", "launch-bound.rate=1000/s"),
           env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
@@ -107,14 +109,14 @@ FAULTS = [
     Fault("redundant-copies", cost=own("cost_ns"),
           numbers={"to_device": lambda _, measured: measured["calls"] * 2 / 3,
                    "to_host": lambda _, measured: measured["calls"] / 3},
-          # Beside which the way into the call, which the workload measures as well, is short.
+          # Long compared with entering the call, which the workload measures too.
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=500us,cuMemcpyDtoHAsync_v2=500us"}),
     Fault("unchecked-errors", numbers={"calls": failures("cuMemcpyHtoDAsync_v2")},
           env={"CUDA_SIM_FAIL": "cuMemcpyHtoDAsync_v2:%200=1"}),
     Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
     Fault("error-storm", numbers={"calls": own("calls")}),
-    # To the simulated NVML all programs have the same device, which this one uses up.
+    # The simulated NVML has one device for all programs, which this one fills.
     Fault("oom-near", course=True, alone=True, apart=True, seconds=5,
           env={"CUDA_SIM_MEMORY": "3900M", "LD_LIBRARY_PATH": str(paths.SIM)},
           companions={"leak-growing": "that is how it uses the device up",
@@ -133,22 +135,22 @@ FAULTS = [
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100ms"},
           options=("--threshold", "mapped-file-copies=500ms")),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
-    # Judged is the second half.
+    # Only the second half is judged.
     Fault("host-bound", env={"CUDA_SIM_ASYNC": "60ms"}, seconds=4,
           options=("--threshold", "host-bound.window=1s")),
     Fault("driver-contention", cost=own("cost_ns"), numbers={"calls": own("calls")},
-          # Who is held up is to go on soon after it may, in relation to the load.
+          # A thread that was held up should resume soon after it may, in relation to the load.
           env={"CUDA_SIM_LOCK": "cuLibraryLoadData", "CUDA_SIM_LATENCY": "cuLibraryLoadData=100ms"},
           seconds=3, alone=True),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", spins=True, cost=time_in("cudaGetDevice", layer="runtime"),
-          # The same.
+          # As above.
           env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
-    # Of two waits in a step the second is over at once: their mean is to be no short wait.
+    # The second of two waits in a step returns at once: their mean must not be a short wait.
     Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"},
           numbers={"ratio": lambda *_: 1.5}),
-    # Found of no process.
+    # Detected for no single process.
     Fault("device-imbalance", name="device-imbalance, by ranks", apart=True,
           env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"},
           arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of a test's own: libraries that gpuprobe has never met,
-and programs that any user may run."""
+"""
+Private files of a test: libraries that gpuprobe has never seen, and programs that any user may run.
+"""
 import contextlib
 import shutil
 import tempfile
@@ -13,8 +14,10 @@ LIBRARIES = ("libcuda.so.1", "libcudart.so.13")
 
 @contextlib.contextmanager
 def private(*workloads, gpuprobe=False):
-    """A directory that every user may enter, with copies of the simulated libraries,
-    these workloads and gpuprobe."""
+    """
+    A directory that all users may enter, with copies of the simulated libraries, these workloads
+    and gpuprobe.
+    """
     made = Path(tempfile.mkdtemp(prefix="gpuprobe-test-"))
     made.chmod(0o755)
     for name in (*LIBRARIES, *workloads):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A file system that a program serves (FUSE), spoken to the kernel directly: one file in one
-directory, served from memory, late if it is told to, until it is told to fall silent. Whoever asks
-it anything then waits for ever.
+A FUSE file system that speaks to the kernel directly: one file in one directory, served from
+memory, optionally late, until it is made to stop answering. Then every request to it waits forever.
 """
 import ctypes
 import os
@@ -14,7 +13,7 @@ import time
 
 INIT, LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, OPENDIR, ACCESS, BATCH_FORGET = (
     26, 1, 2, 3, 14, 15, 17, 18, 25, 27, 34, 42)
-UNKNOWN = -38  # ENOSYS: the kernel does without
+UNKNOWN = -38  # ENOSYS: the kernel works without this request
 MNT_DETACH = 2
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -40,8 +39,8 @@ class Served:
         self.directory, self.name, self.content = directory, name, content
         self.path = directory / name
         self.silent = False
-        self.late = 0  # seconds that each reading of the file takes
-        # For each reading of the file while it is silent or late: the process and its parent.
+        self.late = 0  # delay of each read of the file, in seconds
+        # for each read of the file while it is silent or late: the process and its parent
         self.askers = []
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"
@@ -54,7 +53,7 @@ class Served:
         return self
 
     def __exit__(self, *exc):
-        # Those that still wait are told that it is gone.
+        # Waiting processes get the error that it is gone.
         os.close(self.stopped)
         self.thread.join(10)
         os.close(self.stop)
@@ -63,12 +62,14 @@ class Served:
 
     @property
     def asked(self):
-        """How often, by whomever."""
+        """Number of requests by anyone."""
         return len(self.askers)
 
     def asked_by(self, pid):
-        """How often by this process and its children; other programs of the machine may read it,
-        too."""
+        """
+        Number of requests by this process and its children; other programs of the machine may read
+        it too.
+        """
         return sum(pid in asker for asker in self.askers)
 
     def fall_silent(self):

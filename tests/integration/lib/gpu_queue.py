@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the account tells of the GPU's queue, of small programs that begin alike."""
+"""The profile's view of the GPU's queue, for small programs with a common beginning."""
 import json
 
 from lib.profile_runs import STAT, by_scenario
 
 IDLE = {"CUDA_SIM_ASYNC": "20ms"}
 
-# What the scripts have in common: `kernel`, the primary context in `context`, and threads.
+# The common beginning of the scripts: `kernel`, the primary context in `context`, and threads.
 COMMON = """
 import json, threading, traceback
 context = start()
@@ -56,7 +56,7 @@ def until_waiting(thread):
 
 
 class Account:
-    """The account of one process."""
+    """The profile of one process."""
 
     def __init__(self, process, truth, stdout):
         self.process = process
@@ -64,8 +64,8 @@ class Account:
         self.threads = self.process["threads"]
         self.totals = self.process["account"]
         self.at_exit = self.process["inflight_at_exit"]
-        # How long the program paused, and its threads were ready to run and did not:
-        # gaps are longer by some of that.
+        # How long the program paused, plus the time that its threads were ready but did not run:
+        # gaps are longer by part of that.
         told = [line for line in stdout.splitlines() if line.startswith("IDLE ")]
         self.pauses_ns, self.delayed_ns = json.loads(told[0][5:]) if told else ([], None)
 
@@ -77,7 +77,7 @@ class Account:
         return sum(thread[name] for thread in self.threads)
 
     def implicit(self):
-        """Calls by cause, those without any left out."""
+        """Calls by cause, without zeros."""
         causes = {}
         for thread in self.threads:
             for cause, totals in thread["implicit"].items():
@@ -86,7 +86,7 @@ class Account:
         return causes
 
     def missing(self):
-        """What is above 0 of the counters of missing waits."""
+        """The non-zero counters of missing waits."""
         names = ("unrecorded_waits", "unrecorded_queries", "destroyed_busy", "freed_busy",
                  "freed_busy_bytes")
         found = {name: self.totals[name] for name in names if self.totals[name]}
@@ -96,7 +96,7 @@ class Account:
 
 
 class Accounts:
-    """Those of the scenarios, by their names."""
+    """The Accounts of the scenarios, by name."""
 
     def __init__(self, runs):
         self.runs = runs
@@ -106,5 +106,5 @@ class Accounts:
 
 
 def accounts(probe, scenarios, at_once=1):
-    """Runs the scenarios, which begin with COMMON, under one gpuprobe; their Accounts."""
+    """Runs the scenarios, which begin with COMMON, under one gpuprobe. Returns their Accounts."""
     return Accounts(by_scenario(probe, scenarios, COMMON, STAT, env=IDLE, at_once=at_once))

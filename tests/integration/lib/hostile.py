@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs of users who take what others need (programs/made_up.c, map_libraries.c),
-and what they take it with."""
+"""
+Programs of hostile users that use up shared resources (programs/made_up.c, map_libraries.c), and
+their files.
+"""
 import os
 import shutil
 import struct
@@ -15,7 +17,7 @@ HOSTILE, HONEST = 2001, 2002
 
 
 def as_user(uid):
-    """Words before a command that run it as a user without rights."""
+    """Words put before a command to run it as an unprivileged user."""
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
 
 
@@ -47,7 +49,7 @@ def build_made_up(directory, uid):
               "-Wl,-soname,libcuda.so.1")
     compile_c(directory / "made_up", "made_up.c", f"-L{directory}", "-l:libcuda.so.1",
               "-Wl,-rpath,$ORIGIN")
-    # Files that are alike are still others.
+    # Identical files are still distinct files.
     with open(directory / "libcuda.so.1", "ab") as library:
         library.write(directory.name.encode())
     give(directory, uid)
@@ -55,7 +57,7 @@ def build_made_up(directory, uid):
 
 
 def copy_library(library, directory, count, uid):
-    """The library `count` times, as map_libraries.c wants it."""
+    """Copies the library `count` times, in the form that map_libraries.c needs."""
     for number in range(count):
         (directory / str(number)).mkdir(parents=True)
         shutil.copy(library, directory / str(number) / "libcuda.so.1")
@@ -68,8 +70,10 @@ CODE = (b"\x55\x31\xc0\x5d\xc3" + b"\x90" * 11) * 4  # functions that return 0
 
 
 def write_large_library(path, symbols, name_bytes):
-    """A sparse library with three functions of CUDA's, and so many symbols and bytes of names
-    that are all 0."""
+    """
+    A sparse library with three CUDA functions, and `symbols` symbols and `name_bytes` bytes of
+    names that are all 0.
+    """
     code, table = 0x1000, 0x2000
     strings = table + 24 * symbols
     sections = (strings + name_bytes + 15) & ~15

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Copies in flight, as reports show them while a script goes on step by step."""
+"""Copies in flight in reports, while a script advances step by step."""
 from lib import exact
 from lib.steps import Steps
 
@@ -11,7 +11,7 @@ def wait_for_in_flight(running, expected):
 
 
 def wait_in_flight(running, expected):
-    """Its process."""
+    """The process of that report."""
     return wait_for_in_flight(running, expected)["processes"][0]
 
 
@@ -34,8 +34,9 @@ def copy(stream, size=1000, form=""):
         super().__init__(probe, self.PRELUDE, body, "step()", **options)
 
     def shows(self, **expected):
-        """Waits for a process of a report with this in flight, by kind,
-        and lets the script go on."""
+        """
+        Waits for a process of a report with this in flight, by kind, then lets the script go on.
+        """
         process = wait_in_flight(self.running, expected)
         self.go_on()
         return process

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What an ended gpuprobe may have left in the kernel: programs, maps, links, tracefs events.
+"""
+Finds what an ended gpuprobe may have left in the kernel: programs, maps, links, tracefs events.
 
-Other gpuprobes may run on the machine, so an object counts as left over when it has one of our
-names and no living process holds it by a descriptor.
+Other gpuprobes may run on the machine, so an object counts as left over if it has one of our names
+and no living process holds it by a descriptor.
 """
 import contextlib
 import functools
@@ -22,9 +23,8 @@ TRACEFS = Path("/sys/kernel/tracing")
 @functools.lru_cache(maxsize=1)
 def tracefs_answers():
     """
-    Whether the kernel's list of uprobe events can be read. A kernel that has faulted with the lock
-    of that list held never answers again until it is booted anew;
-    who asks it cannot even be killed.
+    Whether the kernel's list of uprobe events can be read. A kernel that has faulted while holding
+    the lock of that list never answers until reboot, and its readers cannot even be killed.
     """
     mount_tracefs()
     if not (TRACEFS / "uprobe_events").exists():
@@ -39,8 +39,10 @@ def tracefs_answers():
 
 
 def bpftool(kind):
-    """It gives up where an object goes away while it asks for it, as others' do:
-    then it is asked again."""
+    """
+    Runs bpftool, again if it fails because an object, such as another gpuprobe's, vanished
+    meanwhile.
+    """
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(RuntimeError):
@@ -67,7 +69,7 @@ def is_zombie(pid):
 
 
 def objects_in(directory):
-    """Those of a thread, which all of them share."""
+    """The BPF objects of a thread, whose descriptors all threads of its process share."""
     held = set()
     with contextlib.suppress(OSError):
         for entry in os.scandir(directory):
@@ -80,8 +82,8 @@ def objects_in(directory):
 
 def objects_of(pid):
     """
-    (kind, id) of the BPF objects that a process holds by its descriptors.
-    One that is ending can have them in its last thread alone, when its first one has none any more.
+    (kind, id) of the BPF objects that a process holds by its descriptors. An ending process may
+    hold them only in its last thread, after its first one has released them.
     """
     held = set()
     with contextlib.suppress(OSError):
@@ -96,10 +98,10 @@ def processes():
 
 
 class Group(NamedTuple):
-    """The events in tracefs of one gpuprobe, as their names tell it (src/probe/tracefs.h)."""
+    """The tracefs events of one gpuprobe, from their names (src/probe/tracefs.h)."""
     owner: int
     guard: int
-    namespace: int  # that its pids are of
+    namespace: int  # pid namespace of its pids
     born_ms: int    # since boot
 
 
@@ -116,22 +118,22 @@ def events():
 
 
 def namespace_of(pid):
-    """The number of a process's pid namespace; None: it has ended."""
+    """The number of a process's pid namespace; None if it has ended."""
     with contextlib.suppress(OSError):
         return int(re.search(r"\d+", os.readlink(f"/proc/{pid}/ns/pid"))[0])
     return None
 
 
 def events_of(pid):
-    """The groups of the gpuprobe that is, or was, this process of our pid namespace."""
+    """The groups of the gpuprobe that is or was this process of our pid namespace."""
     own = namespace_of("self")
     return [group for group in events() if (group.owner, group.namespace) == (pid, own)]
 
 
 def is_owner(pid, group):
     """
-    Whether the process, by the pid that it has in its own pid namespace,
-    is the gpuprobe that has made the events: another one that has got its pid since began later.
+    Whether the process, by the pid in its own pid namespace, is the gpuprobe that made the events:
+    a later process with the same pid started later.
     """
     if namespace_of(pid) != group.namespace:
         return False
@@ -147,13 +149,13 @@ def is_owner(pid, group):
 
 
 def present():
-    """All of gpuprobe's that is in the kernel, also what a living one holds."""
+    """All of gpuprobe's objects in the kernel, including those held by a living one."""
     return {**all_objects(),
             **{("event", group): f"{sites} sites" for group, sites in events().items()}}
 
 
 def left_over(found=None):
-    """What of `found`, or of all that is present, no living process holds."""
+    """The part of `found`, or of everything present, that no living process holds."""
     found = dict(present() if found is None else found)
     for pid in processes():
         for kind, group in list(found):
@@ -165,31 +167,30 @@ def left_over(found=None):
 
 
 def watchers():
-    """The processes that hold a program of gpuprobe: whoever watches now."""
+    """The processes that hold a program of gpuprobe and so are watching now."""
     programs = {key for key in all_objects() if key[0] == "prog"}
     return [pid for pid in processes() if not programs.isdisjoint(objects_of(pid))]
 
 
 def assert_none(before=(), timeout=120):
     """
-    Fails if anything of an ended gpuprobe stays for longer than the kernel takes to clear away, but
-    for what was there `before`. With 90 links, of a neighbour that was killed, that is half a
-    minute on a busy machine.
+    Fails if anything of an ended gpuprobe stays for longer than the kernel needs to clean up,
+    except what was there `before`. With 90 links of a killed gpuprobe that takes half a minute on a
+    busy machine.
     """
     end = time.monotonic() + timeout
     left = {key: name for key, name in present().items() if key not in before}
-    # Who holds what takes looking through all processes' descriptors:
-    # only where there is something.
+    # Finding holders means reading all processes' descriptors: done only if something is present.
     left = left_over(left) if left else left
     while left and time.monotonic() < end:
         time.sleep(0.2)
         now = present()
-        # A gpuprobe that is just starting has its objects before its descriptors.
+        # A starting gpuprobe creates its objects before its descriptors.
         left = left_over({key: name for key, name in left.items() if key in now})
     assert not left, f"left in the kernel: {left}"
 
 
 def mount_tracefs():
-    """So that a test sees the events that it looks for; a kernel without tracefs has none."""
+    """Mounts tracefs, so that a test sees its events; a kernel without tracefs has none."""
     if TRACEFS.is_dir() and not (TRACEFS / "uprobe_events").exists():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", str(TRACEFS)], check=True)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes that a test has started, however many forks away:
-they have its mark in their environment."""
+"""Processes that a test has started, however many forks away: its mark is in their environment."""
 import os
 import signal
 import time
@@ -23,7 +22,7 @@ def processes_with(mark):
 
 
 def ends_soon(mark, timeout=60):
-    """Waits until no process with the mark lives; one that stays stopped fails it."""
+    """Waits until no process with the mark lives; fails if one stays stopped."""
     end = time.monotonic() + timeout
     while living := processes_with(mark):
         if time.monotonic() > end:

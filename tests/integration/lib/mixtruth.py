@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything comparable of a process of a report, family by family, against its truth file.
+"""
+Compares everything comparable of a process in a report with its truth file, family by family.
 
-seen() and true() make the same dictionaries of the two: {family: {what: number}}. What differs is
-listed by difference(), so that a failure says which family went wrong, and by how much.
+seen() and true() build the same dictionaries from the two: {family: {what: number}}. difference()
+lists the differences, so that a failure says which family is wrong and by how much.
 """
 from collections import Counter
 
@@ -10,16 +11,17 @@ from lib import api as table
 from lib import exact
 from lib.truth import ADDRESS_KINDS, CALLERS
 
-# Differences of a family that are told one by one.
+# Differences of one family that are listed individually.
 LISTED = 12
-# Operations whose calls are tallied by function, each one of them.
+# Operations whose individual calls are counted by function.
 TALLIED = ("alloc", "free", "copy", "set", "wait", "query", "graph_launch")
 
-# Rows of what a call found ended, or of copies counted once more, not of calls of that function.
+# Rows for side effects of a call or for copies counted a second time, not for calls of that
+# function.
 APART = {"replaced", "with_context", "ended", "covered"}
-WENT_UNSEEN = 2  # of a process, of one kind
-FEW_COPIES = 100  # of a process, whose sides may be unknown for a moment
-# Operations for which --api auto probes the runtime, too.
+WENT_UNSEEN = 2  # limit for one process and one kind
+FEW_COPIES = 100  # limit for one process: copies whose sides may be unknown for a moment
+# Operations for which --api auto also probes the runtime.
 AUTO = ("alloc", "free", "device")
 
 
@@ -39,7 +41,7 @@ def _by_function_seen(process, checked):
 
 
 def _own(counts, nested):
-    """The calls of a driver function that the program made itself."""
+    """The calls of a driver function that the program itself made."""
     own = {field: counts[field] - nested[field]
            for field in ("calls", "failures", "not_ready", "bytes", "nulls", "abandoned")}
     errors = Counter(counts["errors"])
@@ -80,7 +82,7 @@ def _by_function_true(truth, api, checked):
 
 
 def _launches_seen(process):
-    """By kernel, executed and captured ones."""
+    """Executed and captured launches, by kernel."""
     sums = Counter()
     for kernel in process["kernels"]:
         sums[kernel["name"]] += kernel["launches"] + kernel["captured"]
@@ -88,7 +90,7 @@ def _launches_seen(process):
 
 
 def _launches_true(truth, api):
-    """By kernel. A launch counts from its beginning, also one that never ended."""
+    """By kernel. A launch counts from its entry, so also one that never returned."""
     sums = {name: sum(callers[c]["launches"] + callers[c]["abandoned"] for c in CALLERS[api])
             for name, callers in truth.data["kernels"].items()}
     return {name: count for name, count in sums.items() if count}
@@ -139,10 +141,10 @@ def _queries_true(truth, api):
 
 
 def _memory_true(truth, api):
-    """An allocation of nothing succeeds and counts, though nothing is live afterwards."""
+    """A zero-byte allocation succeeds and counts, though nothing is live afterwards."""
     numbers = truth.memory()
     if "imported" in numbers:
-        numbers["imported"]["live_bytes"] = 0  # how large it is no call tells
+        numbers["imported"]["live_bytes"] = 0  # no call reveals its size
     for function, counts in _counted(truth, api):
         if function.operation == "alloc" and counts["nulls"]:
             numbers.setdefault(function.kind, Counter())["allocations"] += counts["nulls"]
@@ -203,7 +205,7 @@ def _devices_true(truth):
 
 
 def _copies_seen(process):
-    """Executed ones by mode, copies apart from sets."""
+    """Executed copies by mode, copies and sets separately."""
     sums = Counter()
     for row in process["copies"]:
         what = "set" if row["kind"] == "set" else "copy"
@@ -222,8 +224,9 @@ def _copies_true(truth, api):
 
 
 def _sides_seen(process):
-    """By what was on either side; from one device to another counts as on the device.
-    Not of batches."""
+    """
+    Copies by the memory on either side; between devices counts as device memory. Excludes batches.
+    """
     sums = Counter()
     for row in process["functions"]:
         if table.functions()[row["function"]].operation != "copy" or "Batch" in row["function"]:
@@ -262,7 +265,7 @@ def _objects_seen(process):
 
 
 def _objects_true(truth):
-    """Contexts are of any kind: a device's primary one, too."""
+    """Contexts of all kinds, including a device's primary one."""
     kinds = {}
     for kind, numbers in truth.data["objects"].items():
         kind = "context" if kind in ("primary_context", "green_context") else kind
@@ -271,7 +274,7 @@ def _objects_true(truth):
 
 
 def seen(process, checked=False):
-    """What gpuprobe shows of the process."""
+    """The numbers that gpuprobe shows for the process."""
     return {
         "memory": _flat(exact.memory(process)),
         "with_context": {kind: what for kind, what in exact.with_context(process).items()
@@ -295,7 +298,7 @@ def seen(process, checked=False):
 
 
 def true(truth, api="auto", checked=False):
-    """What happened, in the same form."""
+    """The true numbers, in the same form."""
     return {
         "memory": _memory_true(truth, api),
         "with_context": {kind: what for kind, what in truth.with_context().items()
@@ -318,15 +321,15 @@ def true(truth, api="auto", checked=False):
 
 
 def pageable_copies(process, truth):
-    """Calls with a side in pageable memory: (that are shown as such, that were)."""
+    """Calls with a side in pageable memory: (shown as such, true)."""
     return tuple(sum(sides.get((direction, "pageable", "calls"), 0) for direction in ("H2D", "D2H"))
                  for sides in (_sides_seen(process), _sides_true(truth)))
 
 
 def _went_unseen(memory, shown, happened):
     """
-    Memory that was allocated in a context while another thread destroyed that,
-    and whose handle came again: it can be counted as replaced instead (docs/limits.md).
+    Memory allocated in a context while another thread destroyed the context, and whose handle was
+    reused, may be counted as replaced instead (docs/limits.md).
     """
     missing = (happened or (0, 0))[0] - (shown or (0, 0))[0]
     return 0 < missing <= min(WENT_UNSEEN, memory.get("replaced", 0))
@@ -334,11 +337,11 @@ def _went_unseen(memory, shown, happened):
 
 def _is_bearable(family, what, shown, happened, truth):
     """
-    What is known to be told less sharply. A failed or unended launch into a capture is one that was
-    captured to gpuprobe, which looks at its entry, and none to the truth. And what lies at an
-    address of no allocation is not known at a moment at which the process's mappings are being
-    changed: a copy's side is then unknown. Such a moment lasts for a time slice or more where the
-    thread that changes them is preempted, and the others may make all of their copies in it.
+    Known inaccuracies. gpuprobe counts a failed or unfinished launch into a capture as captured,
+    because it looks at the entry; the truth does not. The memory at an address outside all
+    allocations is unknown while the process's mappings are being changed, and with it a copy's
+    side. If the changing thread is preempted, that lasts for a time slice or more, in which other
+    threads may make all of their copies.
     """
     shown, happened = shown or 0, happened or 0
     failed = sum(device["failed"] + device["abandoned"]
@@ -363,9 +366,9 @@ def _is_bearable(family, what, shown, happened, truth):
 
 
 def differences(process, truth, api="auto", checked=False):
-    """Lines `family: what: seen N, true M`, a few of each family; none if all is as it was."""
+    """Lines `family: what: seen N, true M`, a few for each family; none if all numbers match."""
     here, there = seen(process, checked), true(truth, api, checked)
-    if api == "both":  # the truth has them of the driver's calls only
+    if api == "both":  # the truth only has those of the driver's calls
         del there["devices"], there["sides"], there["objects"]
     lines = []
     for family in there:

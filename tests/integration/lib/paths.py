@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the things under test are. GPUPROBE_BUILD names another build directory,
-GPUPROBE_PROGRAM another gpuprobe."""
+"""
+Paths of what is under test. GPUPROBE_BUILD names another build directory, GPUPROBE_PROGRAM another
+gpuprobe.
+"""
 import os
 from pathlib import Path
 
@@ -11,7 +13,7 @@ GPUPROBE = Path(os.environ.get("GPUPROBE_PROGRAM", BUILD / "gpuprobe")).resolve(
 SIM = BUILD / "sim"
 LIBCUDA = SIM / "libcuda.so.1"
 LIBCUDART = SIM / "libcudart.so.13"
-# Debian's, whatever python comes first in PATH.
+# Debian's python, whichever comes first in PATH.
 PYTHON = "/usr/bin/python3"
 
 

@@ -19,7 +19,8 @@ EXACT = ["--json", "--display-interval", "0", "--metrics-addr", "none"]
 def environment(**changes):
     """The environment for gpuprobe and COMMAND; None removes a variable."""
     env = dict(os.environ)
-    # COMMAND would run as the user behind `sudo make test`, who cannot write the truth file.
+    # COMMAND would otherwise run as the user behind `sudo make test`, who cannot write the truth
+    # file.
     changes = {"SUDO_UID": None, "SUDO_GID": None, "TZ": "UTC", "DEBUGINFOD_URLS": None, **changes}
     for name, value in changes.items():
         if value is None:
@@ -34,7 +35,7 @@ def is_report(line):
 
 
 def descendants(pid):
-    """The process's children and theirs."""
+    """The process's descendants."""
     parents = {}
     for directory in os.listdir("/proc"):
         if directory.isdigit():
@@ -58,9 +59,9 @@ def send(pid, number):
 
 def kill_tree(pid):
     """
-    Kills a process and all that it started: where a test has failed half-way. They are stopped
-    first: one that is forked while they are being killed would stay, and be stopped for ever if
-    gpuprobe was holding it.
+    Kills a process and all its descendants, after a test failed half-way. They are stopped first: a
+    child forked during the killing would otherwise stay, and stay stopped forever if gpuprobe was
+    holding it.
     """
     stopped, quiet = set(), 0
     while quiet < 2:
@@ -75,14 +76,16 @@ def kill_tree(pid):
 
 
 def is_watching(pid):
-    """Whether a gpuprobe waits for events (epoll_wait):
-    only when the probes of all that it found are made."""
+    """
+    Whether a gpuprobe waits for events (epoll_wait), which it does only once all libraries it found
+    are probed.
+    """
     with open(f"/proc/{pid}/syscall", encoding="ascii") as syscall:
         return syscall.read().split()[0] == EPOLL_WAIT
 
 
 def wait_until_watching(process, timeout=60):
-    """Until gpuprobe has made the probes of all that it has found."""
+    """Waits until gpuprobe has probed all libraries that it found."""
     end = time.monotonic() + timeout
     while not is_watching(process.pid):
         assert process.poll() is None, f"gpuprobe ended: {process.poll()}"
@@ -91,8 +94,10 @@ def wait_until_watching(process, timeout=60):
 
 
 def wait_until(condition, why, timeout=60):
-    """What condition() returns when that is true; `why` tells what has not come,
-    or is called for that."""
+    """
+    Returns the result of condition() once it is true. `why` describes the failure, or is called for
+    the description.
+    """
     end = time.monotonic() + timeout
     while not (found := condition()):
         assert time.monotonic() < end, why() if callable(why) else why
@@ -111,26 +116,26 @@ def is_held(pid, name):
 
 
 def wait_until_held(pid, name):
-    """Until a process of that name below the gpuprobe has been stopped."""
+    """Waits until a process of that name below the gpuprobe is stopped."""
     wait_until(lambda: any(is_held(child, name) for child in descendants(pid)),
                f"no {name} was held")
 
 
 def wait_for_file(path, timeout=60):
-    """Until a program has made the file; returns its path."""
+    """Waits until a program has made the file. Returns its path."""
     wait_until(path.exists, f"{path} was not written", timeout)
     return path
 
 
 class Background(subprocess.Popen):
-    """A workload beside gpuprobe, killed at the end of the with block if it is still there."""
+    """A workload beside gpuprobe, killed at the end of the with block if it still runs."""
 
     def __init__(self, *argv, env=None, **options):
         super().__init__([str(word) for word in argv], env=environment(**(env or {})), text=True,
                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
 
     def tell(self, line):
-        """Writes a line to its stdin and returns its answer."""
+        """Writes a line to its stdin. Returns its answer."""
         self.stdin.write(f"{line}\n")
         self.stdin.flush()
         return self.stdout.readline().rstrip("\n")
@@ -148,7 +153,7 @@ def key_of(process):
 
 
 class Result:
-    """What a run of gpuprobe left behind."""
+    """The result of a run of gpuprobe."""
 
     def __init__(self, status, stdout, stderr, truth_dir):
         self.status = status
@@ -158,7 +163,7 @@ class Result:
 
     @functools.cached_property
     def reports(self):
-        """All reports. COMMAND writes to the same stdout: its lines are left out."""
+        """All reports. COMMAND writes to the same stdout; its lines are skipped."""
         return [json.loads(line) for line in self.stdout.splitlines() if is_report(line)]
 
     @property
@@ -185,9 +190,11 @@ class Result:
 
     @property
     def processes(self):
-        """Those of the final report, and those that had ended and left it:
-        each as the last report shows it that has it."""
-        shown = {}  # an exec gives a process of the same pid and start
+        """
+        The processes of the final report, and earlier ones that had ended and left it: each from
+        the last report that has it.
+        """
+        shown = {}  # after exec a process has the same pid and start
         for report in self.reports:
             ended = [p for p in report["processes"] if p["ended"] or report["final"]]
             shown.update({key: [p for p in ended if key_of(p) == key]
@@ -195,8 +202,9 @@ class Result:
         return [process for same in shown.values() for process in same]
 
     def last_seen(self, pid):
-        """The process in the last report that shows it:
-        with periodic reports it leaves after its end."""
+        """
+        The process in the last report that has it: with periodic reports it leaves after its end.
+        """
         return [p for report in self.reports for p in report["processes"] if p["pid"] == pid][-1]
 
     def process_of(self, pid):
@@ -206,7 +214,7 @@ class Result:
 
 
 class Running:
-    """A gpuprobe that runs beside the test. Its reports are read as they come."""
+    """A gpuprobe that runs beside the test, which reads its reports as they come."""
 
     def __init__(self, argv, env, truth_dir, cwd):
         self.truth_dir = truth_dir
@@ -257,7 +265,7 @@ class Running:
                 return json.loads(line)
 
     def find(self, look, timeout=60):
-        """What look(report) returns for the first report for which that is true."""
+        """The first true result of look(report)."""
         end = time.monotonic() + timeout
         last = None
         while time.monotonic() < end:
@@ -269,12 +277,11 @@ class Running:
             f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
 
     def wait_for(self, condition, timeout=60):
-        """The first report that meets the condition."""
+        """The first report for which the condition is true."""
         return self.find(lambda report: report if condition(report) else None, timeout)
 
     def read_until(self, text, timeout=60):
-        """What it has said by the line with which `text` is there,
-        for those whose reports are text."""
+        """Its output up to the line that completes `text`, for text reports."""
         end = time.monotonic() + timeout
         seen = ""
         while text not in seen:
@@ -285,11 +292,11 @@ class Running:
         return seen
 
     def wait_until_watching(self):
-        """For those without reports, or with none that tells it."""
+        """For runs without reports, or whose reports do not show it."""
         wait_until_watching(self.process)
 
     def finish(self, timeout=60):
-        """Waits for its end and returns the Result."""
+        """Waits for its end. Returns the Result."""
         while self.line(timeout) is not None:
             pass
         status = self.process.wait(timeout)
@@ -298,7 +305,7 @@ class Running:
         return Result(status, self.stdout, self.stderr, self.truth_dir)
 
     def stop(self, number=signal.SIGINT, timeout=60):
-        """Ends it by a signal and returns the Result."""
+        """Ends it by a signal. Returns the Result."""
         self.process.send_signal(number)
         return self.finish(timeout)
 
@@ -308,7 +315,7 @@ class Running:
     def __exit__(self, *exc):
         if self.process.poll() is None:
             kill_tree(self.pid)
-        self.process.wait(60)  # with many links the kernel takes half a minute on a busy machine
+        self.process.wait(60)  # with many links the kernel needs half a minute on a busy machine
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -327,8 +334,7 @@ class Probe:
         truth_dir.mkdir()
         changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json",
                    **(env or {})}
-        # The only CUDA libraries that count are those of the build,
-        # also where the machine has real ones.
+        # Only the build's CUDA libraries count, even if the machine has real ones.
         options = []
         for library in libraries:
             options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path",
@@ -337,7 +343,7 @@ class Probe:
 
     def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None,
             status=0):
-        """Runs `gpuprobe base args -- command` to its end. A status of None allows any."""
+        """Runs `gpuprobe base args -- command` to its end. A status of None accepts any."""
         environ, truth_dir, options = self._prepare(env, libraries)
         argv = [str(paths.GPUPROBE), *base, *options, *map(str, args)]
         if command:
@@ -352,14 +358,13 @@ class Probe:
     def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1,
               env=None, libraries=(), cwd=None):
         """
-        Starts it beside the test, without COMMAND's own output; a context manager.
-        Without `interval` where there are no reports.
+        Starts it beside the test, without COMMAND's own output; a context manager. `interval` is
+        None if there are no reports.
         """
         environ, truth_dir, options = self._prepare(env, libraries)
         reports = [] if interval is None else ["--display-interval", str(interval)]
         argv = [str(paths.GPUPROBE), *base, *reports, *options, *map(str, args)]
         if command:
-            # In the middle of a report that is longer than the pipe takes at once,
-            # a line would hurt.
+            # A line in the middle of a report that is larger than the pipe would break it.
             argv += ["--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *map(str, command)]
         return Running(argv, environ, truth_dir, cwd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls by function, as `gpuprobe stat` tells them and as they were."""
+"""Calls by function, as reported by `gpuprobe stat` and in truth."""
 from collections import Counter
 
 from lib import api
@@ -12,7 +12,7 @@ OPERATIONS = {function.operation for function in api.functions().values()} - {"-
 
 
 def true_functions(truth, mode="auto"):
-    """(layer, name) -> calls, failures of all that is watched."""
+    """(layer, name) -> calls and failures of all watched functions."""
     calls, failures = Counter(), Counter()
     for function, counts in truth._counts(mode, OPERATIONS):
         calls[function.layer, function.base] += counts["calls"]

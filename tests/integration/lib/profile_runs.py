@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs whose account has lost nothing: one program, or several scenarios under one gpuprobe."""
+"""Runs whose profile has lost nothing: one program, or several scenarios under one gpuprobe."""
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ STAT = ["stat", "--json"]
 # All launches are counted, whatever they cost.
 DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]
 
-# Each scenario is a process of its own, which ends as a program does that was begun by itself.
+# Each scenario is its own process, which ends like a program started by itself.
 RUN = """
 import itertools, traceback
 
@@ -50,22 +50,21 @@ while running:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small program: what it does, in Python or as a command line, in which environment,
-    and how it ends."""
+    """A small program: its Python code or command line, its environment, and its expected end."""
     program: object
     env: dict = field(default_factory=dict)
-    status: int = 0  # as that of a Popen; None for any
+    status: int = 0  # as the returncode of a Popen; None accepts any
 
 
 class Ran(NamedTuple):
-    """What came of a scenario."""
+    """The result of a scenario."""
     process: dict
     truth: Truth
     stdout: str
 
 
 class Runs:
-    """What came of several. One that has failed fails the test that looks at it."""
+    """The results of several scenarios. A failed one fails the test that looks at it."""
 
     def __init__(self, scenarios, result, outputs):
         self.scenarios = scenarios
@@ -77,7 +76,7 @@ class Runs:
                      for number, pid, status in lines}
 
     def pid(self, name):
-        """Its process, which has ended as it should."""
+        """Its process, which must have ended as expected."""
         _, pid, status = self.ends[name]
         expected = self.scenarios[name].status
         assert expected in (None, status), f"{name} ended with {status}: {self.result.stderr}"
@@ -92,9 +91,9 @@ class Runs:
 
 def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_once=1, may_lose=()):
     """
-    The scenarios, name -> Scenario, so many at a time under one gpuprobe; those in Python begin
-    with the prelude. They go before what else keeps the machine busy. Nothing is lost but what
-    `may_lose` names.
+    Runs the scenarios, name -> Scenario, `at_once` at a time under one gpuprobe; those in Python
+    begin with the prelude. They have priority over other load of the machine. Nothing may be lost
+    except the losses named by `may_lose`.
     """
     outputs = probe.directory / f"outputs{probe.runs}"
     outputs.mkdir()
@@ -108,8 +107,10 @@ def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_o
 
 
 class Programs:
-    """The small programs of a module's tests, each beside the test that looks at it,
-    by the test's name."""
+    """
+    The small programs of a module's tests, by the test's name; each is next to the test that looks
+    at it.
+    """
 
     def __init__(self):
         self.scenarios = {}
@@ -123,8 +124,8 @@ class Programs:
 
     def of_cases(self, scenarios, argument="found"):
         """
-        Decorates a test with a case for each scenario. Its name is an argument of the test where
-        that has one, or else of the fixture that finds what came of it.
+        Decorates a test with a case for each scenario. The scenario's name is passed in the test's
+        argument of that name, or else to the fixture that finds its result.
         """
         def note(test):
             self.scenarios.update({f"{test.__name__}[{name}]": one

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The records of a running gpuprobe's processes (struct process_record),
-in the memory that its BPF programs use."""
+"""
+The records of a running gpuprobe's processes (struct process_record), in the memory of its BPF
+programs.
+"""
 import ctypes
 import mmap
 import os
@@ -9,7 +11,7 @@ import time
 
 from lib import leftovers
 
-BPF_SYSCALL = 321  # of x86-64
+BPF_SYSCALL = 321  # x86-64
 MAP_GET_FD_BY_ID = 14
 STATE, PID, THREADS = 0, 4, 24  # offsets in a record
 FREE = 0  # PROCESS_FREE
@@ -25,7 +27,7 @@ def _open(number):
 
 
 class Records:
-    """Those of the gpuprobe with this pid."""
+    """The records of the gpuprobe with this pid."""
 
     def __init__(self, pid):
         held = {number for kind, number in leftovers.objects_of(pid) if kind == "map"}
@@ -43,7 +45,9 @@ class Records:
         return place
 
     def wait_until_free(self, timeout=60):
-        """Until no place is taken, by a process that lives, or has ended and was not read since."""
+        """
+        Waits until no slot is in use by a living process or by an ended one that was not read yet.
+        """
         end = time.monotonic() + timeout
         while any(struct.unpack_from("=I", self._memory, slot * self._size + STATE) != (FREE,)
                   for slot in range(self._count)):
@@ -51,9 +55,9 @@ class Records:
             time.sleep(0.02)
 
     def threads(self, pid):
-        """How many of the process's threads have called and have not left."""
+        """The number of the process's threads that have made calls and still exist."""
         return struct.unpack_from("=I", self._memory, self._of(pid) + THREADS)[0]
 
     def add_thread(self, pid, change):
-        """One more, or with -1 one less, than there are."""
+        """Changes the number of threads by `change`: 1 or -1."""
         struct.pack_into("=I", self._memory, self._of(pid) + THREADS, self.threads(pid) + change)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What tests/run.py learns of each test: a line of JSON with its name, state, seconds, output, why a
-failure is certain (lib/certain.py) and how busy the machine was then. The lines go to the file that
-GPUPROBE_TEST_RESULTS names.
+Results for tests/run.py: a line of JSON for each test with its name, state, seconds, output, why a
+failure is certain (lib/certain.py) and the machine's load at that time. The lines go to the file
+that GPUPROBE_TEST_RESULTS names.
 """
 import json
 import os
@@ -22,8 +22,10 @@ PHASES = ("setup", "call", "teardown")
 
 
 class Failures:
-    """In the process that runs the tests: marks each failure with why it is certain,
-    and with the machine's load."""
+    """
+    In the process that runs the tests: marks each failure with the reason why it is certain, and
+    with the machine's load.
+    """
 
     def __init__(self):
         self.comparisons = certain.Comparisons()
@@ -43,15 +45,18 @@ class Failures:
 
 
 def _name(report):
-    """The test's name as pytest takes it: a worker's has the group that keeps tests together
-    behind an `@`."""
+    """
+    The test's name as pytest takes it: a worker appends `@` and the group that keeps tests
+    together.
+    """
     name, at, group = report.nodeid.rpartition("@")
     return name if at and "]" not in group else report.nodeid
 
 
 class Writer:
-    """In the process that pytest was begun as: puts the phases of each test together and
-    writes its line."""
+    """
+    In the process in which pytest was started: joins the phases of each test and writes its line.
+    """
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf-8")  # pylint: disable=consider-using-with
@@ -83,8 +88,10 @@ class Writer:
 
 
 def register(config):
-    """Adds what this process has to do: workers of xdist run tests, the one that began them writes,
-    or one does both."""
+    """
+    Registers this process's plugins: xdist's workers run tests, the process that started them
+    writes; without xdist one process does both.
+    """
     config.pluginmanager.register(Failures())
     if "PYTEST_XDIST_WORKER" not in os.environ and os.environ.get(RESULTS):
         config.pluginmanager.register(Writer(os.environ[RESULTS]))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reports of AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and valgrind,
-where gpuprobe is tested with them.
+"""
+Reports of AddressSanitizer, LeakSanitizer, UndefinedBehaviorSanitizer and valgrind, if gpuprobe is
+tested with them.
 
-They go to files rather than to its stderr: none is missed by a test that does not look there.
+They go to files rather than to its stderr, so that no test misses one by not looking there.
 """
 import atexit
 import functools
@@ -12,21 +13,21 @@ import shutil
 import tempfile
 from pathlib import Path
 
-# Some tests preload a library, before which AddressSanitizer's would have to be.
+# Some tests preload a library, but AddressSanitizer's must come first.
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:verify_asan_link_order=0",
            "UBSAN_OPTIONS": "print_stacktrace=1"}
-# LeakSanitizer's word for a thread that SIGKILL ended while it looked for leaks:
-# nothing that it has found.
+# LeakSanitizer's message for a thread that SIGKILL ended during the search for leaks: not a
+# finding.
 KILLED_MEANWHILE = re.compile(r"^==\d+==Unable to get registers from thread \d+\.\n", re.M)
 
-# AddressSanitizer's, LeakSanitizer's and valgrind's have their pid between these;
-# UndefinedBehaviorSanitizer's have not.
+# AddressSanitizer's, LeakSanitizer's and valgrind's reports have their pid between these;
+# UndefinedBehaviorSanitizer's do not.
 REPORTS = ("==", "runtime error: ", "unhandled amd64-linux syscall")
 
 
 @functools.cache
 def directory():
-    """Where the reports go. From here on all that is started has it so."""
+    """The directory of the reports. Every process started from here on uses it."""
     made = Path(tempfile.mkdtemp(prefix="gpuprobe-reports-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     made.chmod(0o1777)  # gpuprobe may run as any user
@@ -37,11 +38,11 @@ def directory():
 
 
 def take_reports():
-    """The texts of the reports since the last call, which are removed."""
+    """Returns the texts of the reports since the last call, and removes them."""
     texts = []
     for path in sorted(directory().iterdir()):
         texts.append(KILLED_MEANWHILE.sub("", path.read_text(encoding="utf-8", errors="replace")))
         path.unlink()
-    # What valgrind does not know of bpf(2) it says in a file of a report, too.
-    # Other calls it does not make then.
+    # valgrind also writes a report file about bpf(2) commands that it does not know. It does not
+    # execute those.
     return [text for text in texts if any(words in text for words in REPORTS)]

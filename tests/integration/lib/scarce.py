@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe with an allocation that fails (programs/scarce.c), and what is allowed to come of it."""
+"""gpuprobe with a failing allocation (programs/scarce.c), and the permitted outcomes."""
 import subprocess
 import uuid
 from dataclasses import dataclass
@@ -9,17 +9,18 @@ from lib import exact, paths
 from lib.probe import Result, environment
 from lib.script import PROGRAMS
 
-# Where libbpf's own look at the kernel fails it does without,
-# and the verifier then takes long to refuse.
+# If libbpf's own feature detection fails it goes on without the features, and the verifier then
+# takes long to reject the programs.
 SECONDS = 120
-# Libraries that end the program by themselves, or crash, where an allocation of theirs fails
+# Libraries that end the program or crash if one of their allocations fails
 # (docs/engineering/reliability.md).
 OTHERS = ("/libdw", "/libseccomp")
 
 
 def build(directory):
-    """The library to preload; None where gpuprobe has allocation functions of its own,
-    as with a sanitizer."""
+    """
+    The library to preload; None if gpuprobe has its own allocation functions, as with a sanitizer.
+    """
     if b"__asan_init" in paths.GPUPROBE.read_bytes():
         return None
     library = directory / "scarce.so"
@@ -30,10 +31,10 @@ def build(directory):
 
 @dataclass
 class Trial:
-    """One run: with which failure, whether that came about, and what became of it."""
+    """One run: the failure, whether it happened, and the outcome."""
     failure: dict
     hit: str  # the call stack, for addr2line
-    result: Result | None  # None where it did not end
+    result: Result | None  # None if it did not end
     mark: str
 
     def __str__(self):
@@ -43,8 +44,9 @@ class Trial:
 
 
 class Scenario:
-    """A command line of gpuprobe in want of memory. `words` are options;
-    `command` is what it runs."""
+    """
+    A command line of gpuprobe, run short of memory. `words` are options; `command` is COMMAND.
+    """
 
     def __init__(self, library, directory, words, command, links=None):
         self.library = library
@@ -83,23 +85,23 @@ class Scenario:
         return stacks, int(total.split()[1])
 
     def fail(self, **failure):
-        """Runs it with SCARCE_... as told; a Trial."""
+        """Runs it with these SCARCE_... variables. Returns a Trial."""
         hit = self.directory / f"hit{self.runs}"
         result, mark = self._run(SCARCE_HIT=hit, **failure)
         return Trial(failure, hit.read_text() if hit.exists() else "", result, mark)
 
 
 def is_exact(result):
-    """Whether the final report tells what happened."""
+    """Whether the final report is correct."""
     try:
         exact.check(result)
-    except (AssertionError, IndexError, KeyError, ValueError):  # the last: a report that breaks off
+    except (AssertionError, IndexError, KeyError, ValueError):  # ValueError: a truncated report
         return False
     return True
 
 
 def is_told(result):
-    """Whether anything says that not all is right."""
+    """Whether any output says that something is wrong."""
     if result.stderr:
         return True
     reports = result.reports
@@ -108,7 +110,7 @@ def is_told(result):
 
 
 def faults(trial):
-    """What is wrong with what became of a trial; None where nothing is."""
+    """What is wrong with the outcome of a trial; None if nothing is."""
     result = trial.result
     if result is None:
         return "it did not end"
@@ -128,7 +130,7 @@ def faults(trial):
 
 
 def place(hit):
-    """The functions of gpuprobe in a stack, for the message of a failure."""
+    """gpuprobe's functions in a stack, for the message of a failure."""
     hit = hit.split("\n\n")[0]
     offsets = [line.split("(+")[1].split(")")[0] for line in hit.splitlines()
                if Path(line.split("(")[0]).name == "gpuprobe" and "(+" in line]

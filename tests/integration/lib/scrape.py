@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe's HTTP endpoint as a client sees it, and a strict reader of the two text forms."""
+"""A client of gpuprobe's HTTP endpoint, and a strict parser of the two text formats."""
 import gzip
 import http.client
 import re
@@ -8,7 +8,7 @@ import time
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-# What Prometheus 2.42 sends.
+# The headers that Prometheus 2.42 sends.
 PROMETHEUS_ACCEPT = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
@@ -20,9 +20,9 @@ SUFFIXES = {"counter": "_total", "info": "_info", "gauge": ""}
 
 def hold_port(ports=(0,)):
     """
-    A socket that keeps a port of the loopback, the first of these that is free, for a server that
-    is told to listen there. Whoever asks the kernel for any port does not get it; the server does,
-    who names it and has SO_REUSEADDR.
+    A socket that reserves a loopback port, the first free one of `ports`, for a server that will be
+    given that port. The kernel does not hand it out to anyone who asks for any port; the server can
+    still bind it, because it names the port and sets SO_REUSEADDR.
     """
     for port in ports:
         held = socket.socket()
@@ -31,14 +31,14 @@ def hold_port(ports=(0,)):
         except OSError:
             held.close()
             continue
-        # Not before: so the kernel looks for a port that nobody has at all.
+        # Not before bind, so that the kernel looks for a port that nobody has at all.
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return held
     raise OSError(f"none of the ports {ports} is free")
 
 
 class Page:
-    """A metrics page, checked while it is read. Samples are in `samples`, by (name, labels)."""
+    """A metrics page, checked while parsed. Samples are in `samples`, by (name, labels)."""
 
     def __init__(self, text, openmetrics):
         self.openmetrics = openmetrics
@@ -65,7 +65,7 @@ class Page:
         {"TYPE": self.types, "UNIT": self.units, "HELP": self.helps}[word].setdefault(family, text)
         assert word != "UNIT" or self.openmetrics
         if word == "TYPE":
-            # One family after the other, each once.
+            # Each family appears once, in one piece.
             assert family != self._family
             self._family = family
         assert family == self._family, line
@@ -89,13 +89,13 @@ class Page:
         self.samples[key] = float(value)
 
     def value(self, name, **labels):
-        """The value of the only sample with this name and these labels among its own."""
+        """The value of the only sample with this name whose labels include these."""
         found = self.find(name, **labels)
         assert len(found) == 1, f"{name} {labels}: {found}"
         return found[0][1]
 
     def find(self, name, **labels):
-        """(labels, value) of the samples with this name and these labels among their own."""
+        """(labels, value) of the samples with this name whose labels include these."""
         wanted = {(key, str(value)) for key, value in labels.items()}
         return [(dict(key[1]), value) for key, value in self.samples.items()
                 if key[0] == name and wanted <= key[1]]
@@ -108,7 +108,7 @@ class Page:
 
 
 class Endpoint:
-    """The endpoint on a loopback port of its own; `option` makes gpuprobe serve there."""
+    """The endpoint on its own loopback port; `option` makes gpuprobe serve there."""
 
     def __init__(self):
         self._held = hold_port()
@@ -136,7 +136,7 @@ class Endpoint:
             connection.close()
 
     def scrape(self, openmetrics=True, compressed=False):
-        """The page of /metrics in one of its forms."""
+        """The page of /metrics in one of its formats."""
         headers = {"Accept": OPENMETRICS if openmetrics else PROMETHEUS}
         if compressed:
             headers["Accept-Encoding"] = "gzip"

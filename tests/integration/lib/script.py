@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small CUDA programs in Python, for what the workloads do not do: COMMAND for gpuprobe."""
+"""
+Small CUDA programs in Python as COMMAND for gpuprobe, for cases that the workloads do not cover.
+"""
 import json
 import textwrap
 
@@ -9,7 +11,7 @@ PROGRAMS = paths.TESTS / "programs"
 
 
 def script(body):
-    """The command line that runs `body` with all of programs/cuda.py in reach."""
+    """The command line that runs `body` with programs/cuda.py imported."""
     prelude = (f"import os, sys\nos.environ['CUDA_SIM_DIRECTORY'] = {str(paths.SIM)!r}\n"
                f"sys.dont_write_bytecode = True\nsys.path.insert(0, {str(PROGRAMS)!r})\n"
                "from cuda import *\n")
@@ -17,15 +19,15 @@ def script(body):
 
 
 def memory_script(body):
-    """script, with programs/memory_api.py in reach as well."""
+    """As script, with programs/memory_api.py imported too."""
     return script("from memory_api import *\n" + textwrap.dedent(body))
 
 
 def clocked(result):
     """
-    How long the program saw around its calls, by name (clocked() of programs/cuda.py). gpuprobe's
-    time for a call lies between the simulator's, which is inside the call, and this, however long
-    the scheduler takes in between.
+    The durations that the program measured around its calls, by name (clocked() of
+    programs/cuda.py). gpuprobe's time for a call is between the simulator's, measured inside the
+    call, and this one, whatever the scheduler does in between.
     """
     told, = [line for line in result.stdout.splitlines() if line.startswith("CLOCKED ")]
     return json.loads(told.removeprefix("CLOCKED "))

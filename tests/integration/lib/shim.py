@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Libraries in front of libcuda, as WSL's loader or a quota puts there:
-each function calls, or jumps to, the real one's."""
+"""
+Libraries in front of libcuda, such as WSL's loader or a quota library: each function calls, or
+jumps to, the real one.
+"""
 import subprocess
 
-# The jump is what gcc -O2 makes of a function that hands its arguments on.
-# A call has them all once more, on the stack too.
+# The jump is gcc -O2's code for a function that forwards its arguments. A call passes all of them
+# again, including those on the stack.
 FORMS = {
     "jump": "jmp *slots+{slot}(%rip)",
     "call": "sub $136, %rsp\n" + "".join(
@@ -26,7 +28,7 @@ __attribute__((constructor)) static void fill(void)
 
 
 def exported(library):
-    """Names of the functions that a library exports."""
+    """The names of a library's exported functions."""
     listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
                             check=True).stdout
     return sorted({line.split()[2].split("@")[0] for line in listed.splitlines() if " T " in line})
@@ -34,8 +36,8 @@ def exported(library):
 
 def make(path, library, form="jump", renamed=None):
     """
-    Makes a libcuda.so.1 at `path` in front of the `library`.
-    `renamed` has functions that go on as another one of the same arguments.
+    Makes a libcuda.so.1 at `path` in front of the `library`. `renamed` maps functions to others
+    with the same arguments, which they forward to.
     """
     names = exported(library)
     code = "\n".join(f".globl {name}\n.type {name},@function\n{name}:\n"

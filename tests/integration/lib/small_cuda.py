@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A libcuda of five functions that do nothing and need no loader; how each begins can be chosen. They
-lie apart, so that a breakpoint of somebody else's in one is not taken for a hook of the one before.
+A libcuda of five empty functions that needs no loader; their first instructions can be chosen. They
+lie apart, so that another program's breakpoint in one is not mistaken for a hook of the one before.
 """
 import subprocess
 
@@ -14,8 +14,10 @@ NAMES = ("cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel", "cuCtxSync
 
 
 def compile(path, **begins):  # pylint: disable=redefined-builtin
-    """Makes the library; `begins` has the first instructions of functions that are not to
-    begin with a push."""
+    """
+    Makes the library; `begins` has the first instructions of functions that should not begin with a
+    push.
+    """
     source = path.parent / f"{path.name}.c"
     source.write_text("".join(FUNCTION.format(name=name, begin=begins.get(name, PUSH))
                               for name in NAMES), encoding="utf-8")
@@ -25,7 +27,7 @@ def compile(path, **begins):  # pylint: disable=redefined-builtin
 
 
 def offset(path, name):
-    """Where in the file the function is."""
+    """The function's offset in the file."""
     lines = subprocess.run(["readelf", "-lsW", path], capture_output=True, text=True,
                            check=True).stdout.splitlines()
     address = next(int(line.split()[1], 16) for line in lines if line.split()[-1:] == [name])
@@ -38,7 +40,7 @@ def offset(path, name):
 
 
 def calls(report):
-    """How often each function was called, by all processes of a report."""
+    """Calls of each function, over all processes of a report."""
     counts = {}
     for process in report["processes"]:
         for function in process["functions"]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that know their own stacks (programs/known_stacks.h): built in variants, and what
-gpuprobe says of their stacks compared with what they wrote down themselves.
+"""
+Programs that know their own stacks (programs/known_stacks.h): builds them in variants, and compares
+gpuprobe's stacks with those that they recorded themselves.
 
-What is not the program's own is known by its object: libcuda and libcudart above, libc between the
-handler of a signal and what was interrupted, libc and _start below.
+Frames outside the program are identified by their object: libcuda and libcudart above, libc between
+a signal handler and the interrupted code, libc and _start below.
 """
 import json
 import re
@@ -16,14 +17,14 @@ from lib.script import PROGRAMS
 
 CUDA = re.compile(r"libcuda(rt)?\.so")
 LIBC = re.compile(r"libc\.so")
-# The kernel and the C library need some bytes below main and a thread's first function.
+# The kernel and the C library use some bytes below main and below a thread's first function.
 MARGIN = 2048
-EXECUTABLE_BEGIN = 0x400000  # of a program that is not PIE
+EXECUTABLE_BEGIN = 0x400000  # of a non-PIE program
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How the programs are built."""
+    """A way to build the programs."""
     name: str
     options: tuple = ("-O2",)
     stripped: bool = False
@@ -51,7 +52,7 @@ VARIANTS = [
 
 @dataclass
 class Known:
-    """A call as the program wrote it down."""
+    """A call as recorded by the program."""
     event: str
     number: int
     bytes: int
@@ -64,7 +65,7 @@ class Program:
     variant: Variant
     path: Path
     plugins: tuple = ()
-    # By object: [(address, size, name)] of stripped symbols.
+    # by object: [(address, size, name)], for stripped files
     symbols: dict = field(default_factory=dict)
 
     @property
@@ -73,8 +74,10 @@ class Program:
 
     @property
     def questions(self):
-        """How often it asks whether its calls have been seen: before its child ends,
-        and each plugin goes."""
+        """
+        How often it asks whether its calls have been seen: before its child ends and before each
+        plugin is unloaded.
+        """
         return 1 + len(self.plugins) if self.plugins else 0
 
     def command(self, truth):
@@ -82,13 +85,13 @@ class Program:
 
 
 def symbols_of(path):
-    """Functions with their addresses and sizes, before they are stripped."""
+    """Functions with their addresses and sizes, read before stripping."""
     found = []
     for line in subprocess.run(["nm", "-C", "-S", "--defined-only", path], capture_output=True,
                                text=True, check=True).stdout.splitlines():
         match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) [tTwW] (.+)", line)
         if match:
-            # nm may not know what Rust's hash is.
+            # nm may not recognize Rust's hash.
             name = re.sub(r"::h[0-9a-f]{16}$", "", match[3])
             found.append((int(match[1], 16), int(match[2], 16), name))
     return found
@@ -131,25 +134,24 @@ class Builder:
 
 
 def read_truth(path):
-    """The calls that a program wrote down: a list of Known."""
+    """The calls that a program recorded: a list of Known."""
     return [Known(**json.loads(line))
             for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 class Mismatch(AssertionError):
-    """A stack is not the one that the program had."""
+    """A stack differs from the program's."""
 
 
 def function_of(program, frame):
-    """The function that a frame is in, in a file that was stripped by the object's offset;
-    None: not known."""
+    """The function of a frame; in a stripped file found by the object's offset. None: unknown."""
     if frame.get("function"):
         return frame.get("function")
     place = int(frame["offset"], 16)
     if not program.variant.pie and frame.get("object") == program.path.name:
         place += EXECUTABLE_BEGIN
     for address, size, name in program.symbols.get(frame.get("object"), ()):
-        # Behind a call that does not return may be the function's end.
+        # A call that does not return may be the last instruction of a function.
         if address < place <= address + size:
             return name
     return None
@@ -160,7 +162,7 @@ def is_of(pattern, frame):
 
 
 def is_below(program, frame):
-    """What calls main, or a thread's first function."""
+    """Whether the frame is below main or below a thread's first function."""
     return is_of(LIBC, frame) or (frame.get("object") == program.path.name
                                   and function_of(program, frame) in ("_start", None))
 
@@ -177,8 +179,10 @@ def match_one(program, frame, expected):
 
 
 def compare(program, known, stack):
-    """Raises Mismatch unless the frames are right, innermost first;
-    returns whether all of them are there."""
+    """
+    Raises Mismatch unless the frames are right, innermost first. Returns whether the stack is
+    complete.
+    """
     if stack["broken"]:
         raise Mismatch(f"broken: {stack['frames']}")
     frames = [frame for frame in stack["frames"] if frame["kind"] == "native"]
@@ -212,7 +216,7 @@ def compare(program, known, stack):
 
 
 def check(program, known, stack, stack_size=None):
-    """The same, and a stack that fits into `stack_size` bytes (None: any) must be whole."""
+    """As compare, and a stack that fits into `stack_size` bytes (None: any) must be complete."""
     whole = compare(program, known, stack)
     if not whole and (stack_size is None or known.bytes + MARGIN <= stack_size):
         raise Mismatch(f"truncated, though it has {known.bytes} bytes")
@@ -221,7 +225,7 @@ def check(program, known, stack, stack_size=None):
 
 
 def places(known):
-    """Calls from one place, which gpuprobe counts together: lists of Known."""
+    """Calls grouped by call site, as gpuprobe counts them: lists of Known."""
     found = {}
     for call in known:
         found.setdefault((call.event, str(call.frames)), []).append(call)
@@ -230,8 +234,8 @@ def places(known):
 
 def check_all(program, known, sites, stack_size=None):
     """
-    Each place is a site, told by its bytes if it allocates and else by its function and its stack,
-    and there are no others.
+    Checks that each call site is reported and no others are. Allocation sites are identified by
+    their bytes, the others by function and stack.
     """
     left = list(sites)
     for calls in places(known):

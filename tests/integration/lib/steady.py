@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program under load whose result can be checked, and whether its code is as its
-files have it."""
+"""A program under load whose result can be checked, and a check that its code matches its files."""
 import re
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ from lib.script import PROGRAMS
 
 
 def build(directory, name="steady"):
-    """programs/NAME.c, a program of the driver API, with a libcuda of its own beside it."""
+    """Builds programs/NAME.c, a program of the driver API, with its own libcuda beside it."""
     program = directory / name
     shutil.copy(paths.LIBCUDA, directory)
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include",
@@ -28,8 +27,9 @@ NAME = "libsteady.so"
 
 def build_apart(directory, name="steady"):
     """
-    programs/NAME.c with a libcuda of another name, which a gpuprobe probes only where it is told
-    to: those that watch the whole machine meanwhile leave the program's code alone.
+    Builds programs/NAME.c with a libcuda of another name, which gpuprobe only probes if the command
+    line names it. A gpuprobe that watches the whole machine meanwhile leaves the program's code
+    alone.
     """
     content = paths.LIBCUDA.read_bytes()
     (directory / NAME).write_bytes(content.replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
@@ -42,8 +42,8 @@ def build_apart(directory, name="steady"):
 
 def set_apart(program, directory):
     """
-    A workload of the simulator with a libcuda of another name, as build_apart does with programs of
-    the tests: the copies of both.
+    A workload of the simulator with a libcuda of another name, as build_apart does for test
+    programs. Both are copied.
     """
     copies = directory / Path(program).name, directory / NAME
     for copy, source in zip(copies, (Path(program), paths.LIBCUDA)):
@@ -54,7 +54,7 @@ def set_apart(program, directory):
 
 
 class Steady(Background):
-    """programs/steady.c, between begin and finish()."""
+    """programs/steady.c, from its start to finish()."""
 
     def __init__(self, program, threads=4, pause_us=200, env=None):
         super().__init__(program, threads, pause_us, env=env, cwd=program.parent)
@@ -65,7 +65,7 @@ class Steady(Background):
             raise Harm(f"the program is gone: {self.poll()}")
 
     def finish(self):
-        """Lets it end; the launches that it made. Its result has to be right."""
+        """Lets it end. Returns its number of launches. Its result must be right."""
         self.stdin.close()
         told = self.stdout.read()
         if self.wait(60) != 0 or not re.fullmatch(r"right \d+\n", told):
@@ -73,7 +73,7 @@ class Steady(Background):
         return int(told.split()[1])
 
     def changed_code(self):
-        """How many bytes of its library's code are not what the file has: probes."""
+        """The number of bytes of its library's code that differ from the file: probes."""
         changed = 0
         with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, \
                 open(f"/proc/{self.pid}/mem", "rb") as memory:
@@ -87,13 +87,13 @@ class Steady(Background):
                 with open(words[5].rstrip("\n"), "rb") as file:
                     file.seek(int(words[2], 16))
                     true = file.read(end - begin)
-                # The last page is filled up with what is none of the file.
+                # The last page is padded with bytes that are not in the file.
                 changed += (sum(a != b for a, b in zip(seen, true))
                             if seen[:len(true)] != true else 0)
         return changed
 
     def check_clean(self, timeout=60):
-        """No probe stays in it."""
+        """Asserts that no probe is left in it."""
         end = time.monotonic() + timeout
         while changed := self.changed_code():
             if time.monotonic() > end:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A script under gpuprobe that goes on to its next step when the test has seen what it wants."""
+"""A script under gpuprobe that takes its next step once the test has seen what it wants."""
 import textwrap
 import time
 
@@ -13,8 +13,10 @@ def step():
 
 
 class Steps:
-    """`pieces` one after the other, in which step() waits for go_on(); `running` is gpuprobe.
-    A context manager."""
+    """
+    Runs `pieces` one after the other; step() in them waits for go_on(). `running` is gpuprobe. A
+    context manager.
+    """
 
     def __init__(self, probe, *pieces, **options):
         self.directory = probe.directory / f"steps{probe.runs}"

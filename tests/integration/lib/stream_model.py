@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Random programs of copies, events and waits, with what is done after each: operation by operation,
-by what CUDA says of the order of streams. An operation is done once the host has waited for one
-that comes after it.
+Random programs of copies, events and waits, with the operations that are done after each one,
+according to CUDA's rules for the order of streams. An operation is done once the host has waited
+for one that comes after it.
 """
 
-COPIES = 20  # of a round: as many as a sum of sizes can tell apart
+COPIES = 20  # of a round: as many as a sum of sizes can distinguish
 
 
 class Order:
-    """The operations of a program, each with those that it comes after."""
+    """The operations of a program, each with those that it follows."""
 
     def __init__(self, blocking):
         self.blocking = blocking  # names of streams
@@ -18,7 +18,7 @@ class Order:
         self.done = set()
 
     def add(self, stream, *events):
-        """An operation of the stream, which comes after those of the events too. Its number."""
+        """Adds an operation of the stream, which also follows the events. Returns its number."""
         before = {self.latest.get(stream), *events}
         if stream == "legacy":
             before |= {self.latest.get(other) for other in self.blocking}
@@ -40,10 +40,10 @@ class Order:
 
 class Program:
     """
-    `text` is Python for Copies with put(), record(), follow(), wait() and look(); `expected` has
-    for each look() what must be in flight and what may be. The two differ in what gpuprobe does not
-    follow: the order that operations other than copies make between a blocking stream and the
-    legacy default stream.
+    `text` is Python for Copies with put(), record(), follow(), wait() and look(). `expected` has,
+    for each look(), the copies that must be in flight and those that may be. They differ by an
+    order that gpuprobe does not follow: the one that operations other than copies create between a
+    blocking stream and the legacy default stream.
     """
 
     def __init__(self, choice, blocking, legacy, rounds=6, operations=60):

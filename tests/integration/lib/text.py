@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether the code of a process is that of its files: a breakpoint,
-or anything else that is put in, is a difference."""
+"""
+Compares the code of a process with its files: a breakpoint or any other patch is a difference.
+"""
 import re
 from pathlib import Path
 
@@ -17,8 +18,10 @@ def executable_mappings(pid):
 
 
 def differences(pid):
-    """(path, offset in the file, byte of the process, byte of the file) of each byte of its code
-    that is not its file's."""
+    """
+    (path, offset in the file, byte of the process, byte of the file) for each code byte that
+    differs from its file.
+    """
     found = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for start, length, offset, path in executable_mappings(pid):

@@ -16,12 +16,12 @@ from lib.probe import Probe
 # The times of all clocks are those of the calls themselves.
 COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,"
            "stream,duration,result")
-# What a line has besides its columns.
+# Members of a line besides its columns.
 EXTRA = {"schema", "line", "depth", "code", "failed"}
 KINDS = {0: "H2H", 1: "H2D", 2: "D2H", 3: "D2D", 4: "default"}
-NO_ROLE = {"func", "event", "device", "value", "ctx", "flags"}  # of the log, not columns
+NO_ROLE = {"func", "event", "device", "value", "ctx", "flags"}  # in the log, but not columns
 SUCCESS = ("cudaSuccess", "CUDA_SUCCESS")
-# Their arguments are not noted, or they are made before the log begins.
+# Calls whose arguments are not logged, or that are made before the log begins.
 DEFAULT = "memory,launch,copy,sync,stream,event,device"
 
 
@@ -50,7 +50,7 @@ def read_log(path):
 
 
 class Traced:
-    """What a trace left behind: its lines, and what it said of itself."""
+    """The result of a trace: its lines and its messages."""
 
     def __init__(self, result, path):
         self.status = result.status
@@ -61,24 +61,26 @@ class Traced:
 
     @functools.cached_property
     def objects(self):
-        """All lines, those that tell of losses too."""
+        """All lines, including those that report losses."""
         return [json.loads(line) for line in self.text.splitlines()]
 
     @functools.cached_property
     def lines(self):
-        """Lines of calls, one each: what was first shown in progress is there with its end,
-        what began before is not."""
+        """
+        Lines of calls, one for each call: one first shown in progress is there with its end; calls
+        from before attach are excluded.
+        """
         return [line for line in self.objects
                 if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
 
     @property
     def before(self):
-        """Lines of calls that had begun before attach."""
+        """Lines of calls that began before attach."""
         return [line for line in self.objects if is_before(line)]
 
     @property
     def lost(self):
-        """Calls of which lines tell that they were lost."""
+        """The number of calls that lines report as lost."""
         return sum(line.get("lost", 0) for line in self.objects if line.get("line") == "lost")
 
     @property
@@ -118,24 +120,24 @@ class Tracer:
         return path, base + (["-o", columns, "--timestamps", "ns"] if columns else [])
 
     def run(self, *command, args=(), form="json", columns=COLUMNS, **options):
-        """Runs `gpuprobe trace args -- command` to its end; a Traced."""
+        """Runs `gpuprobe trace args -- command` to its end. Returns a Traced."""
         path, base = self.base(form, columns)
         return Traced(self.probe.run(*command, args=args, base=base, **options), path)
 
     def start(self, *command, args=(), form="json", columns=COLUMNS, **options):
-        """Starts it beside the test: (a Running, the path of its lines)."""
+        """Starts it beside the test. Returns (a Running, the path of its lines)."""
         path, base = self.base(form, columns)
         return self.probe.start(*command, args=args, base=base, interval=None, **options), path
 
     def traced(self, *options, args=(), **more):
-        """Runs the workload `traced`: (Traced, its log by thread)."""
+        """Runs the workload `traced`. Returns (Traced, its log by thread)."""
         log = self.probe.directory / f"log{self.runs}"
         result = self.run(paths.workload("traced"), *options, "--log", log, args=args, **more)
         return result, read_log(log)
 
 
 def wait_for(path, condition, timeout=60):
-    """Until condition(lines) is true of the file's whole lines; they, parsed."""
+    """Waits until condition(lines) is true of the file's complete lines. Returns them, parsed."""
     end = time.monotonic() + timeout
     lines, at = [], 0
     while True:
@@ -154,13 +156,14 @@ def wait_for(path, condition, timeout=60):
 
 
 def wait_for_lines(path, count, timeout=60):
-    """Until the file has so many whole lines; they, parsed."""
+    """Waits until the file has that many complete lines. Returns them, parsed."""
     return wait_for(path, lambda lines: len(lines) >= count, timeout)
 
 
 def in_order(lines):
-    """Whether they are in the order of their times, which is that of the return where a call had
-    been in progress."""
+    """
+    Whether they are ordered by time; the time is that of the return if a call was in progress.
+    """
     times = [line["time"] for line in lines if "time" in line]
     return times == sorted(times)
 
@@ -171,28 +174,28 @@ def is_unfinished(line):
 
 
 def is_in_progress(line):
-    """Whether it tells of a call that others are no longer waiting for."""
+    """Whether the line shows a call that later lines no longer wait for."""
     return line.get("line") == "in_progress"
 
 
 def is_before(line):
-    """Whether it tells of a call that had begun before attach."""
+    """Whether the line shows a call that began before attach."""
     return line.get("line") == "before_attach"
 
 
 def wanted(log, functions):
-    """Of a log by thread the calls of these functions, None for all."""
+    """The calls of these functions in a log by thread; None: all."""
     return {tid: [c for c in calls if functions is None or c.function in functions]
             for tid, calls in log.items()}
 
 
 def differences(line, call):
-    """In what a line differs from the call that it should be of."""
+    """The differences between a line and its call."""
     found = []
     if line["event"] != call.function:
         return [f"{line['event']} instead of {call.function}"]
     begin = line["time"]
-    # A busy machine kept it for more than a second; its time is the return's.
+    # a busy machine delayed it by more than a second; its time is the return's
     if line.get("line") == "resumed":
         begin -= line["duration"]
     if not call.before <= begin <= begin + line["duration"] <= call.after:
@@ -218,7 +221,10 @@ def same(name, shown, value):
 
 
 def check_threads(lines, log, functions=None):
-    """Each thread's lines are its calls, in their order, with their times, results and values."""
+    """
+    Checks that each thread's lines are its calls, in their order, with their times, results and
+    values.
+    """
     for tid, calls in wanted(log, functions).items():
         own = [line for line in lines if line["tid"] == tid]
         assert [line["event"] for line in own][:200] == [call.function for call in calls][:200]

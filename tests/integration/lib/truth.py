@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What really happened, by the simulated CUDA's truth files,
-in the form in which reports are compared.
+"""
+The truth about a run from the simulated CUDA's truth files, in the form that reports are compared
+in.
 
-`api` is gpuprobe's --api. The driver sees all of it; the runtime sees the program's calls of the
-runtime; with both, a driver call that the runtime made is part of the runtime's. In auto mode that
-is so for allocation and free, and the driver alone counts for everything else.
+`api` is gpuprobe's --api. The driver sees all calls; the runtime sees the program's calls of the
+runtime. With both, a driver call made by the runtime is part of the runtime's call. In auto mode
+that holds for allocation and free, and for everything else only the driver counts.
 """
 import json
 from collections import Counter
@@ -12,7 +13,7 @@ from collections import Counter
 from lib import api as table
 
 MEMORY_KINDS = ("device", "managed", "pool", "host", "physical", "array", "imported", "registered")
-# Those that have addresses, on a device.
+# Kinds of device memory with addresses.
 ADDRESS_KINDS = ("device", "managed", "pool")
 # By --api: the callers in the truth file whose calls count.
 CALLERS = {
@@ -33,7 +34,7 @@ class Truth:
 
     @property
     def idle(self):
-        """The process had the libraries and called nothing of them."""
+        """Whether the process had the libraries but made no call."""
         return not self.data["driver"] and not self.data["runtime"]
 
     def calls(self, function):
@@ -48,13 +49,13 @@ class Truth:
         return self.data[table.functions()[function].layer][function]["ns"]
 
     def launches(self, api="auto"):
-        """Launch calls that were executed, by kernel name; failed ones are among them."""
+        """Executed launch calls, by kernel name, including failed ones."""
         sums = {name: sum(callers[c]["launches"] - callers[c]["captured"] for c in CALLERS[api])
                 for name, callers in self.data["kernels"].items()}
         return {name: count for name, count in sums.items() if count}
 
     def captured_launches(self, api="auto"):
-        """Launch calls that went into graphs, by kernel name."""
+        """Captured launch calls, by kernel name."""
         sums = {name: sum(callers[c]["captured"] for c in CALLERS[api])
                 for name, callers in self.data["kernels"].items()}
         return {name: count for name, count in sums.items() if count}
@@ -64,7 +65,7 @@ class Truth:
                    for c in CALLERS[api])
 
     def copies(self, api="auto"):
-        """(kind, mode) -> (calls, bytes) of copies that were done, by what their addresses say."""
+        """(kind, mode) -> (calls, bytes) of executed copies, by their addresses."""
         sums = {}
         for caller in CALLERS[api]:
             for kind, modes in self.data["executed_copies"][caller].items():
@@ -74,8 +75,9 @@ class Truth:
         return {key: value for key, value in sums.items() if value[0]}
 
     def sides(self):
-        """What the driver's copies were, kind -> host side -> (calls, bytes),
-        as exact.sides has it."""
+        """
+        The driver's copies by kind -> host side -> (calls, bytes), in the form of exact.sides.
+        """
         kinds = {}
         for kind, told in self.data["copy_sides"].items():
             told = {"all": told} if "calls" in told else told
@@ -118,7 +120,7 @@ class Truth:
                     yield function, counts
 
     def errors(self, api="auto", launches=False):
-        """(layer, function, code) -> count. Launches' only where each is checked."""
+        """(layer, function, code) -> count. Includes launches only if each is checked."""
         operations = {f.operation for f in table.functions().values()} - {"-", "ask"}
         if not launches:
             operations -= {"launch"}
@@ -129,7 +131,7 @@ class Truth:
         return dict(+sums)
 
     def graph_launches(self, api="auto"):
-        """Executed ones; failed ones are among them."""
+        """Executed graph launches, including failed ones."""
         calls = sum(counts["calls"] for _, counts in self._counts(api, {"graph_launch"}))
         return calls - (self.data["captured"]["graph_launches"] if calls else 0)
 
@@ -144,8 +146,9 @@ class Truth:
         return sum(counts["failures"] for _, counts in self._counts(api, {"free"}))
 
     def memory(self):
-        """kind -> allocations, frees, bytes and number live at the end,
-        as the driver knows them."""
+        """
+        kind -> allocations, frees, bytes and number live at the end, as the driver knows them.
+        """
         kinds = {}
         for kind in MEMORY_KINDS:
             memory = self.data["memory"][kind]
@@ -158,12 +161,15 @@ class Truth:
         return kinds
 
     def live(self):
-        """address -> (bytes, kind) of what was live at the end on devices and has an address."""
+        """address -> (bytes, kind) of device memory with an address that was live at the end."""
         return {int(a["address"], 16): (a["size"], a["kind"]) for a in self.data["live"]
                 if a["kind"] in ADDRESS_KINDS}
 
     def with_context(self):
-        """kind -> (number, bytes) of what its context took along; imports are of unknown size."""
+        """
+        kind -> (number, bytes) of memory that ended with its context; the size of imports is
+        unknown.
+        """
         return {kind: (memory["released_with_context"],
                        0 if kind == "imported" else memory["bytes_released_with_context"])
                 for kind, memory in self.data["memory"].items()
@@ -183,8 +189,10 @@ class Truth:
 
 
 def read_truths(directory):
-    """The truth files of a directory, by pid, and by the time of the program where their
-    names tell it (%u)."""
+    """
+    The truth files of a directory, sorted by pid; those of one pid are in the order of their
+    programs if their names tell it (%u).
+    """
     paths = sorted(directory.glob("*.json"),
                    key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
     return sorted((Truth(json.loads(path.read_text())) for path in paths),

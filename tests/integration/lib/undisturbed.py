@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that a busy machine does not make others of:
-they go before what has no real-time priority."""
+"""Runs programs undisturbed by a busy machine: ahead of everything without real-time priority."""
 
-# Where the kernel does not let it, it runs as all do. What spins goes behind what mostly sleeps.
+# If the kernel refuses, it runs normally. Spinning programs run behind mostly sleeping ones.
 SLEEPS, SPINS = 2, 1
 
 
 def undisturbed(*command, priority=SLEEPS):
-    """The command line that runs `command` so, as the same process."""
+    """The command line that runs `command` that way, as the same process."""
     return ["sh", "-c", f'chrt -r -p {priority} $$ 2>/dev/null; exec "$@"', "sh",
             *map(str, command)]
