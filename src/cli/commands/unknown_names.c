@@ -18,5 +18,5 @@ void unknown_names__warn(const struct trace_selection *selection, const struct t
 				  like ? "?" : "");
 	}
 	if (count > NAMED)
-		log__warn(log, "-e: so it is with %zu more", count - NAMED);
+		log__warn(log, "-e: the same for %zu more names", count - NAMED);
 }

@@ -94,7 +94,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 
 /* --- rows that commands have in common --- */
 
-#define CAPACITIES "Capacities (what does not fit is counted as lost and shown):"
+#define CAPACITIES "Capacities (whatever does not fit is reported as lost):"
 
 extern const struct option_row library_rows[];	/* of a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row overhead_rows[]; /* of a double, a share: --max-overhead where all families may be sampled */

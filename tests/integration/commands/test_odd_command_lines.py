@@ -82,7 +82,7 @@ def test_flame_form_and_name(form, name, other, tmp_path):
     file = tmp_path / name
     for args in ((form, "-o", file), ("-o", file, form)):
         refused(("flame", "--by", "bytes", *args, "--", "true"),
-                f"{form} and -o '{file}' do not go together: its ending stands for {other}; leave {form} away")
+                f"{form} and -o '{file}' do not go together: this extension means {other}; leave out {form}")
     assert not file.exists()
 
 
@@ -124,8 +124,8 @@ def test_no_program(command, program):
 @pytest.mark.parametrize("args, status, told", [
     (["trace", "--cgroup", ""], 2, "--cgroup '': give a control group's path"),
     (["stat", "-O", "", "--", "true"], 2, "-O, --output '': give the name of a file"),
-    (["diagnose", "--list", "--fail-on", "warning"], 2, "--list looks for no findings: leave --fail-on away"),
-    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2, "--explain looks for no findings: leave --threshold away"),
+    (["diagnose", "--list", "--fail-on", "warning"], 2, "--list looks for no findings: leave out --fail-on"),
+    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2, "--explain looks for no findings: leave out --threshold"),
     (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; put -- before a COMMAND"),
     (["memleak", "5", "program"], 2, "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
     (["check", "--libcuda-path", "/"], 1, "/: not a regular file; give --libcuda-path"),
@@ -133,7 +133,7 @@ def test_no_program(command, program):
     (["bpftrace-script", "--libcuda-path", ""], 2, "the path of a library is empty"),
     (["bpftrace-script", "--libcuda-path", "/nowhere"], 2, "/nowhere: No such file or directory; give --libcuda-path"),
     (["bpftrace-script", "-e", ""], 2, "-e: a word is missing"),
-    (["bpftrace-script", "-e", "!all"], 2, "-e: no function is left"),
+    (["bpftrace-script", "-e", "!all"], 2, "-e: the selection leaves no function"),
 ])
 def test_mistakes_of_one(args, status, told):
     refused(args, told, status)

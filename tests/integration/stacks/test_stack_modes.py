@@ -194,7 +194,7 @@ def test_too_many_at_once(tracer, tmp_path):
     assert len(result.lines) == 640
     missing = check_paths(result.lines, 4)
     assert 0 < missing
-    assert re.search(rf"the stacks of {missing} calls are not shown: some had left .*--stack-storage-size",
+    assert re.search(rf"the stacks of {missing} calls are missing: some were replaced .*--stack-storage-size",
                      result.stderr)
 
 

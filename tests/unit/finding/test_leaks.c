@@ -183,7 +183,7 @@ static void test_leak_at_exit(void **state)
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
 	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
-					       "never: live when the process ended");
+					       "were not: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
 	/* They are of the last step, or the latest that were made at the pace of the run. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
@@ -321,7 +321,7 @@ static void test_leak_at_exit_by_size(void **state)
 	run__begin(&run, &process, 1);
 	end(&run, &process, 60);
 	assert_string_equal(run__only(&run, "leak-at-exit")->evidence,
-			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) never: live when the "
+			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) were not: live when the "
 			    "process ended");
 	/* Less than there was at times: what is kept does not pile up. */
 	sizes[0].record.peak = 40;
