@@ -70,11 +70,11 @@ __attribute__((constructor)) void clock__find_kernels(void)
 int clock__check(struct error *err)
 {
 	if (unknown == -EXDEV)
-		return error__set(err, unknown, "gpuprobe is in another time namespace than its children will be: start it "
-						"by unshare --time --fork");
+		return error__set(err, unknown, "gpuprobe's children would be in another time namespace than "
+						"gpuprobe: start it with unshare --time --fork");
 	if (unknown)
-		return error__set(err, unknown, "cannot read by how much this time namespace's clock is ahead, in "
-						"/proc/self: %s; is /proc mounted?",
+		return error__set(err, unknown, "cannot read this time namespace's clock offset from /proc/self: %s; "
+						"is /proc mounted?",
 				  strerror(-unknown));
 	return 0;
 }

@@ -39,11 +39,11 @@ static void judge_module(const struct gpu_facts *facts, const char *library, str
 {
 	if (!*facts->module)
 		check_list__lacks(list, "driver", CHECK_DEGRADED,
-				  "install NVIDIA's driver, or modprobe nvidia; where programs need no GPU, nothing",
+				  "install NVIDIA's driver, or modprobe nvidia; ignore this on machines without a GPU",
 				  "NVIDIA's kernel module is not loaded: programs find no GPU");
 	else if (library && strcmp(library, facts->module) != 0)
-		check_list__lacks(list, "driver", CHECK_DEGRADED, "boot, or load the module of libcuda's version",
-				  "NVIDIA's kernel module is of version %s, libcuda of %s: programs may find no GPU",
+		check_list__lacks(list, "driver", CHECK_DEGRADED, "reboot, or load the module of libcuda's version",
+				  "NVIDIA's kernel module has version %s, libcuda %s: programs may find no GPU",
 				  facts->module, library);
 	else
 		check_list__ok(list, "driver", "NVIDIA's kernel module %s", facts->module);
@@ -60,10 +60,10 @@ static void judge_gpu(const struct gpu *gpu, struct check_list *list)
 		snprintf(memory, sizeof(memory), ", %s of memory", quantity__bytes((double)gpu->total_bytes).text);
 	if (!*gpu->uuid)
 		check_list__lacks(list, "gpu", CHECK_DEGRADED, "see nvidia-smi and the kernel's messages (dmesg)",
-				  "GPU %u%s: NVML does not tell its UUID", gpu->index, where);
+				  "GPU %u%s: NVML does not report its UUID", gpu->index, where);
 	else
 		check_list__ok(list, "gpu", "GPU %u%s: %s, %s%s", gpu->index, where,
-			       *gpu->name ? gpu->name : "name not known", gpu->uuid, memory);
+			       *gpu->name ? gpu->name : "name unknown", gpu->uuid, memory);
 	check_list__number(list, "index", gpu->index);
 	check_list__text(list, "uuid", *gpu->uuid ? gpu->uuid : NULL);
 	check_list__text(list, "name", *gpu->name ? gpu->name : NULL);
@@ -71,7 +71,7 @@ static void judge_gpu(const struct gpu *gpu, struct check_list *list)
 
 static void judge_answer(const struct gpu_snapshot *snapshot, struct check_list *list)
 {
-	const char *version = *snapshot->driver ? snapshot->driver : "of a version that it does not tell";
+	const char *version = *snapshot->driver ? snapshot->driver : "of unknown version";
 
 	if (!snapshot->gpu_count)
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "see nvidia-smi, and the GPUs given to this container",
@@ -80,7 +80,7 @@ static void judge_answer(const struct gpu_snapshot *snapshot, struct check_list 
 		check_list__lacks(
 			list, "nvml", CHECK_DEGRADED,
 			"run it in the machine's pid namespace (--pid=host), or use NVIDIA's open kernel modules",
-			"NVML of driver %s does not tell which process uses how much memory of a GPU", version);
+			"NVML of driver %s does not report GPU memory by process", version);
 	else
 		check_list__ok(list, "nvml", "NVML of driver %s, %zu GPU%s", version, snapshot->gpu_count,
 			       snapshot->gpu_count == 1 ? "" : "s and instances");
@@ -95,13 +95,13 @@ static void judge_nvml(const struct gpu_facts *facts, struct check_list *list)
 		check_list__lacks(
 			list, "nvml", CHECK_DEGRADED,
 			"install NVIDIA's libnvidia-ml1; in a container NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-			"the loader finds no libnvidia-ml.so.1: GPUs have no names, and untracked memory is not known");
+			"the loader finds no libnvidia-ml.so.1: GPUs have no names, and untracked memory is unknown");
 	else if (facts->failure == -ENODEV)
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "see nvidia-smi and the kernel's messages (dmesg)",
 				  "libnvidia-ml.so.1 finds no working driver");
 	else if (facts->failure)
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "give gpuprobe more memory and threads",
-				  "NVML cannot be asked: %s", strerror(-facts->failure));
+				  "cannot use NVML: %s", strerror(-facts->failure));
 	else if (!facts->snapshot)
 		check_list__lacks(list, "nvml", CHECK_DEGRADED, "see nvidia-smi, which may hang too, and dmesg",
 				  "NVML has not answered in %d s", NVML_PATIENCE_MS / 1000);

@@ -99,7 +99,7 @@ static void judge_capabilities(const struct host_facts *facts, bool perf, struct
 
 	if (facts->capabilities) {
 		check_list__lacks(list, "capabilities", CHECK_MISSING, "let gpuprobe use capget(2)",
-				  "cannot be read: %s", strerror(-facts->capabilities));
+				  "cannot read them: %s", strerror(-facts->capabilities));
 		return;
 	}
 	for (size_t i = 0; i < CAPABILITY_USES; i++) {
@@ -123,24 +123,23 @@ static void judge_namespaces(const struct host_facts *facts, struct check_list *
 {
 	if (facts->no_proc) {
 		check_list__lacks(list, "pid-namespace", CHECK_MISSING, "mount -t proc proc /proc",
-				  "which namespaces gpuprobe is in cannot be told: there is no /proc");
+				  "unknown: there is no /proc");
 		return;
 	}
 	if (facts->user_namespace)
 		check_list__lacks(list, "user-namespace", CHECK_MISSING,
 				  "run it in the machine's own user namespace: not in a rootless container, nor with "
 				  "userns-remap",
-				  "gpuprobe is in a user namespace of its own, where capabilities do not reach BPF");
+				  "gpuprobe is in a user namespace of its own, where capabilities do not allow BPF");
 	else
 		check_list__ok(list, "user-namespace", "the machine's own");
 	if (facts->pid_namespace)
 		check_list__lacks(
 			list, "pid-namespace", CHECK_DEGRADED,
 			"run it in the machine's pid namespace: --pid=host, in Kubernetes hostPID: true",
-			"gpuprobe is in a pid namespace of its own: processes outside have no pid here and are "
-			"not shown");
+			"gpuprobe is in a pid namespace of its own: it cannot see processes outside");
 	else
-		check_list__ok(list, "pid-namespace", "the machine's own: every process can be seen");
+		check_list__ok(list, "pid-namespace", "the machine's own: every process is visible");
 }
 
 static void judge_tracefs(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
@@ -148,17 +147,17 @@ static void judge_tracefs(const struct host_facts *facts, enum tracefs_use use, 
 	if (use == TRACEFS_UNUSED)
 		check_list__ok(list, "tracefs", "not needed with these links");
 	else if (use == TRACEFS_USE_UNKNOWN)
-		check_list__ok(list, "tracefs", "whether it is needed cannot be told: see the line on links");
+		check_list__ok(list, "tracefs", "unknown whether it is needed: see the line on links");
 	else if (facts->tracefs == TRACEFS_WRITABLE)
-		check_list__ok(list, "tracefs", "mounted, and takes probes");
+		check_list__ok(list, "tracefs", "mounted, and accepts probes");
 	else if (facts->tracefs == TRACEFS_DENIED)
 		check_list__lacks(
 			list, "tracefs", CHECK_MISSING,
 			"run it as root, with /sys/kernel/tracing mounted for writing",
-			"/sys/kernel/tracing/uprobe_events cannot be written: probes go in by it on this kernel");
+			"cannot write /sys/kernel/tracing/uprobe_events, which probes need on this kernel");
 	else
 		check_list__lacks(list, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
-				  "there is no /sys/kernel/tracing/uprobe_events: probes go in by it on this kernel");
+				  "there is no /sys/kernel/tracing/uprobe_events, which probes need on this kernel");
 }
 
 static void judge_memlock(const struct host_facts *facts, struct check_list *list)
@@ -167,24 +166,24 @@ static void judge_memlock(const struct host_facts *facts, struct check_list *lis
 		check_list__ok(list, "memlock", "unlimited");
 	else if (facts->memlock_counts)
 		check_list__lacks(list, "memlock", CHECK_DEGRADED, "ulimit -l unlimited",
-				  "memory for BPF is limited to %s on this kernel",
+				  "this kernel limits memory for BPF to %s",
 				  quantity__bytes((double)facts->memlock).text);
 	else
-		check_list__ok(list, "memlock", "%s, which does not count for BPF since Linux 5.11",
+		check_list__ok(list, "memlock", "%s, which does not limit BPF since Linux 5.11",
 			       quantity__bytes((double)facts->memlock).text);
 }
 
 static void judge_paranoid(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
 {
 	if (!facts->has_paranoid)
-		check_list__ok(list, "perf_event_paranoid", "not told; it does not bind who has CAP_PERFMON");
+		check_list__ok(list, "perf_event_paranoid", "unknown; CAP_PERFMON overrides it");
 	else if (use == TRACEFS_USED && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
 		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING,
 				  "run it as root (sudo), or with CAP_PERFMON",
-				  "%ld: events of tracefs are only for who has CAP_PERFMON", facts->paranoid);
+				  "%ld: tracefs events need CAP_PERFMON", facts->paranoid);
 	else
-		check_list__ok(list, "perf_event_paranoid", "%ld, which does not bind %s", facts->paranoid,
-			       use == TRACEFS_UNUSED ? "these links" : "who has CAP_PERFMON");
+		check_list__ok(list, "perf_event_paranoid", "%ld, which does not restrict %s", facts->paranoid,
+			       use == TRACEFS_UNUSED ? "these links" : "processes with CAP_PERFMON");
 }
 
 static void judge_ptrace_scope(const struct host_facts *facts, struct check_list *list)
@@ -195,18 +194,18 @@ static void judge_ptrace_scope(const struct host_facts *facts, struct check_list
 		return; /* reported with the namespaces */
 	if (scope < 0 || scope > YAMA_NO_ATTACH)
 		check_list__ok(list, "ptrace_scope",
-			       "there is no Yama that would keep gpuprobe from reading processes");
+			       "no Yama in this kernel: nothing keeps gpuprobe from reading processes");
 	else if (scope == YAMA_NO_ATTACH)
 		check_list__lacks(
 			list, "ptrace_scope", CHECK_DEGRADED,
-			"take kernel.yama.ptrace_scope=3 out of sysctl's settings and boot: it cannot be lowered",
-			"3: nobody may read the memory of processes: no Python frames, some kernels without names");
+			"remove kernel.yama.ptrace_scope=3 from sysctl's settings and reboot: it cannot be lowered",
+			"3: no program may read the memory of others: no Python frames, some kernels without names");
 	else if (scope > 0 && !capabilities__suffice(facts->effective, CAP_SYS_PTRACE))
 		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED, "run it as root (sudo), or with CAP_SYS_PTRACE",
-				  "%ld: without CAP_SYS_PTRACE the memory of %s may be read", scope,
-				  scope == 1 ? "gpuprobe's own descendants alone" : "no process");
+				  "%ld: without CAP_SYS_PTRACE gpuprobe may read the memory of %s", scope,
+				  scope == 1 ? "its own descendants only" : "no process");
 	else
-		check_list__ok(list, "ptrace_scope", "%ld, which does not bind gpuprobe", scope);
+		check_list__ok(list, "ptrace_scope", "%ld, which does not restrict gpuprobe", scope);
 }
 
 void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)

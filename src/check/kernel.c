@@ -56,11 +56,11 @@ static void judge_version(const struct kernel_facts *facts, struct check_list *l
 
 	if (strcmp(facts->machine, "x86_64") != 0)
 		check_list__lacks(list, "kernel", CHECK_MISSING, "use it on an x86-64 machine",
-				  "Linux %s on %s: gpuprobe knows the calls of x86-64 alone", facts->release,
+				  "Linux %s on %s: gpuprobe supports x86-64 only", facts->release,
 				  facts->machine);
 	else if (is_too_old(facts->release) && !has_helpers)
 		check_list__lacks(list, "kernel", CHECK_MISSING, "boot Linux 5.17 or newer",
-				  "Linux %s is too old: it lacks functions for BPF programs", facts->release);
+				  "Linux %s is too old: it lacks BPF helper functions", facts->release);
 	else
 		check_list__ok(list, "kernel", "Linux %s on %s", facts->release, facts->machine);
 	check_list__text(list, "release", facts->release);
@@ -71,12 +71,12 @@ static void judge_btf(const struct kernel_facts *facts, struct check_list *list)
 {
 	if (facts->btf == -ENOENT)
 		check_list__lacks(list, "btf", CHECK_MISSING,
-				  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions have it; in a sandbox "
+				  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions have; in a sandbox "
 				  "without /sys, mount it",
-				  "there is no /sys/kernel/btf/vmlinux: BPF programs cannot be fitted to this kernel");
+				  "there is no /sys/kernel/btf/vmlinux: BPF programs cannot be adapted to this kernel");
 	else if (facts->btf || facts->types_read)
 		check_list__lacks(list, "btf", CHECK_MISSING, "let gpuprobe read that file",
-				  "/sys/kernel/btf/vmlinux cannot be read: %s",
+				  "cannot read /sys/kernel/btf/vmlinux: %s",
 				  strerror(facts->btf ? -facts->btf : -facts->types_read));
 	else
 		check_list__ok(list, "btf", "the kernel describes its types in /sys/kernel/btf/vmlinux");
@@ -90,12 +90,12 @@ static void judge_helpers(const struct kernel_facts *facts, struct check_list *l
 		return; /* reported with the types */
 	if (!types->loops || !types->finds_mappings)
 		check_list__lacks(list, "helpers", CHECK_MISSING, "boot Linux 5.17 or newer",
-				  "BPF programs have no %s here: gpuprobe's are refused",
+				  "this kernel has no %s: it refuses gpuprobe's BPF programs",
 				  types->loops		? "bpf_find_vma" :
 				  types->finds_mappings ? "bpf_loop" :
 							  "bpf_loop and no bpf_find_vma");
 	else
-		check_list__ok(list, "helpers", "BPF programs have bpf_loop and bpf_find_vma");
+		check_list__ok(list, "helpers", "this kernel has bpf_loop and bpf_find_vma");
 }
 
 static void judge_lockdown(const struct kernel_facts *facts, struct check_list *list)
@@ -104,7 +104,7 @@ static void judge_lockdown(const struct kernel_facts *facts, struct check_list *
 		check_list__lacks(list, "lockdown", CHECK_MISSING, "boot with lockdown=integrity, or without lockdown",
 				  "confidentiality: BPF programs may not read the kernel's memory");
 	else if (!*facts->lockdown)
-		check_list__ok(list, "lockdown", "not told: the kernel has none, or securityfs is not mounted here");
+		check_list__ok(list, "lockdown", "unknown: the kernel has none, or securityfs is not mounted here");
 	else
 		check_list__ok(list, "lockdown", "%s%s", facts->lockdown,
 			       strcmp(facts->lockdown, "none") ? ": gpuprobe changes nothing in the kernel" : "");

@@ -231,7 +231,10 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 		check_list__text(list, "functions_not_in_table", inspection->unknown_names + at);
 }
 
-/* What it lacks and what it has beyond the table: "; it has no a, b", "; not in the table: c". */
+/*
+ * What the library lacks and has beyond the table: "; missing among those that gpuprobe probes:
+ * a, b", "; not in the table: c".
+ */
 static void describe_rest(struct inspection *inspection, char *text, size_t size)
 {
 	size_t length = 0;
@@ -242,10 +245,10 @@ static void describe_rest(struct inspection *inspection, char *text, size_t size
 	 * absence means nothing.
 	 */
 	if (inspection->absent.count && !inspection->library->inside)
-		length = (size_t)snprintf(text, size, "; of those that gpuprobe probes it has no %s",
+		length = (size_t)snprintf(text, size, "; missing among those that gpuprobe probes: %s",
 					  end_names(&inspection->absent));
 	if (inspection->unknown.count && length < size)
-		snprintf(text + length, size - length, "; not in the table are %s", end_names(&inspection->unknown));
+		snprintf(text + length, size - length, "; not in the table: %s", end_names(&inspection->unknown));
 }
 
 static void judge_functions(struct inspection *inspection, struct check_list *list)
@@ -258,8 +261,8 @@ static void judge_functions(struct inspection *inspection, struct check_list *li
 	if (inspection->unknown.count && library->layers & LAYER_BIT(LAYER_DRIVER))
 		check_list__lacks(
 			list, "library", CHECK_DEGRADED,
-			"look for a newer gpuprobe, which may know them; gpuprobe trace -e NAME shows calls of one",
-			"%s: %zu of the table's %zu functions%s, whose calls are not counted", what.text,
+			"a newer gpuprobe may know them; gpuprobe trace -e NAME shows calls of one",
+			"%s: %zu of the table's %zu functions%s (calls not counted)", what.text,
 			inspection->present, inspection->known, rest);
 	else /* unknown functions of a runtime are still seen where they call the driver */
 		check_list__ok(list, "library", "%s: %zu of the table's %zu functions%s", what.text,
@@ -274,13 +277,14 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 	if (inspection->slow.count)
 		check_list__lacks(
 			list, "slow-probes", CHECK_DEGRADED,
-			"where such calls are many, use --max-overhead, or leave them out (--memleak, trace -e)",
+			"if a program makes many such calls, use --max-overhead, or leave them out (--memleak, trace -e)",
 			"%s: %zu of the %zu functions that the monitor probes begin with an instruction that the kernel must single-step, "
 			"some 15 us a call: %s",
 			what.text, inspection->slow.count, inspection->site_count, end_names(&inspection->slow));
 	else
 		check_list__ok(list, "slow-probes",
-			       "%s: none of the %zu that the monitor probes, each begins with an instruction that the kernel emulates",
+			       "%s: none; each of the %zu functions that the monitor probes begins with an "
+			       "instruction that the kernel emulates",
 			       what.text, inspection->site_count);
 	check_list__text(list, "path", inspection->library->path);
 	if (inspection->library->pid)
@@ -297,11 +301,11 @@ static void judge_harmful(struct inspection *inspection, struct check_list *list
 
 	if (inspection->nop5.count && nop5__is_harmful())
 		check_list__lacks(list, "unsafe-probes", CHECK_DEGRADED, "use another kernel (before 6.18), or another version of the library",
-				  "%s: %zu functions begin with a nop of five bytes: on this kernel probes there end forked children "
-				  "(SIGSEGV), so they get none and their calls are not seen: %s",
+				  "%s: %zu functions begin with a five-byte nop, where probes kill forked children "
+				  "on this kernel (SIGSEGV): they get none, and their calls are not seen: %s",
 				  what.text, inspection->nop5.count, end_names(&inspection->nop5));
 	else
-		check_list__ok(list, "unsafe-probes", "%s: no function that the monitor probes begins with what a probe would break",
+		check_list__ok(list, "unsafe-probes", "%s: probes are safe in every function that the monitor probes",
 			       what.text);
 	check_list__text(list, "path", inspection->library->path);
 	if (inspection->library->pid)
@@ -326,8 +330,8 @@ static int judge_library(const struct checked_library *library, struct check_lis
 		judge_harmful(&inspection, list);
 	} else if (ret != -ENOMEM) {
 		check_list__lacks(list, "library", CHECK_MISSING,
-				  "install it anew: the file is damaged, or has just been written to",
-				  "%s: its symbols cannot be read: %s", describe(library).text, cuda_library__why(ret));
+				  "reinstall it: the file is damaged, or was just being written",
+				  "%s: cannot read its symbols: %s", describe(library).text, cuda_library__why(ret));
 	}
 	free(inspection.sites);
 	free(inspection.unknown_names);
@@ -349,12 +353,12 @@ static void say_no_driver(const struct looked_at *looked, struct check_list *lis
 {
 	if (looked->unread)
 		check_list__lacks(list, "library", CHECK_MISSING, "see the lines on processes",
-				  "no libcuda that can be read: the loader has none, that of %zu process%s cannot be read",
+				  "no libcuda can be read: the loader has none, and that of %zu process%s cannot be read",
 				  looked->unread, looked->unread == 1 ? "" : "es");
 	else if (looked->refused)
 		check_list__lacks(list, "library", CHECK_MISSING,
 				  "name the file by --libcuda-path, and see the lines on processes",
-				  "no libcuda is known: the loader has none, and %zu process%s could not be looked into",
+				  "no libcuda found: the loader has none, and %zu process%s could not be inspected",
 				  looked->refused, looked->refused == 1 ? "" : "es");
 	else
 		check_list__lacks(

@@ -36,7 +36,7 @@ static void try_iterator(struct attempt *attempt)
 	if (!ret) {
 		ret = identity_reader__of_fd(reader, elf_file__fd(self), &identity);
 		if (ret)
-			error__set(&attempt->error, ret, "gpuprobe's own file is not found: %s", strerror(-ret));
+			error__set(&attempt->error, ret, "cannot find gpuprobe's own file: %s", strerror(-ret));
 	}
 	identity_reader__free(reader);
 	elf_file__free(self);

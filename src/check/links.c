@@ -32,7 +32,7 @@ static void judge_bpf(const struct link_facts *facts, struct check_list *list)
 				  "this kernel, or sandbox, has no bpf(2)");
 	else if (facts->program)
 		check_list__lacks(list, "bpf", CHECK_MISSING,
-				  "run gpuprobe check -vv, which tells the kernel's reasons",
+				  "run gpuprobe check -vv, which prints the kernel's reasons",
 				  "the kernel refuses BPF programs: %s", strerror(-facts->program));
 	else if (facts->reading)
 		check_list__lacks(list, "bpf", CHECK_MISSING, "see the line on lockdown",
@@ -51,10 +51,10 @@ static void judge_kind(const struct link_facts *facts, struct check_list *list)
 		check_list__lacks(list, "links", CHECK_DEGRADED,
 				  facts->forced ? "unset GPUPROBE_LINKS" :
 						  "boot Linux 6.6 or newer, which has uprobe_multi links",
-				  "tracefs events%s: CAP_SYS_ADMIN is needed, and --max-overhead is not to be had",
+				  "tracefs events%s: gpuprobe needs CAP_SYS_ADMIN, and --max-overhead is unavailable",
 				  by_choice);
 	else
-		check_list__ok(list, "links", "uprobe_multi%s: one link a library for all its functions", by_choice);
+		check_list__ok(list, "links", "uprobe_multi%s: one link per library for all its functions", by_choice);
 	if (!facts->chosen)
 		check_list__text(list, "kind", link_kind__word(facts->kind));
 }
@@ -63,33 +63,36 @@ static void judge_session(const struct link_facts *facts, struct check_list *lis
 {
 	if (facts->kind == LINKS_SESSION)
 		check_list__ok(list, "session",
-			       "session probes: a launch is counted by one trap, and one in %d looked at on "
-			       "its return",
+			       "session probes: a launch costs one trap, and the result of one in %d is checked",
 			       LAUNCH_SAMPLE);
 	else
 		check_list__lacks(
 			list, "session", CHECK_DEGRADED,
 			facts->features.uprobe_session ?
 				"unset GPUPROBE_LINKS" :
-				"boot Linux 6.13 or newer, or use --check-launches, which makes launches dearer",
-			"no session probes%s: results of launches are looked at with --check-launches alone",
+				"boot Linux 6.13 or newer, or use --check-launches, which makes each launch cost more",
+			"no session probes%s: results of launches are checked only with --check-launches",
 			facts->features.uprobe_session ? ", by GPUPROBE_LINKS" : "");
 }
 
 /* Which processes the probes affect besides the targets. */
 static void judge_reach(const struct link_facts *facts, struct check_list *list)
 {
-	static const char readers[] = "who reads a library by a private mapping (git add, llvm-strip) reads breakpoints then";
+	static const char readers[] = "programs that read such a library by a private mapping (git add, llvm-strip) "
+				      "then read breakpoints";
 
 	if (facts->kind == LINKS_SESSION)
 		check_list__ok(list, "reach",
-			       "with -p of one process that has CUDA's libraries, and with COMMAND, probes are in one process as long as one alone may call "
-			       "CUDA; else they are in CUDA's libraries, for all of the machine: %s",
+			       "with -p of one process that has CUDA's libraries, and with COMMAND, probes are in "
+			       "one process as long as only that one may call CUDA; otherwise in CUDA's libraries, "
+			       "for all processes of the machine: %s",
 			       readers);
 	else
 		check_list__lacks(list, "reach", CHECK_DEGRADED,
 				  facts->features.uprobe_session ? "unset GPUPROBE_LINKS" : "boot Linux 6.13 or newer",
-				  "probes are in CUDA's libraries, for all of the machine, with -p and COMMAND too: %s", readers);
+				  "probes are in CUDA's libraries, for all processes of the machine, even with -p "
+				  "and COMMAND: %s",
+				  readers);
 }
 
 /* A failure for lack of descriptors says nothing about the kernel. */
@@ -107,7 +110,7 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 				  "not tried without tracefs");
 	else if (facts->foreign_proc)
 		check_list__lacks(list, "probes", CHECK_MISSING, "mount -t proc proc /proc",
-				  "/proc is of another pid namespace, or not mounted: processes are not found");
+				  "/proc belongs to another pid namespace, or is not mounted: gpuprobe finds no processes");
 	else if (facts->probing.ret)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
@@ -116,11 +119,11 @@ static void judge_probing(const struct link_facts *facts, struct check_list *lis
 			"%s", facts->probing.error.text);
 	else if (trial->plain == TRIAL_KILLED)
 		check_list__lacks(list, "probes", CHECK_MISSING, "do not use gpuprobe on this kernel in this sandbox",
-				  "a process of gpuprobe's own was killed by a probe that it ran into");
+				  "a probe killed a process of gpuprobe's own");
 	else if (trial->plain != TRIAL_RETURNED || trial->hits != 2 * trial->calls + 1)
 		check_list__lacks(
 			list, "probes", CHECK_MISSING,
-			"report it with this output: counts of this kernel's probes are not to be trusted",
+			"report it with this output: counts by this kernel's probes are unreliable",
 			"%" PRIu64 " calls of a function of gpuprobe's own, and one without a return, ran %" PRIu64
 			" probes, not %" PRIu64,
 			trial->calls, trial->hits, 2 * trial->calls + 1);
@@ -140,10 +143,10 @@ static void judge_filters(const struct link_facts *facts, struct check_list *lis
 			list, "seccomp", CHECK_MISSING,
 			"boot Linux 6.14, 6.13.3, 6.12.14 or newer; until then do not watch processes with seccomp "
 			"filters, such as those of containers",
-			"a return probe kills a process with a seccomp filter on this kernel");
+			"return probes kill processes with a seccomp filter on this kernel");
 	else if (facts->trial.filtered == TRIAL_NOT_MADE)
 		check_list__lacks(list, "seccomp", CHECK_DEGRADED, "run it where seccomp filters can be set",
-				  "whether processes with seccomp filters bear return probes could not be tried");
+				  "could not test return probes in processes with seccomp filters");
 	else
 		check_list__ok(list, "seccomp", "processes with seccomp filters (containers) return from probed calls");
 }
@@ -155,16 +158,17 @@ static void judge_iterator(const struct link_facts *facts, const struct kernel_t
 	if (facts->iterator.ret)
 		check_list__lacks(
 			list, "iterator", CHECK_MISSING,
-			advice_on(&facts->iterator, types->one_process ? "run gpuprobe check -vv, which tells the kernel's reasons" :
-									 "run it in the machine's pid namespace, or boot Linux "
-									 "6.1 or newer"),
-			"no iterator over mappings, by which files are told apart: %s", facts->iterator.error.text);
+			advice_on(&facts->iterator, types->one_process ?
+							    "run gpuprobe check -vv, which prints the kernel's reasons" :
+							    "run it in the machine's pid namespace, or boot Linux "
+							    "6.1 or newer"),
+			"no iterator over mappings, which identifies the probed files: %s", facts->iterator.error.text);
 	else if (!types->one_process)
 		check_list__lacks(
 			list, "iterator", CHECK_DEGRADED, "boot Linux 6.1 or newer",
-			"the iterator over mappings goes through all processes: each new library takes longer");
+			"the iterator over mappings visits all processes: each new library takes longer");
 	else
-		check_list__ok(list, "iterator", "the iterator over mappings tells which file the kernel probes");
+		check_list__ok(list, "iterator", "the iterator over mappings identifies the files that the kernel probes");
 }
 
 static void judge_object(const struct attempt *attempt, const char *topic, const char *what, struct check_list *list)
@@ -173,10 +177,10 @@ static void judge_object(const struct attempt *attempt, const char *topic, const
 		return;
 	if (attempt->ret)
 		check_list__lacks(list, topic, CHECK_MISSING,
-				  advice_on(attempt, "run gpuprobe check -vv, which tells the kernel's reasons"), "%s",
+				  advice_on(attempt, "run gpuprobe check -vv, which prints the kernel's reasons"), "%s",
 				  attempt->error.text);
 	else
-		check_list__ok(list, topic, "the kernel takes the programs of %s", what);
+		check_list__ok(list, topic, "the kernel accepts the programs of %s", what);
 }
 
 /* Without it the rest of diagnose still works. */
@@ -186,8 +190,8 @@ static void judge_threads(const struct attempt *attempt, struct check_list *list
 		return;
 	if (attempt->ret)
 		check_list__lacks(list, "threads", CHECK_DEGRADED,
-				  advice_on(attempt, "run gpuprobe check -vv, which tells the kernel's reasons"),
-				  "gpuprobe diagnose does not tell what threads do between their calls: %s",
+				  advice_on(attempt, "run gpuprobe check -vv, which prints the kernel's reasons"),
+				  "gpuprobe diagnose cannot follow what threads do between their calls: %s",
 				  attempt->error.text);
 	else
 		check_list__ok(list, "threads", "gpuprobe diagnose can follow what threads do between their calls");
@@ -196,16 +200,16 @@ static void judge_threads(const struct attempt *attempt, struct check_list *list
 static void judge_maps(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list)
 {
 	if (facts->features.lazy_maps)
-		check_list__ok(list, "maps", "memory of BPF maps is taken as it is needed");
+		check_list__ok(list, "maps", "BPF maps take memory as they need it");
 	else
 		check_list__lacks(list, "maps", CHECK_DEGRADED,
 				  "boot Linux 6.1 or newer, or give smaller --max-allocations and --max-processes",
-				  "memory of BPF maps is taken whole at the start");
+				  "BPF maps take all their memory at the start");
 	if (types->counts_mappings)
-		check_list__ok(list, "copies", "a thread remembers which addresses are pageable memory");
+		check_list__ok(list, "copies", "threads remember which addresses are pageable memory");
 	else
 		check_list__lacks(list, "copies", CHECK_DEGRADED, "boot Linux 6.13 or newer",
-				  "each copy from pageable memory looks its mapping up anew, and costs more");
+				  "each copy from pageable memory looks up its mapping again, and costs more");
 }
 
 static bool is_reported(const struct check_list *list, size_t first, const char *topic)
@@ -231,8 +235,8 @@ static void say_untried(size_t first, struct check_list *list)
 	}
 	if (!*names)
 		return;
-	check_list__lacks(list, "untried", CHECK_DEGRADED, "mend what is missing in the lines above, and check again",
-			  "could not be tried: %s", names);
+	check_list__lacks(list, "untried", CHECK_DEGRADED, "fix what is missing in the lines above, and check again",
+			  "not tried: %s", names);
 	for (size_t i = 0; i < count; i++)
 		if (!is_reported(list, first, topics[i]))
 			check_list__text(list, "topics", topics[i]);
@@ -262,7 +266,7 @@ void check_links__judge(const struct link_facts *facts, const struct kernel_type
 	judge_bpf(facts, list);
 	if (facts->program)
 		check_list__lacks(list, "links", CHECK_MISSING, AS_ROOT,
-				  "which links the kernel has cannot be told without loading a BPF program");
+				  "unknown: a BPF program must be loaded to find out");
 	else
 		judge_kind(facts, list);
 	if (!facts->program && !facts->chosen)

@@ -65,14 +65,14 @@ static bool judge_attach_failure(const struct process_facts *facts, bool filters
 
 	if (facts->mappings)
 		check_list__lacks(list, "process", CHECK_MISSING, advice_on_rights(facts, false),
-				  "%s: its mappings cannot be read: %s", who_is(facts).text,
+				  "%s: cannot read its mappings: %s", who_is(facts).text,
 				  strerror(-facts->mappings));
 	else if (facts->kernel_thread)
 		check_list__lacks(list, "process", CHECK_MISSING, "give the pid of a program that uses CUDA",
-				  "%s: a thread of the kernel, which never calls CUDA", who_is(facts).text);
+				  "%s: a kernel thread, which never calls CUDA", who_is(facts).text);
 	else if (facts->bits == 32)
 		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
-				  "%s: a 32-bit program, whose calls gpuprobe does not know", who_is(facts).text);
+				  "%s: a 32-bit program, which gpuprobe does not support", who_is(facts).text);
 	else if (facts->filtered && filters_kill)
 		check_list__lacks(list, "process", CHECK_MISSING,
 				  "do not watch it on this kernel: see the line on seccomp",
@@ -102,7 +102,7 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 		snprintf(text + length, size - length, "%s",
 			 length ? ", the runtime inside the program" : "the runtime inside the program");
 	if (!*text)
-		snprintf(text, size, "no CUDA library so far, it gets probes when it loads one");
+		snprintf(text, size, "no CUDA library so far; it gets probes when it loads one");
 }
 
 /* Lists the driver libraries of a process that has several; returns 0 if it has fewer than two. */
@@ -134,8 +134,8 @@ static void judge_shim(const struct process_facts *facts, struct check_list *lis
 
 	if (count)
 		check_list__ok(list, "shim",
-			       "process %d has %zu driver libraries: %s; a call of one that goes on to another is counted once, as "
-			       "the function of the first",
+			       "process %d has %zu driver libraries: %s; a call through several is counted once, as "
+			       "a function of the first",
 			       (int)facts->pid, count, drivers);
 }
 
@@ -146,7 +146,7 @@ static void judge_python(const struct process_facts *facts, const char *what, st
 	if (facts->python && facts->python != -ENOENT && facts->python != -EAGAIN) {
 		check_list__lacks(list, "process", CHECK_DEGRADED,
 				  "for Python frames use CPython 3.8 to 3.14 with its symbols, without free threading",
-				  "%s can be watched, its Python frames cannot be shown: %s; %s", who_is(facts).text,
+				  "%s can be watched, but without Python frames: %s; %s", who_is(facts).text,
 				  facts->python_error.text, what);
 		return;
 	}
@@ -261,7 +261,7 @@ static int look_at_machine(struct run *run)
 		ret = -ENOENT;
 	if (ret) {
 		check_list__lacks(run->list, "process", CHECK_MISSING, "mount -t proc proc /proc",
-				  "processes cannot be listed: %s", strerror(-ret));
+				  "cannot list processes: %s", strerror(-ret));
 		return 0;
 	}
 	ret = look_at_all(run, &all);
@@ -282,7 +282,7 @@ static void say_refused(const struct run *run)
 	check_list__lacks(
 		run->list, "process", CHECK_DEGRADED,
 		advice_on_rights(&run->first_refused, false),
-		"%s%s cannot be looked into (%s): whether CUDA is used there is not known",
+		"cannot inspect %s%s (%s): unknown whether CUDA is used there",
 		who_is(&run->first_refused).text, others, strerror(-run->first_refused.mappings));
 	check_list__number(run->list, "pid", (uint64_t)run->first_refused.pid);
 	check_list__text(run->list, "comm", run->first_refused.comm);

@@ -33,8 +33,8 @@ static void take_name(struct collector *collector, const struct record_name *rec
 		return;
 	if (kernel_names__add(collector->names, record, record->name) == 1)
 		log__warn(collector->log,
-			  "a kernel's handle tells another name than the program asked for (%.60s): names are taken "
-			  "from the documented calls alone from now on",
+			  "a kernel's handle has another name than the program asked for (%.60s): from now on names "
+			  "come from documented calls only",
 			  record->name);
 }
 

@@ -122,7 +122,7 @@ void collector__adopt(struct collector *collector, pid_t pid)
 	int ret = task_iterator__run(collector->skeleton->progs.adopt_process, pid);
 
 	if (ret)
-		log__debug(collector->log, "process %d gets no place before it calls: %s", (int)pid, strerror(-ret));
+		log__debug(collector->log, "process %d has no slot before its first call: %s", (int)pid, strerror(-ret));
 }
 
 struct process *collector__process_at(struct collector *collector, uint32_t slot)

@@ -17,7 +17,7 @@
 #define LEAST_SHARE 0
 #define LEAST_PAIRS 1
 
-static const char assumption[] = "as many buffers as were live at a time are allocated once and used again";
+static const char assumption[] = "as many buffers as were live at a time are allocated once and reused";
 
 /* The churning sizes of one function. */
 struct churn {
@@ -108,8 +108,8 @@ static int report(struct finding *finding, const struct churn *churn, uint64_t w
 			 churn->sizes > 2 ? "s" : "");
 	return finding__evidence(
 		finding,
-		"%s times %s were allocated by %s (%s each) and %s times freed (%s each), at most %s live at a time; "
-		"that took %s%s, %s of the %s that were watched",
+		"%s allocations of %s by %s (%s each) and %s frees (%s each), at most %s live at a time; that took "
+		"%s%s, %s of the %s that were watched",
 		quantity__count(record->allocations).text, size.text, site_lookup__function(churn->row),
 		quantity__time(mean(allocating_ns(record), record->allocations - 1)).text,
 		quantity__count(record->frees).text, quantity__time(mean(record->free_ns, record->frees)).text,

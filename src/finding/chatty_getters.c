@@ -57,8 +57,8 @@ static int report(struct finding *finding, const struct asked *asked, double rat
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s calls that only ask, %s, took %s, %s of the time; %s of them %s, %s each, "
-				 "up to about a microsecond of it the probe's own time",
+				 "%s getter calls, %s, took %s, %s of the time; %s of them %s, %s each, including up "
+				 "to about a microsecond for the probe",
 				 quantity__count(asked->calls).text, quantity__rate(rate).text,
 				 quantity__time((double)asked->ns).text, quantity__share(finding->share).text,
 				 quantity__count(most->calls).text, name,

@@ -75,7 +75,7 @@ static const char *words_of(int part)
 		[START_WAITS] = "waits",
 		[START_CALLS] = "other CUDA calls",
 		[START_HOST] = "outside CUDA calls",
-		[START_REST] = "not told apart",
+		[START_REST] = "not attributed",
 		[START_PARTS] = "all of it",
 	};
 
@@ -117,7 +117,7 @@ static int report(struct finding *finding, const struct cold_start *start)
 	if (finding__subject(finding, "%s", words_of(largest)))
 		return -ENOMEM;
 	return finding__evidence(finding,
-				 "%s passed to the first %s, of it %s before the first CUDA call, %s in contexts, %s in %s "
+				 "%s passed until the first %s: %s before the first CUDA call, %s in contexts, %s in %s "
 				 "loads of modules, %s in first launches, %s in captures, %s in copies (%s)",
 				 quantity__time((double)start->ns).text, times->steady_ns ? "steady step" : "launch",
 				 quantity__time((double)start->parts[START_BEFORE]).text,

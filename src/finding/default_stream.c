@@ -14,8 +14,8 @@ enum {
 	LEAST_CALLS,
 };
 
-static const char assumption[] = "the threads or streams that meet have as much to do each, and the GPU has room "
-				 "for all of it side by side";
+static const char assumption[] = "the threads or streams that meet have equal work, and the GPU has room to do it in "
+				 "parallel";
 
 /* Sums over the threads that meet there. */
 struct meeting {
@@ -82,8 +82,8 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	finding__number(finding, "at_once", (double)meeting->at_once, UNIT_COUNT);
 	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
 	return finding__evidence(finding,
-				 "of %s launches of %s thread%s, %s went onto the legacy default stream while another "
-				 "thread waited for it, and %s changed between it and a stream that waits for it; "
+				 "of %s launches by %s thread%s, %s went to the legacy default stream while another "
+				 "thread waited for it, and %s switched between it and a stream that waits for it; "
 				 "waits that cover it took %s",
 				 quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
 				 meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,

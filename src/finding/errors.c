@@ -70,7 +70,7 @@ static int detect_ignored(const struct finding_input *input, const struct proces
 		return ret;
 	return finding__evidence(finding,
 				 "%s call%s of %s returned %s; %s launch%s followed in the same thread, and no call asked "
-				 "for the error meanwhile; whether the program looked at what was returned is not seen",
+				 "for the error meanwhile; gpuprobe cannot see whether the program checked the result",
 				 quantity__count(record->calls).text, plural(record->calls),
 				 site_lookup__function(row), text.text, quantity__count(record->launches).text,
 				 record->launches == 1 ? "" : "es");
@@ -269,7 +269,7 @@ static int report_storm(struct finding *finding, const struct process *process, 
 				 worst->count > storm->failures / 2 ? "most of them" : "the most frequent:",
 				 worst->function, text.text,
 				 quantity__count(worst->count).text, plural(worst->count),
-				 worst->sampled ? " of the launches that were looked at" : "",
+				 worst->sampled ? " among the launches that were checked" : "",
 				 known ? " (" : "", known ? quantity__share(share).text : "",
 				 known ? " of its calls)" : "");
 }

@@ -40,7 +40,7 @@ static int add(const struct finding_input *input, const struct process *process,
 	return finding__evidence(
 		finding, "of %s that %s%s at least %s (%s) %s not used for %s, at each of %s readings",
 		quantity__bytes((double)reserved).text, pool ? "the pool has reserved" : "were created",
-		pool && pool->estimated ? " (reckoned)" : "", quantity__bytes((double)unused->bytes).text,
+		pool && pool->estimated ? " (estimated)" : "", quantity__bytes((double)unused->bytes).text,
 		quantity__share(unused->share).text, pool ? "were" : "were mapped nowhere and so",
 		quantity__time((double)unused->span_ns).text, quantity__count(unused->samples).text);
 }

@@ -44,7 +44,7 @@ static const struct host_reason *second_of(const struct host_reasons *reasons)
 	return NULL;
 }
 
-/* "; of its threads' time 52.0 % on the CPU, 12.1 % waiting for a queue" */
+/* "; its threads' time: 52.0 % on the CPU, 12.1 % waiting for a queue" */
 static const char *report_reasons(const struct host_reasons *reasons, char text[REASONS_SIZE])
 {
 	const struct host_reason *first = reasons->items, *second = second_of(reasons);
@@ -53,7 +53,7 @@ static const char *report_reasons(const struct host_reasons *reasons, char text[
 	*text = 0;
 	if (!reasons->count || !reasons->ns)
 		return text;
-	length = snprintf(text, REASONS_SIZE, "; of its threads' time %s %s",
+	length = snprintf(text, REASONS_SIZE, "; its threads' time: %s %s",
 			  quantity__share((double)first->kind_ns / (double)reasons->ns).text, host_kind__doing(first->kind));
 	if (second)
 		snprintf(text + length, REASONS_SIZE - (size_t)length, ", %s %s",
@@ -75,7 +75,7 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
-	return finding__evidence(finding, "of %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
+	return finding__evidence(finding, "over %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
 				 quantity__time((double)verdict->window_ns).text,
 				 verdict->beside.pid ? "has nothing to do for the program" : "is idle",
 				 quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
@@ -128,7 +128,8 @@ static int add(const struct finding_input *input, const struct process *process,
 		finding->severity = SEVERITY_CRITICAL;
 	if (share != SHARE_UNKNOWN) {
 		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
-		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns), "the GPU never has to wait, which is the most there can be");
+		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns),
+				"the GPU never has to wait, the best case");
 	}
 	ret = name_thread(verdict, &reasons, finding);
 	if (!ret)

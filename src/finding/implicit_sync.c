@@ -15,8 +15,8 @@ enum {
 	LEAST_CALLS,
 };
 
-static const char assumption[] = "copies, sets and frees are replaced by their forms in stream order; "
-				 "what the thread does besides then goes on while the GPU works";
+static const char assumption[] = "copies, sets and frees are replaced by their stream-ordered forms; the thread's "
+				 "other work then overlaps with the GPU's";
 
 static struct time_totals all_of(const struct thread_profile *thread)
 {

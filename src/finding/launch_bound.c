@@ -44,7 +44,7 @@ enum {
 #define TEXT(number) AS_TEXT(number)
 /* clang-format off */
 static const char assumption[] =
-	"what repeats is launched as CUDA graphs of " TEXT(GRAPH_LEAST) " kernels or more; a kernel inside one "
+	"the repeating launches become CUDA graphs of " TEXT(GRAPH_LEAST) " kernels or more; a kernel inside one "
 	"costs the CPU nothing and the GPU at least " TEXT(GRAPH_KERNEL_US) " us, the launch of a graph "
 	TEXT(GRAPH_LAUNCH_US) " us";
 /* clang-format on */

@@ -147,7 +147,7 @@ static int report_subject(struct finding *finding, const struct kept *kept)
 		return finding__subject(finding, "%s of %s", kept->function,
 					quantity__bytes((double)kept->size->size).text);
 	if (!kept->stack)
-		return finding__subject(finding, "allocations whose stacks are not known");
+		return finding__subject(finding, "allocations with unknown stacks");
 	return finding__subject(finding, "a call site of %s", kept->function ? kept->function : "an unknown function");
 }
 
@@ -371,7 +371,8 @@ static int detect_at_exit(const struct finding_input *input, const struct kept *
 	if (kept->growth.verdict == GROWTH_GROWING)
 		return report_growth(finding, kept, " when the process ended", "");
 	return finding__evidence(finding,
-				 "%s of %s allocations of this %s were freed, and %s (%s) never: live when the process ended",
+				 "%s of %s allocations of this %s were freed, and %s (%s) were not: live when the "
+				 "process ended",
 				 quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
 				 kept->size ? "size" : "call site", quantity__count(kept->count).text,
 				 quantity__bytes((double)kept->bytes).text);

@@ -47,7 +47,7 @@ static int report(struct finding *finding, const struct profile *profile, const 
 	finding__number(finding, "copies", (double)sum->calls, UNIT_COUNT);
 	finding__number(finding, "bytes", (double)sum->bytes, UNIT_BYTES);
 	finding__number(finding, "rate", rate_of(sum), UNIT_BYTES_PER_SECOND);
-	return finding__evidence(finding, "%s copies of %s in all went straight from mapped files, at %s; %s of %s",
+	return finding__evidence(finding, "%s copies of %s in total went straight from mapped files, at %s; %s from %s",
 				 quantity__count(sum->calls).text, quantity__bytes((double)sum->bytes).text,
 				 quantity__bandwidth(rate_of(sum)).text, quantity__bytes((double)largest->bytes).text,
 				 largest->name);

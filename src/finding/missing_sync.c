@@ -198,7 +198,7 @@ int missing_sync__detect(const struct finding_input *input, const struct process
 	 * process.
 	 */
 	if (!ret && calls)
-		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several sorts, the latest call " : "",
+		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several kinds, the latest call " : "",
 				       site_lookup__function(missing.row));
 	return ret;
 }

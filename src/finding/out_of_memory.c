@@ -23,14 +23,14 @@ struct holders {
 	char text[256];
 };
 
-/* "of the 79.6 GiB of GPU 0 78.9 GiB were in use: 70.0 GiB by this process, …" */
+/* "of the 79.6 GiB of GPU 0, 78.9 GiB were in use: 70.0 GiB by this process, …" */
 static struct holders describe(const struct memory_holding *holding)
 {
 	struct holders holders;
 	size_t size = sizeof(holders.text), at;
 	const char *before = ": ";
 
-	at = (size_t)snprintf(holders.text, size, "of the %s of GPU %s %s were in use",
+	at = (size_t)snprintf(holders.text, size, "of the %s of GPU %s, %s were in use",
 			      quantity__bytes((double)holding->total).text, holding->label,
 			      quantity__bytes((double)holding->used).text);
 	if (holding->own != GPU_UNKNOWN_BYTES && at < size) {
@@ -181,7 +181,7 @@ static int add_near(const struct finding_input *input, const struct process *pro
 	return finding__evidence(finding, "%s%s; %s (%s) %s left, and %s took %s more within %s%s",
 				 ended ? "when the device was fullest, " : "", describe(holding).text,
 				 quantity__bytes((double)free_bytes).text, quantity__share(free_share).text,
-				 ended ? "were" : "are", process ? "this process" : "somebody",
+				 ended ? "were" : "are", process ? "this process" : "other processes",
 				 quantity__bytes((double)growth->bytes).text, quantity__time((double)growth->span_ns).text,
 				 ended ? " before its end" : "");
 }

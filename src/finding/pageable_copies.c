@@ -48,11 +48,11 @@ struct way {
 };
 
 static const char *const assumptions[REFERENCES] = {
-	[REFERENCE_PINNED] = "pinned, the same bytes are copied as fast as this process's synchronous copies "
-			     "of pinned memory in the same direction",
-	[REFERENCE_COVERED] = "pinned, the same bytes are copied as fast as this process's asynchronous copies "
-			      "in the same direction at least were",
-	[REFERENCE_LINK] = "pinned, the same bytes are copied at 80 % of the nominal rate of the GPU's link",
+	[REFERENCE_PINNED] = "the bytes, once pinned, are copied as fast as this process's synchronous copies of "
+			     "pinned memory in the same direction",
+	[REFERENCE_COVERED] = "the bytes, once pinned, are copied as fast as this process's asynchronous copies in "
+			      "the same direction at least were",
+	[REFERENCE_LINK] = "the bytes, once pinned, are copied at 80 % of the nominal rate of the GPU's link",
 };
 
 static bool reports_rate(uint64_t calls, uint64_t bytes)
@@ -184,8 +184,8 @@ static int name_function(struct finding *finding, const struct process *process,
 		return 0;
 	finding->stack = site_lookup__of_copy(process, worst->row);
 	return finding__subject(finding, "%s%s, %s",
-				both	      ? "copies in both directions, most time " :
-				functions > 1 ? "copies by several functions, most time " :
+				both	      ? "copies in both directions, mostly " :
+				functions > 1 ? "copies by several functions, mostly " :
 						"",
 				site_lookup__function(worst->row), directions[worst->kind != COPY_H2D]);
 }
@@ -219,16 +219,16 @@ static void add_numbers(struct finding *finding, const struct copy_sum *all, con
 }
 
 /*
- * "host to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s, beside 16.0 GiB/s of its pinned
- * copies". The time in asynchronous calls gives no rate.
+ * "host to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s, compared with 16.0 GiB/s for its
+ * pinned copies". The time in asynchronous calls gives no rate.
  */
 static void say_way(FILE *out, const struct way *way, const char *direction)
 {
 	static const char *const words[REFERENCES] = {
 		[REFERENCE_NONE] = "",
-		[REFERENCE_PINNED] = " of its pinned copies",
-		[REFERENCE_COVERED] = " or more of its asynchronous copies",
-		[REFERENCE_LINK] = " that the GPU's link has nominally",
+		[REFERENCE_PINNED] = " for its pinned copies",
+		[REFERENCE_COVERED] = " or more for its asynchronous copies",
+		[REFERENCE_LINK] = " nominally for the GPU's link",
 	};
 	struct copy_sum sum = pageable(way);
 
@@ -243,7 +243,7 @@ static void say_way(FILE *out, const struct way *way, const char *direction)
 	else if (way->least_rate)
 		fprintf(out, ", at %s at least", quantity__bandwidth(way->least_rate).text);
 	if (way->reference)
-		fprintf(out, ", beside %s%s", quantity__bandwidth(way->reference_rate).text, words[way->reference]);
+		fprintf(out, ", compared with %s%s", quantity__bandwidth(way->reference_rate).text, words[way->reference]);
 }
 
 static int report(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
@@ -261,7 +261,7 @@ static int report(struct finding *finding, const struct copy_sum *all, const str
 		free(text);
 		return -ENOMEM;
 	}
-	ret = finding__evidence(finding, "%s in %s copies of host memory that is not pinned took %s, %s of the time:%s",
+	ret = finding__evidence(finding, "%s in %s copies of unpinned host memory took %s, %s of the time:%s",
 				quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
 				quantity__time((double)all->ns).text, quantity__share(finding->share).text, text);
 	free(text);

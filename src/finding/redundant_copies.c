@@ -42,11 +42,11 @@ static int report_repeats(struct finding *finding, const struct process_profile 
 	finding__number(finding, "to_host", (double)totals->repeats[1].calls, UNIT_COUNT);
 	finding__number(finding, "to_host_ns", (double)totals->repeats[1].ns, UNIT_NS);
 	finding__number(finding, "to_host_bytes", (double)totals->repeat_bytes[1], UNIT_BYTES);
-	finding__saving(finding, sum->ns, "what is copied for nothing is not copied");
+	finding__saving(finding, sum->ns, "the needless copies are left out");
 	return finding__evidence(finding,
-				 "%s copies to the device wrote what nothing there had used since the copy "
-				 "before, and %s to the host read what nothing had changed since: %s in %s, "
-				 "%s of the time%s%s%s",
+				 "%s copies to the device replaced data that nothing there had used since the "
+				 "previous copy, and %s to the host read data that nothing had changed since: %s in "
+				 "%s, %s of the time%s%s%s",
 				 quantity__count(totals->repeats[0].calls).text,
 				 quantity__count(totals->repeats[1].calls).text,
 				 quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,

@@ -19,8 +19,7 @@ enum {
 
 /* one in this many would be enough; the text of the assumption repeats this number */
 #define WAITS_NEEDED 10
-static const char assumption[] = "one wait in 10 would do; what the thread does besides then goes on while the GPU "
-				 "works";
+static const char assumption[] = "one wait in 10 is enough; the thread's other work then overlaps with the GPU's";
 
 /* --- common part --- */
 

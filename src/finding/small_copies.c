@@ -30,11 +30,10 @@ enum rate_source {
 
 #define USED(source) (1u << (source))
 
-#define BATCHED "the small copies go in copies of 1 MiB, each at the cost of the shortest now and the bytes at "
-#define OF_LARGEST "the rate of the largest synchronous copies of that direction"
+#define BATCHED "the small copies become copies of 1 MiB, each at the cost of the shortest one now plus the bytes at "
+#define OF_LARGEST "the rate of the largest synchronous copies in that direction"
 #define MIXED \
-	OF_LARGEST " or the link's, where one is known; without one, what asynchronous copies leave to the GPU holds " \
-		   "nothing up"
+	OF_LARGEST " or the link's, if one is known; otherwise the GPU's part of asynchronous copies delays nothing"
 #define OF_LINK "80 % of the nominal rate of the GPU's link"
 
 /* Indexed by the sources that were used. */
@@ -43,8 +42,8 @@ static const char *const assumptions[1u << RATE_SOURCES] = {
 	[USED(RATE_LINK)] = BATCHED OF_LINK,
 	[USED(RATE_LARGEST) | USED(RATE_LINK)] = BATCHED OF_LARGEST ", or else at " OF_LINK,
 	[USED(RATE_UNKNOWN)] =
-		"the small copies go in copies of 1 MiB, each at the cost of the shortest now, and moving the bytes, "
-		"which asynchronous copies leave to the GPU, holds nothing up: how fast that is, is not known",
+		"the small copies become copies of 1 MiB, each at the cost of the shortest one now; moving the "
+		"bytes, which asynchronous copies leave to the GPU at an unknown rate, delays nothing",
 	[USED(RATE_UNKNOWN) | USED(RATE_LARGEST)] = BATCHED MIXED,
 	[USED(RATE_UNKNOWN) | USED(RATE_LINK)] = BATCHED MIXED,
 	[USED(RATE_UNKNOWN) | USED(RATE_LARGEST) | USED(RATE_LINK)] = BATCHED MIXED,
@@ -260,7 +259,7 @@ static int name_kind(struct finding *finding, const struct small_copies *sums)
 {
 	const struct copy_size_key *worst = &sums->worst.key;
 
-	return finding__subject(finding, "%s%s, %s%s", sums->kinds > 1 ? "copies of several kinds, most time " : "",
+	return finding__subject(finding, "%s%s, %s%s", sums->kinds > 1 ? "copies of several kinds, mostly " : "",
 				direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
 				worst->host == COPY_HOST_PINNED	  ? ", pinned" :
 				worst->host == COPY_HOST_PAGEABLE ? ", not pinned" :
@@ -283,9 +282,9 @@ static struct batch_text report_batch(struct finding *finding, const struct smal
 		return text;
 	finding__number(finding, "ns_per_mebibyte", now, UNIT_NS);
 	finding__number(finding, "batch_ns", then, UNIT_NS);
-	snprintf(text.text, sizeof(text.text), "; a mebibyte of %s takes %s so, and would take %s in one copy%s",
-		 sums->kinds > 1 ? "those that took most" : "them", quantity__time(now).text, quantity__time(then).text,
-		 worst->batch.source == RATE_UNKNOWN ? " beside the time of its bytes" : "");
+	snprintf(text.text, sizeof(text.text), "; 1 MiB of %s takes %s this way, and would take %s in one copy%s",
+		 sums->kinds > 1 ? "the costliest ones" : "them", quantity__time(now).text, quantity__time(then).text,
+		 worst->batch.source == RATE_UNKNOWN ? " plus the time for its bytes" : "");
 	return text;
 }
 
@@ -310,7 +309,7 @@ static int report(struct finding *finding, const struct process *process, const 
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s of %s copies were of less than 64 KiB, %s and %s each on average: "
+				 "%s of %s copies were smaller than 64 KiB, %s and %s each on average: "
 				 "%s in %s, %s of the time%s",
 				 quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
 				 quantity__bytes((double)small->bytes / (double)small->calls).text,

@@ -60,7 +60,7 @@ static const char *rest_of(const struct process *process, const struct open_call
 	if (call->ended_ns)
 		return "";
 	return is_silent(process, call) ? "; no other call of the process has been seen meanwhile" :
-					  "; the process's other threads go on making calls";
+					  "; the process's other threads still make calls";
 }
 
 static const char *state_of(const struct process *process, const struct open_call *call)

@@ -27,26 +27,29 @@ static const struct cause causes[] = {
 	 "take the toolkit's directory `stubs` out of LD_LIBRARY_PATH and of the program's run path, so that the driver's own "
 	 "libcuda.so.1 is found"},
 	{35, "there is no driver (libcuda.so.1), or it is older than the program's CUDA runtime needs",
-	 "nvidia-smi shows the driver and the newest CUDA version that it can do: install or update it; start a container with "
-	 "its GPUs (docker run --gpus all)"},
+	 "nvidia-smi shows the driver and the newest CUDA version that it supports: install or update it; start a "
+	 "container with its GPUs (docker run --gpus all)"},
 	{46, "all devices are busy or may not be used",
-	 "look at who has them, and at their compute mode (nvidia-smi -q -d COMPUTE): in exclusive mode one process has a device"},
+	 "see which processes have them, and their compute mode (nvidia-smi -q -d COMPUTE): in exclusive mode only "
+	 "one process can use a device"},
 	{100, "the driver sees no device",
 	 "look at nvidia-smi, at CUDA_VISIBLE_DEVICES, and in a container at its device nodes /dev/nvidia*"},
 	{102, "the virtual GPU has no licence", "look at its licence server (nvidia-smi -q)"},
 	{802, "the system is not ready: NVSwitch's fabric is not up",
 	 "start nvidia-fabricmanager of the driver's version, or wait until it is done"},
 	{803, "the driver's library and its kernel module are of different versions",
-	 "load the new module or boot anew after an update; in a container have the host's library (its toolkit mounts it)"},
+	 "load the new module or reboot after an update; in a container use the host's library (NVIDIA's container "
+	 "toolkit mounts it)"},
 	{804, "the device does not support the forward compatibility package that was loaded",
 	 "take the compat directory out of LD_LIBRARY_PATH, or update the driver"},
 	{805, "the MPS server cannot be reached", "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"},
 	{807, "the MPS server is not ready for clients", "try again, and look at the MPS server's log"},
-	{999, "the driver could not start, and does not say why",
-	 "look at the kernel's log (dmesg) for NVRM, at the rights of /dev/nvidia*, and whether nvidia-uvm is loaded"},
+	{999, "the driver could not start, and gives no reason",
+	 "look at the kernel's log (dmesg) for NVRM, check the permissions of /dev/nvidia*, and whether nvidia-uvm "
+	 "is loaded"},
 	{NOT_INITIALIZED, "CUDA is not initialised in this process: cuInit failed before it was watched, was never called, or the "
 			  "process was forked by one that had used CUDA",
-	 "call cuInit first; start workers by another way than fork (in Python multiprocessing's \"spawn\")"},
+	 "call cuInit first; start workers without fork (in Python by multiprocessing's \"spawn\")"},
 };
 
 static const struct cause *cause_of(int code)

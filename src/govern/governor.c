@@ -80,7 +80,7 @@ uint64_t governor__read(struct governor *governor)
 	uint64_t now_ns = governed_threads__read(&governor->threads, &governor->hooks);
 
 	if (complete && governor->threads.incomplete)
-		log__warn(governor->log, "no memory for the rates of all threads: some are not held to the budget");
+		log__warn(governor->log, "out of memory: --max-overhead does not cover all threads");
 	return now_ns;
 }
 

@@ -56,8 +56,7 @@ bool silent_targets__write(const struct target_processes *asked, char text[ASKED
 	}
 	if (silent > named)
 		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more", silent - named);
-	at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " %s made no CUDA call that is watched",
-		       silent == 1 ? "has" : "have");
+	at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, ": no CUDA call seen since attach");
 	report_doings(asked, silent, text + at, ASKED_TEXT_SIZE - (size_t)at);
 	return true;
 }

@@ -29,7 +29,7 @@ struct target_processes {
 size_t silent_targets__count(const struct target_processes *asked);
 
 /*
- * Writes "process 12 (train) has made no CUDA call that is watched: thread 12 (train) is in
+ * Writes "process 12 (train): no CUDA call seen since attach: thread 12 (train) is in
  * cuEventSynchronize", or one sentence for several processes that names the first eight. Writes
  * nothing if none is silent. Names are raw: escape the text before printing. Returns whether there
  * is a text.

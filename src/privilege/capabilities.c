@@ -9,18 +9,18 @@
 #include <sys/prctl.h>
 
 const struct capability_use capability_uses[CAPABILITY_USES] = {
-	{CAP_BPF, "CAP_BPF", "loads BPF programs and makes their maps", "nothing can be watched", true, false},
-	{CAP_PERFMON, "CAP_PERFMON", "puts the probes in and lets BPF programs read memory", "nothing can be watched",
+	{CAP_BPF, "CAP_BPF", "loads BPF programs and creates their maps", "nothing can be watched", true, false},
+	{CAP_PERFMON, "CAP_PERFMON", "attaches probes and lets BPF programs read memory", "nothing can be watched",
 	 true, false},
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
-	 "in processes of other users, or with capabilities that gpuprobe lacks, only libraries that the loader or "
-	 "--libcuda-path names have probes, and stacks have no names",
+	 "in other users' processes, and those with capabilities that gpuprobe lacks, only libraries that the loader "
+	 "or --libcuda-path names get probes, and stacks have no names",
 	 false, false},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
 	 "other users' libraries and programs that only their owners may read, or that were deleted, get no probes and no names", false, false},
 	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",
-	 "libraries that were deleted or replaced while in use are out of reach", false, false},
-	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "puts probes in by tracefs, where the kernel has no uprobe_multi links",
+	 "libraries that were deleted or replaced while in use get no probes", false, false},
+	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "attaches probes by tracefs, where the kernel has no uprobe_multi links",
 	 "nothing can be watched", true, true},
 };
 

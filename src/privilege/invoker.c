@@ -133,7 +133,8 @@ int invoker__check(struct error *err)
 
 	for (size_t i = 0; i < 2 && believes_environment(); i++)
 		if (number_in_environment(names[i]) == -EINVAL)
-			return error__set(err, -EINVAL, "%s is '%.40s', which is no number of a %s: unset it, or run gpuprobe by sudo",
+			return error__set(err, -EINVAL, "%s is '%.40s', which is not the number of a %s: unset it, "
+							"or run gpuprobe with sudo",
 					  names[i], getenv(names[i]), i ? "group" : "user");
 	return 0;
 }

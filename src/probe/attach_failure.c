@@ -20,24 +20,24 @@ struct file_attach_failure file_attach_failure__of(int code, bool deleted)
 		 * capability is missing.
 		 */
 		if (code == -EPERM)
-			file.advice = "run it as root, or with CAP_CHECKPOINT_RESTORE; or start the program anew";
+			file.advice = "run it as root, or with CAP_CHECKPOINT_RESTORE; or restart the program";
 		snprintf(file.what, sizeof(file.what),
 			 " was deleted or replaced while in use, and cannot be read: %s", strerror(-code));
 	} else if (code == -EREMOTE) {
-		file.advice = "name that file by --libcuda-path or --libcudart-path";
+		file.advice = "name that file with --libcuda-path or --libcudart-path";
 		snprintf(file.what, sizeof(file.what),
-			 " is on a file system that a program serves (FUSE), which may never answer: it gets no probes");
+			 " is on a FUSE file system, which may never answer: it gets no probes");
 	} else if (code == -EOVERFLOW) {
-		file.advice = "name that file by --libcuda-path or --libcudart-path";
+		file.advice = "name that file with --libcuda-path or --libcudart-path";
 		snprintf(file.what, sizeof(file.what),
-			 " may be on a file system that a program serves: its process has more mounts than are read, "
-			 "16 MiB: it gets no probes");
+			 " may be on a FUSE file system, as the list of mounts is longer than 16 MiB: it gets no "
+			 "probes");
 	} else if (code == -ESTALE) {
-		file.advice = "calls of that library are not seen there; start the program anew";
-		snprintf(file.what, sizeof(file.what), " is another file by now than the one in use");
+		file.advice = "calls of that library are not seen there; restart the program";
+		snprintf(file.what, sizeof(file.what), " is no longer the file in use");
 	} else if (code == -ENOEXEC || code == -EINVAL) {
-		file.advice = "install that library anew, for x86-64";
-		snprintf(file.what, sizeof(file.what), " is no ELF file for x86-64");
+		file.advice = "reinstall that library for x86-64";
+		snprintf(file.what, sizeof(file.what), " is not an x86-64 ELF file");
 	} else {
 		/* Other errors are not about permission. */
 		if (code != -EACCES && code != -EPERM)
@@ -53,7 +53,7 @@ const char *attach_failure__advice(uint64_t effective, bool files)
 	bool searches = !files || capabilities__suffice(effective, CAP_DAC_READ_SEARCH);
 
 	if (traces && searches)
-		return "run gpuprobe where the process runs: what is kept from root as well has a sandbox of its own";
+		return "run gpuprobe where the process runs: it has a sandbox that is closed even to root";
 	if (traces)
 		return "run it as root (sudo), or with CAP_DAC_READ_SEARCH";
 	return searches ? "run it as root (sudo), or with CAP_SYS_PTRACE" :
@@ -73,7 +73,7 @@ int attach_failure__of_process(pid_t pid, int code, struct attach_failure *attac
 {
 	attach_failure->whole = true;
 	return error__set(&attach_failure->text, code,
-			  "process %d (%s): its mappings cannot be read: %s: only libraries that the loader or "
+			  "process %d (%s): cannot read its mappings: %s: only libraries that the loader or "
 			  "--libcuda-path names have probes there; %s",
 			  pid, who(pid).comm, strerror(-code), attach_failure__advice(capabilities__effective(), false));
 }
@@ -83,8 +83,8 @@ void attach_failure__of_cut(pid_t pid, struct attach_failure *attach_failure)
 	if (*attach_failure->text.text)
 		return;
 	error__set(&attach_failure->text, -EFBIG,
-		   "process %d (%s): the list of its mappings is longer than 16 MiB: libraries that come after that have no "
-		   "probes unless another process or --libcuda-path names them",
+		   "process %d (%s): its list of mappings is longer than 16 MiB: libraries beyond that have no "
+		   "probes, unless another process maps them or --libcuda-path names them",
 		   pid, who(pid).comm);
 }
 
@@ -92,8 +92,8 @@ void attach_failure__of_crowd(pid_t pid, const char *path, struct attach_failure
 {
 	attach_failure->of_file = true;
 	error__set(&attach_failure->text, -EDQUOT,
-		   "process %d (%s): %.200s gets no probes: programs of its user have so many CUDA libraries that others would "
-		   "find no room; end some, or raise ulimit -n",
+		   "process %d (%s): %.200s gets no probes: programs of its user have too many CUDA libraries to "
+		   "leave room for other users; end some, or raise ulimit -n",
 		   pid, who(pid).comm, path);
 }
 

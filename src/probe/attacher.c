@@ -198,7 +198,7 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
 static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_point *sites, size_t count)
 {
 	size_t slow = 0;
-	const char *example = "of names unknown to gpuprobe";
+	const char *example = "names unknown to gpuprobe";
 
 	for (size_t i = 0; i < count; i++) {
 		if (!sites[i].slow)
@@ -220,7 +220,7 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 /* Drops sites where a probe would do harm. Returns how many are left. */
 static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_point *sites, size_t count)
 {
-	const char *example = "of a name unknown to gpuprobe";
+	const char *example = "a name unknown to gpuprobe";
 	size_t kept = 0;
 
 	if (!nop5__is_harmful())
@@ -233,8 +233,8 @@ static size_t leave_out_harmful(const struct attacher *attacher, const char *nam
 	}
 	if (kept < count)
 		log__warn(attacher->log,
-			  "%s: %zu of %zu functions (%s, …) begin with a nop of five bytes: on this kernel probes there end "
-			  "forked children, so their calls are not seen",
+			  "%s: %zu of %zu functions (%s, …) begin with a five-byte nop, where probes kill forked "
+			  "children on this kernel: their calls are not seen",
 			  name, count - kept, count, example);
 	return kept;
 }
@@ -380,7 +380,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	for (size_t i = 0; i < count; i++)
 		attached->sites[sites[i].layer]++;
 	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);
-	log__info(attacher->log, "%s: %zu functions probed, %zu it does not have", elf_file__name(file), count,
+	log__info(attacher->log, "%s: %zu functions probed, %zu not in this library", elf_file__name(file), count,
 		  attached->missing);
 	ret = count > 0;
 out:
@@ -431,8 +431,8 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 	if (attacher->is_patient && attacher->selection.of_machine &&
 	    elf_file__has_more_symbols(file, SYMBOLS_MAX, NAME_BYTES_MAX))
 		return error__set(err, -EFBIG,
-				  "%s: more symbols than are read of what any process maps: it gets no probes unless "
-				  "--libcudart-path or --libcuda-path names it",
+				  "%s: too many symbols: it gets no probes unless --libcudart-path or --libcuda-path "
+				  "names it",
 				  elf_file__name(file));
 	ret = cuda_library__layers(file, &layers);
 	if (ret)
@@ -448,7 +448,7 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
 	if (open->expected && open->expected->inode && !file_identity__equal(open->expected, &new.identity))
-		return error__set(err, -ESTALE, "%s: another file is there by now", elf_file__name(file));
+		return error__set(err, -ESTALE, "%s: the file has been replaced meanwhile", elf_file__name(file));
 	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
 		attacher->scanned = attacher->expected;
 	attacher__claim(attacher);
@@ -560,13 +560,13 @@ static int watch(struct attacher *attacher, enum apart_kind kind, unsigned int f
 	int ret;
 
 	if (!links)
-		return error__set(err, -EOPNOTSUPP, "these probes cannot be taken out by themselves");
+		return error__set(err, -EOPNOTSUPP, "these probes cannot be removed separately");
 	before = family_links__left_out(links);
 	ret = family_links__watch(links, families, err);
 	if (family_links__left_out(links) == before)
 		return ret;
 	attacher->counts.skipped += family_links__left_out(links) - before;
-	log__warn(attacher->log, "a library has been changed while it was in use: some of its calls are not watched any more");
+	log__warn(attacher->log, "a library was changed while in use: some of its calls are no longer watched");
 	return ret;
 }
 

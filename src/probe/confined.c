@@ -93,7 +93,7 @@ static void share_file(struct attacher *attacher, struct attached_file *file)
 
 	if (attacher__link(attacher, &all, file->sites_kept, file->kept_count, &err)) {
 		attacher->counts.skipped++;
-		log__warn(attacher->log, "process %d: the probes of one library stay with process %d alone: %s",
+		log__warn(attacher->log, "process %d: the probes of one library stay in process %d only: %s",
 			  attacher->scanned, attacher->owner, err.text);
 	} else {
 		file->leaving = file->links;
@@ -114,8 +114,8 @@ static void share(struct attacher *attacher)
 			share_file(attacher, &attacher->files[i]);
 	attacher->shared_ns = clock__boot_ns();
 	log__info(attacher->log,
-		  "process %d has had the probes alone, and is not the only one any more that may call CUDA: from now on they are in "
-		  "CUDA's libraries, for all processes of the machine",
+		  "process %d is no longer the only one that may call CUDA: from now on probes are in CUDA's "
+		  "libraries, for all processes of the machine",
 		  attacher->owner);
 	set_owner(attacher, 0);
 }

@@ -296,7 +296,7 @@ int family_links__watch(struct family_links *links, unsigned int families, struc
 	int first = 0;
 
 	if (is_busy(links, families))
-		return error__set(err, -EBUSY, "probes are still being taken out");
+		return error__set(err, -EBUSY, "probes are still being removed");
 
 	for (int family = 0; family < links->count; family++) {
 		bool wanted = families & 1u << family;

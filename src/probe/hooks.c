@@ -81,8 +81,8 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, 
 	free((char *)noted.mapping.path);
 	if (!hooks->full_reported) {
 		hooks->full_reported = true;
-		log__warn(hooks->log, "too many processes map CUDA's libraries: whether process %d and others have hooked their "
-				      "functions is not looked at",
+		log__warn(hooks->log, "too many processes map CUDA's libraries: gpuprobe does not check whether "
+				      "process %d and others have hooked their functions",
 			  pid);
 	}
 }
@@ -238,7 +238,7 @@ static int find_path(const struct mapping *mapping, void *arg)
 /* Names the file that the hook's jump leads to. */
 static void name_hooker(struct hooks *hooks, pid_t pid, uint64_t address, struct search *search)
 {
-	snprintf(search->path, sizeof(search->path), "code that is not known");
+	snprintf(search->path, sizeof(search->path), "unknown code");
 	search->address = jump_target(hooks, pid, address);
 	if (search->address)
 		proc_maps__each(pid, find_path, search);
@@ -279,7 +279,7 @@ struct process_hooks {
 
 static const char *name_of(const struct probe_point *site)
 {
-	return site->row < api_function_count ? api_functions[site->row].symbol : "of a name unknown to gpuprobe";
+	return site->row < api_function_count ? api_functions[site->row].symbol : "a name unknown to gpuprobe";
 }
 
 static void report(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
@@ -291,13 +291,14 @@ static void report(struct hooks *hooks, const struct noted *noted, const struct 
 		return;
 	name_hooker(hooks, noted->pid, found->address, &hooker);
 	if (has_say)
-		log__warn(hooks->log, "process %d has hooked %zu %s of %s (%s%s), by %s: they get no probes, their calls are not seen",
+		log__warn(hooks->log, "process %d has hooked %zu %s of %s (%s%s), by %s: these get no probes, and "
+				      "their calls are not seen",
 			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
 			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
 	else
 		log__warn(hooks->log,
-			  "process %d has hooked %zu %s of %s (%s%s), by %s: probes there, which all processes get, may end it; "
-			  "-p watches other processes alone",
+			  "process %d has hooked %zu %s of %s (%s%s), by %s: probes there, which all processes get, "
+			  "may kill it; use -p to watch other processes only",
 			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
 			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
 }

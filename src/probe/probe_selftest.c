@@ -160,7 +160,7 @@ static int attach(struct attached *attached, enum link_kind kind, struct error *
 	int ret = load(kind, attached);
 
 	if (ret)
-		return error__set(err, ret, "the kernel refused a program of probes: %s", strerror(-ret));
+		return error__set(err, ret, "the kernel refused a probe's program: %s", strerror(-ret));
 	if (proc_maps__each(getpid(), note_offset, &offset) != 1)
 		return error__set(err, -ENOENT, "cannot find gpuprobe's own functions: is /proc mounted?");
 	attached->file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -194,7 +194,8 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 
 	count_skipped(attacher, mapping);
 	if (!attacher->long_path_reported)
-		log__warn(attacher->log, "process %d has code of files whose paths are longer than %d bytes: such files get no probes",
+		log__warn(attacher->log, "process %d maps code from files whose paths are longer than %d bytes: such "
+					 "files get no probes",
 			  scan->pid, PATH_MAX - 1);
 	attacher->long_path_reported = true;
 }
@@ -278,8 +279,8 @@ static int gather_all(struct scan *scan)
 	if (ret != -E2BIG)
 		return ret;
 	scan->attacher->counts.skipped++;
-	log__warn(scan->attacher->log, "process %d has too many files mapped that are named like CUDA's: only the first %d are "
-				       "looked at",
+	log__warn(scan->attacher->log, "process %d maps too many files that are named like CUDA's: gpuprobe looks at "
+				       "the first %d only",
 		  scan->pid, CANDIDATES_MAX);
 	return 0;
 }
@@ -325,7 +326,7 @@ static void identify(struct scan *scan)
 	ret = identity_reader__of_process(scan->attacher->identities, scan->pid, files, scan->count);
 	scan->attacher->reading_ns += clock__thread_ns() - began;
 	if (ret)
-		log__debug(scan->attacher->log, "process %d: which files it maps: %s", scan->pid, strerror(-ret));
+		log__debug(scan->attacher->log, "process %d: cannot identify the files it maps: %s", scan->pid, strerror(-ret));
 	for (size_t i = 0; i < scan->count; i++)
 		take_identity(scan, &scan->candidates[i], &files[i]);
 }
@@ -361,7 +362,7 @@ static void report_lack(struct scan *scan, int code, const char *what)
 	if (attacher->lack_reported)
 		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
 	else
-		log__warn(attacher->log, "process %d: %s: %s; it may be watched in part or not at all, and so may others",
+		log__warn(attacher->log, "process %d: %s: %s; it and others may be watched only in part, or not at all",
 			  scan->pid, what, strerror(-code));
 	attacher->lack_reported = true;
 }
@@ -598,13 +599,14 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 
 	if (scan->at_risk)
 		log__warn(attacher->log,
-			  "process %d may switch stacks inside a call, and others' return probes are in %s: on this kernel they may "
-			  "end it; see --no-return-probes",
+			  "process %d may switch stacks inside a call, and %s has return probes for other processes, "
+			  "which may kill it on this kernel; see --no-return-probes",
 			  scan->pid, scan->at_risk);
 	else if (has_new && !attacher->switcher_reported)
 		log__warn(attacher->log,
-			  "process %d may switch stacks inside a call, where this kernel's return probes would end it: its calls are "
-			  "watched as they begin alone, so results and durations are unknown; Linux 6.13 can follow them",
+			  "process %d may switch stacks inside a call, where this kernel's return probes would kill "
+			  "it: gpuprobe watches only the start of its calls, without results and durations; Linux "
+			  "6.13 can follow them",
 			  scan->pid);
 	attacher->switcher_reported |= has_new;
 }
@@ -661,7 +663,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		ret += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
 out:
 	if (is_lack(ret))
-		report_lack(&scan, ret, "what it maps cannot be read");
+		report_lack(&scan, ret, "cannot read its mappings");
 	else if (ret < 0 && ret != -ESRCH)
 		attach_failure__of_process(pid, ret, attach_failure);
 	if (!attacher->expects)

@@ -18,9 +18,9 @@ int return_probes__judge(const char *release, const struct probe_selftest *trial
 	if (trial->filtered != TRIAL_KILLED)
 		return 0;
 	return error__set(err, -ENOTSUP,
-			  "on kernel %s a return probe kills processes with a seccomp filter, as in containers: "
-			  "boot Linux 6.12.14, 6.13.3, 6.14 or newer, or count calls as they begin alone (--no-return-probes "
-			  "of gpuprobe and gpuprobe trace)",
+			  "on kernel %s a return probe kills processes with a seccomp filter, as in containers: boot "
+			  "Linux 6.12.14, 6.13.3, 6.14 or newer, or watch only the start of calls "
+			  "(--no-return-probes of gpuprobe and gpuprobe trace)",
 			  release);
 }
 

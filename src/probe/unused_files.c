@@ -28,7 +28,7 @@ void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uin
 
 		if (file->is_kept || !is_unused(attacher, file, unused_ns, now_ns))
 			continue;
-		log__debug(attacher->log, "inode %llu: nobody maps it any more: its probes are taken out",
+		log__debug(attacher->log, "inode %llu: no process maps it any more: removing its probes",
 			   (unsigned long long)file->identity.number);
 		attacher__release(attacher, file);
 		return;

@@ -18,7 +18,7 @@
 static int refuse(const char *text, const char *reason, struct error *err)
 {
 	return error__set(err, -EINVAL,
-			  "'%.100s' is no ADDRESS:PORT (%s); write 127.0.0.1:9000, [::1]:9000, :9000"
+			  "'%.100s' is not ADDRESS:PORT (%s); write 127.0.0.1:9000, [::1]:9000, :9000"
 			  " or none",
 			  text, reason);
 }

@@ -97,9 +97,9 @@ static bool is_cross_site(const struct request_sender *sender)
 const char *foreign__why(const struct request_sender *sender)
 {
 	if (is_cross_site(sender))
-		return "a page of another site has the browser ask";
+		return "the request comes from a page of another site";
 	if (sender->browser && *sender->host && !is_trusted(sender->host))
-		return "a browser asks by a name that another site may have given this machine: take its address, or its "
+		return "the host name may come from another site: open the page by this machine's address, or by its "
 		       "name without a domain";
 	return NULL;
 }

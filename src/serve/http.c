@@ -164,7 +164,7 @@ static int start_listening(struct http_server *s, struct error *err)
 	code = address__of_socket(fd, s->address, sizeof(s->address));
 	if (code) {
 		close(fd);
-		return error__set(err, code, "cannot tell where %s listens: %s", s->options.address,
+		return error__set(err, code, "cannot read the address that %s listens on: %s", s->options.address,
 				  strerror(-code));
 	}
 	s->listener = evconnlistener_new(s->base, on_accept, s,

@@ -39,7 +39,7 @@ static int write_landing(const struct http_options *options, struct asked_page *
 		"<p>Watches the memory, launches and copies of CUDA programs from outside.</p>\n"
 		"<ul>\n"
 		"<li><a href=\"/metrics\">/metrics</a>: OpenMetrics or Prometheus text</li>\n"
-		"<li><a href=\"/healthz\">/healthz</a>: says ok</li>\n"
+		"<li><a href=\"/healthz\">/healthz</a>: answers ok</li>\n"
 		"</ul>\n"
 		"</body>\n"
 		"</html>\n",

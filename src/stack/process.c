@@ -328,7 +328,7 @@ static void search_python(struct stack_processes *processes, struct stack_proces
 	if (!ret) {
 		ret = report_python(processes, process);
 		if (ret)
-			error__set(err, ret, "the BPF programs cannot be told where: %s", strerror(-ret));
+			error__set(err, ret, "cannot pass its addresses to the BPF programs: %s", strerror(-ret));
 	}
 	if (!ret)
 		process->search = PYTHON_FOUND;
@@ -357,7 +357,7 @@ static void look_for_python(struct stack_processes *processes, struct stack_proc
 	if (process->search != PYTHON_REFUSED || !process->announced || process->warned)
 		return;
 	process->warned = true;
-	log__warn(processes->log, "process %d: python frames unavailable: %s", (int)process->pid, err.text);
+	log__warn(processes->log, "process %d: Python frames unavailable: %s", (int)process->pid, err.text);
 }
 
 static void begin_program(struct stack_processes *processes, struct stack_process *process)

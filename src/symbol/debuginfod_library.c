@@ -23,16 +23,16 @@ int debuginfod_library__open(struct debuginfod_library *library, struct error *e
 	if (!library->handle)
 		library->handle = dlopen("libdebuginfod.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
-		return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but no server can be asked for debug files: %s "
-						"(Debian's package libdebuginfod1 has it)",
+		return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its servers: %s "
+						"(Debian's package: libdebuginfod1)",
 				  dlerror());
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *found = dlsym(library->handle, functions[i].name);
 
 		if (!found) {
 			debuginfod_library__close(library);
-			return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but no server can be asked for debug "
-							"files: this libdebuginfod has no %s",
+			return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its "
+							"servers: this libdebuginfod has no %s",
 					  functions[i].name);
 		}
 		memcpy((char *)library + functions[i].place, &found, sizeof(found));

@@ -47,7 +47,7 @@ static int check_members(struct memory_reader *memory, pid_t pid, uint64_t addre
 
 	for (int i = 0; i < MEMBERS_MAX && !ret; i++) {
 		if (memory_reader__read(memory, pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
-			return error__set(err, -EPROTO, "the members of its types cannot be read");
+			return error__set(err, -EPROTO, "cannot read the members of its types");
 		if (!member.name)
 			break;
 		ret = check_member(memory, pid, &member, known, count, err);
@@ -68,7 +68,7 @@ static int read_type(struct memory_reader *memory, pid_t pid, uint64_t address, 
 	if (memory_reader__read(memory, pid, address + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
 	    memory_reader__read(memory, pid, address + PYTHON_TYPE_BASICSIZE, &type->size, sizeof(type->size)) ||
 	    memory_reader__read(memory, pid, address + PYTHON_TYPE_MEMBERS, &type->members, sizeof(type->members)))
-		return error__set(err, -EPROTO, "its type \"%s\" cannot be read", name);
+		return error__set(err, -EPROTO, "cannot read its type \"%s\"", name);
 	/* Before relocation a pointer is 0, or an address as in the file. */
 	if (memory_reader__read_string(memory, pid, name_at, type->name, sizeof(type->name)))
 		return error__set(err, -EAGAIN, "it is being loaded");
@@ -152,7 +152,7 @@ int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runti
 
 	if (offsets->minor >= 13) {
 		if (memory_reader__read(memory, pid, runtime, table, sizeof(table)))
-			return error__set(err, -EPROTO, "its table of offsets cannot be read");
+			return error__set(err, -EPROTO, "cannot read its table of offsets");
 		ret = python_offsets__check(offsets, table, err);
 		if (ret)
 			return ret;

@@ -210,9 +210,9 @@ int python_offsets__check(struct python_offsets *offsets, const void *table, str
 	uint64_t version = word_of(table, WORD_VERSION);
 
 	if (memcmp(table, "xdebugpy", 8) != 0)
-		return error__set(err, -EPROTO, "its table of offsets does not begin as one");
+		return error__set(err, -EPROTO, "its table of offsets has no valid header");
 	if (version >> 16 != (0x300u | offsets->minor))
-		return error__set(err, -EPROTO, "its table of offsets is of version %#llx", (unsigned long long)version);
+		return error__set(err, -EPROTO, "its table of offsets has the unknown version %#llx", (unsigned long long)version);
 	if (word_of(table, WORD_FREE_THREADED))
 		return error__set(err, -ENOTSUP, "a free-threaded interpreter");
 	for (size_t i = 0; i < sizeof(sections_of) / sizeof(*sections_of); i++) {
@@ -220,7 +220,7 @@ int python_offsets__check(struct python_offsets *offsets, const void *table, str
 			take_all(&taking, &sections_of[i], &taken);
 	}
 	if (taking.wrong)
-		return error__set(err, -EPROTO, "its table of offsets cannot be true");
+		return error__set(err, -EPROTO, "its table of offsets is inconsistent");
 	*offsets = taken;
 	return 0;
 }

@@ -202,10 +202,11 @@ static int read_libc(const struct object *object, pid_t pid, struct python_targe
 static int find_libc(const struct search *search, struct python_target *target, struct error *err)
 {
 	if (search->musl)
-		return error__set(err, -ENOTSUP, "musl does not tell where it keeps a thread's values");
+		return error__set(err, -ENOTSUP, "musl does not export where it keeps a thread's values");
 	if (read_libc(&search->objects[OBJECT_LIBC], search->pid, target) &&
 	    read_libc(&search->objects[OBJECT_LIBPTHREAD], search->pid, target))
-		return error__set(err, -ENOTSUP, "libc has no _thread_db_ symbols that tell where it keeps a thread's values");
+		return error__set(err, -ENOTSUP, "libc has no _thread_db_ symbols that show where it keeps a "
+						 "thread's values");
 	return 0;
 }
 
@@ -269,10 +270,10 @@ static int read_object(const struct search *search, const struct object *object,
 		return error__set(err, -ENOTSUP, "a %s build", object->flavour == 't' ? "free-threaded" : "debug");
 	minor = version_of(search, elf, object);
 	if (!minor)
-		return error__set(err, -ENOTSUP, "its version cannot be told");
+		return error__set(err, -ENOTSUP, "its version is unknown");
 	offsets = python_offsets__of(minor);
 	if (!offsets)
-		return error__set(err, -ENOTSUP, "CPython 3.%u is not known", minor);
+		return error__set(err, -ENOTSUP, "CPython 3.%u is not supported", minor);
 	python->offsets = *offsets;
 	ret = find_type(elf, object, "PyCode_Type", &code_type, err);
 	if (!ret)

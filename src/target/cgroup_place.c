@@ -80,8 +80,8 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 	if (!mount)
 		return error__set(err, -ENOTSUP, "control group '%s': this machine has no cgroup v2 in /sys/fs/cgroup", path);
 	if (!is_root(mount))
-		return error__set(err, -ENOTSUP, "control group '%s': only a part of cgroup v2 is seen here; run gpuprobe in "
-						 "the host's cgroup namespace",
+		return error__set(err, -ENOTSUP, "control group '%s': only a part of cgroup v2 is visible here; run "
+						 "gpuprobe in the host's cgroup namespace",
 				  path);
 	inner = below(path, mount);
 	if ((size_t)snprintf(full, sizeof(full), "%s/%s", mount, inner ? inner : path) >= sizeof(full))

@@ -72,7 +72,9 @@ static int add(struct cuda_files *files, const char *path, unsigned int layers, 
 	else if (is_known(files, elf))
 		ret = -EEXIST;
 	else if (!found)
-		ret = error__set(err, -ENOMSG, "%s has no functions of CUDA that could be probed: give a library or program that has", path);
+		ret = error__set(err, -ENOMSG, "%s has no CUDA functions to probe: give a library or program that "
+					       "has",
+				 path);
 	else
 		ret = append(files, path, elf, found);
 	if (ret)

@@ -256,7 +256,7 @@ static int collect_file(struct collection *collection, struct elf_file *file, co
 
 const char *cuda_library__why(int code)
 {
-	return code == -E2BIG ? "functions of CUDA's names at more places than any library has" : strerror(-code);
+	return code == -E2BIG ? "more functions with CUDA's names than any library has" : strerror(-code);
 }
 
 int cuda_library__rows(struct elf_file *file, enum row_presence *rows)

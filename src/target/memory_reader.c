@@ -231,7 +231,7 @@ static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_n
 		return;
 	slow->until_ns = until_ns;
 	if (!slow->reported)
-		log__warn(reader->log, "process %d: its memory %s: names are not read from it", (int)pid,
+		log__warn(reader->log, "process %d: its memory %s: gpuprobe reads no names from it", (int)pid,
 			  answered ? "answers late" : "does not answer");
 	slow->reported = true;
 }

@@ -391,8 +391,8 @@ int proc__check_proc(struct error *err)
 				  strerror(-ret));
 	if (!ret && !own.depth && readlink("/proc/self", link, sizeof(link) - 1) > 0 && parse_pid(link) == getpid())
 		return 0;
-	return error__set(err, -ENOENT, "/proc is of another pid namespace, or not mounted: mount this namespace's: "
-					"mount -t proc proc /proc");
+	return error__set(err, -ENOENT, "/proc belongs to another pid namespace, or is not mounted: mount this "
+					"namespace's: mount -t proc proc /proc");
 }
 
 long process_status__number(const char *text, const char *name)

@@ -28,11 +28,11 @@ const char *root_file__why(int code)
 	case -EFBIG:
 		return "more than 64 GiB, no library is that large";
 	case -EREMOTE:
-		return "on a file system that a program serves (FUSE), which may never answer";
+		return "on a FUSE file system, which may never answer";
 	case -EOVERFLOW:
-		return "perhaps on a file system that a program serves: there are more mounts than are read, 16 MiB";
+		return "perhaps on a FUSE file system: the list of mounts is longer than 16 MiB";
 	case -ESTALE:
-		return "its path leads to another file by now";
+		return "its path now leads to another file";
 	default:
 		return strerror(-code);
 	}

@@ -299,14 +299,14 @@ static int check_name(const char *word, struct error *err)
 
 	if (!*word)
 		return error__set(err, -EINVAL,
-				  "a word is missing: families, names and patterns, parted by commas");
+				  "a word is missing: families, names and patterns, separated by commas");
 	if (is_spelt_well(word) && (is_pattern(word) || is_known(word) || strncmp(word, "cu", 2) == 0))
 		return 0;
 	like = is_spelt_well(word) ? function_like(word, true) : NULL;
 	if (like)
-		return error__set(err, -EINVAL, "'%s' is no family and no function; %s is like it", word, like);
+		return error__set(err, -EINVAL, "'%s' is neither a family nor a function; did you mean %s?", word, like);
 	return error__set(err, -EINVAL,
-			  "'%.64s' is no family and no function; the families are memory, launch, copy, "
+			  "'%.64s' is neither a family nor a function; the families are memory, launch, copy, "
 			  "sync, stream, event, device, context, module, graph, errors, all",
 			  word);
 }
@@ -394,7 +394,7 @@ int trace_selection__check(const struct trace_selection *selection, struct error
 		if (rule->name && !rule->away && !is_known(rule->name))
 			return 0;
 	}
-	return error__set(err, -EINVAL, "no function is left of what was selected");
+	return error__set(err, -EINVAL, "the selection leaves no function");
 }
 
 int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
@@ -411,7 +411,7 @@ int trace_selection__check_names(const struct trace_selection *selection, const 
 			continue;
 		like = function_like(rule->name, false);
 		if (like)
-			return error__set(err, -EINVAL, "no function %s is known, and no library found has it; "
+			return error__set(err, -EINVAL, "gpuprobe knows no function %s, and no library found has it; "
 							"did you mean %s?",
 					  rule->name, like);
 	}

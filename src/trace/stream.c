@@ -281,7 +281,7 @@ static int take_in_rest(struct trace_stream *stream)
 		if (ret != RING_BUSY && stacks != RING_BUSY)
 			continue;
 		if (++tries > BUSY_TRIES) {
-			log__warn(stream->log, "a record of the ring was never finished: what follows it is not shown");
+			log__warn(stream->log, "a record in the ring was never completed: later calls are not shown");
 			break;
 		}
 		nanosleep(&pause, NULL);

@@ -86,7 +86,7 @@ static void report(const struct attach_gaps *gaps, const struct gap *gap, const 
 
 	if (*comm)
 		snprintf(name, sizeof(name), " (%s)", comm);
-	log__warn(gaps->log, "process %d%s: some calls before %.3f ms may be missing: a library of it had no probes yet",
+	log__warn(gaps->log, "process %d%s: calls before %.3f ms may be missing: one of its libraries had no probes yet",
 		  gap->pid, name, ms);
 }
 

@@ -56,16 +56,16 @@ static int take_library(const struct option_row *row, void *field, const char *p
 
 static const struct option_row option_rows[] = {
 	{"events", 'e', "LIST",
-	 "families and functions, as gpuprobe trace takes them\n"
-	 "(repeatable) [25 functions of both layers: allocating,\n"
-	 "copying, launching, streams, events, devices]",
+	 "families and functions, as for gpuprobe trace\n"
+	 "(repeatable) [25 functions of both layers: memory,\n"
+	 "copies, launches, streams, events, devices]",
 	 option__list, FIELD(events)},
 	{"api", 0, "LAYER", "runtime, driver or both [both]", arguments__take_layers, FIELD(api)},
-	{"libcudart-path", 0, "FILE", "this runtime, not those that are found (repeatable)", take_library, .min = LAYER_RUNTIME},
-	{"libcuda-path", 0, "FILE", "this driver, not those that are found (repeatable)", take_library, .min = LAYER_DRIVER},
+	{"libcudart-path", 0, "FILE", "use this runtime, not those found (repeatable)", take_library, .min = LAYER_RUNTIME},
+	{"libcuda-path", 0, "FILE", "use this driver, not those found (repeatable)", take_library, .min = LAYER_DRIVER},
 	{"standard-paths", 0, NULL,
-	 "look at no library: the usual paths, and all functions\n"
-	 "that are chosen",
+	 "look at no library: use the usual paths, and all\n"
+	 "selected functions",
 	 option__flag, FIELD(standard)},
 	{.rows = help_rows},
 	{0},
@@ -75,8 +75,8 @@ const struct option_table bpftrace_script_options = {
 	.program = "gpuprobe bpftrace-script",
 	.head = "Usage: gpuprobe bpftrace-script [OPTIONS] > FILE\n"
 		"\n"
-		"Prints a script for bpftrace that shows CUDA calls as they return, with the\n"
-		"paths of this machine's libraries and those functions that they have.\n"
+		"Prints a bpftrace script that shows CUDA calls as they return, with the paths of\n"
+		"this machine's libraries and the functions that they have.\n"
 		"\n",
 	.rows = option_rows,
 };
@@ -191,9 +191,9 @@ static void warn_of_missing_layers(const struct request *request)
 	for (size_t i = 0; i < request->files.count; i++)
 		found |= request->files.files[i].layers;
 	if (request->api != API_RUNTIME && !(found & LAYER_BIT(LAYER_DRIVER)))
-		log__warn(&log, "no libcuda was found, so no function of the driver is in the script: give --libcuda-path");
+		log__warn(&log, "no libcuda found, so the script has no function of the driver: give --libcuda-path");
 	if (request->api != API_DRIVER && !(found & LAYER_BIT(LAYER_RUNTIME)))
-		log__warn(&log, "no libcudart was found, so no function of the runtime is in the script: give "
+		log__warn(&log, "no libcudart found, so the script has no function of the runtime: give "
 				"--libcudart-path, which may be a program with the runtime inside");
 }
 

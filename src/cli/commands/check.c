@@ -27,12 +27,12 @@ struct request {
 #define FIELD(member) .offset = offsetof(struct request, member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "this process and its children, not all (repeatable)", arguments__take_pid, FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
 	{.rows = library_rows, FIELD(targets)},
-	{"json", 0, NULL, "one JSON object, instead of text", option__flag, FIELD(json)},
+	{"json", 0, NULL, "one JSON object instead of text", option__flag, FIELD(json)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "what the BPF library says (twice: and the kernel)", option__verbose, FIELD(log_level)},
-	{"quiet", 'q', NULL, "only what is degraded or missing, and the sum", option__quiet, FIELD(log_level)},
+	{"verbose", 'v', NULL, "print messages of libbpf (twice: of the kernel, too)", option__verbose, FIELD(log_level)},
+	{"quiet", 'q', NULL, "only degraded and missing lines, and the totals", option__quiet, FIELD(log_level)},
 	{.rows = help_rows},
 	{0},
 };
@@ -41,14 +41,15 @@ const struct option_table check_command_options = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe check [OPTIONS]\n"
 		"\n"
-		"Says what of gpuprobe works on this machine: a line each for the kernel, what it\n"
-		"lets gpuprobe do, the probes, CUDA's libraries, GPUs and running CUDA processes,\n"
-		"with ok, degraded or missing, and what to do. It tries what gpuprobe does, for\n"
-		"moments; nothing of it stays. Works without privileges, as far as it goes.\n"
+		"Checks what works on this machine: the kernel, privileges, probes, CUDA's\n"
+		"libraries, GPUs and running CUDA processes. Each line says ok, degraded or\n"
+		"missing, and what to do. gpuprobe briefly probes itself to find out. Without\n"
+		"privileges it checks as much as it can.\n"
 		"\n",
 	.rows = rows,
-	.tail = "\nExit status: 0 where nothing is missing (degraded does not count), 1 where\n"
-		"something is, or the check itself failed, 2 for a mistake on the command line.\n",
+	.tail = "\n"
+		"Exit status: 0 if nothing is missing (degraded does not count), 1 if something\n"
+		"is missing or the check itself failed, 2 for a usage error.\n",
 };
 
 static int parse(struct request *request, int argc, char **argv, struct error *err)

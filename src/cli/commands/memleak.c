@@ -39,7 +39,7 @@ static void sample(void *arg)
 	if (!growth__sample(memleak->growth, live_model__model(memleak->live->live)) || memleak->warned)
 		return;
 	memleak->warned = true;
-	log__warn(memleak->log, "no memory for what some call sites had live");
+	log__warn(memleak->log, "out of memory: the growth of some call sites is not judged");
 }
 
 static bool shows_broken(const struct memleak *memleak)

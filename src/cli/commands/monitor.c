@@ -63,7 +63,7 @@ static int make_findings(struct monitor *monitor, struct error *err)
 static void warn_memory(struct monitor *monitor, int ret)
 {
 	if (ret && !monitor->warned) {
-		log__warn(monitor->log, "no memory for what findings are drawn from: some may be missing");
+		log__warn(monitor->log, "out of memory: some findings may be missing");
 		monitor->warned = true;
 	}
 }
@@ -183,7 +183,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 		return 0;
 	if (monitor->options->metrics_address_given)
 		return error__set(err, ret, "%s", why.text);
-	log__warn(monitor->log, "%s; going on without metrics", why.text);
+	log__warn(monitor->log, "%s; continuing without metrics", why.text);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static void report_doing(const struct dump *dump, pid_t pid, char *text, size_t 
 	char place[112];
 
 	if (!thread && uses_cuda(dump)) {
-		snprintf(text, size, "none of its threads is in one (gpuprobe dump -p %d)", (int)pid);
+		snprintf(text, size, "none of its threads is in a CUDA call (gpuprobe dump -p %d shows them)", (int)pid);
 	} else if (!thread) {
 		snprintf(text, size, "it has no CUDA library");
 	} else {

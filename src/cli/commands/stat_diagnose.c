@@ -38,7 +38,7 @@ struct profile_run {
 static void warn_memory(struct profile_run *run, int ret)
 {
 	if (ret && !run->warned)
-		log__warn(run->log, "no memory for what findings are drawn from: some may be missing");
+		log__warn(run->log, "out of memory: some findings may be missing");
 	run->warned = run->warned || ret;
 }
 

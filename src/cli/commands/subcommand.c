@@ -15,14 +15,14 @@
 #include "cli/options/trace_options.h"
 
 static const struct subcommand subcommands[] = {
-	{"dump", "what each thread is in, now, and what it waits for", dump_command__run, &dump_options},
+	{"dump", "what each thread is doing now, and what it waits for", dump_command__run, &dump_options},
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
 	{"stat", "where the time of a run goes, by thread and call", stat_command__run, &stat_options},
-	{"diagnose", "what is wrong with a program, what it costs", diagnose_command__run, &diagnose_options},
-	{"memleak", "live device memory by call stack, and what of it grows", memleak_command__run, &memleak_option_table},
+	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run, &diagnose_options},
+	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run, &memleak_option_table},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run, &flame_options},
-	{"check", "what of gpuprobe works on this machine, and what to do", check_command__run, &check_command_options},
-	{"bpftrace-script", "print a script that shows CUDA calls by bpftrace", bpftrace_script_command__run, &bpftrace_script_options},
+	{"check", "what works on this machine, and how to fix the rest", check_command__run, &check_command_options},
+	{"bpftrace-script", "print a bpftrace script that shows CUDA calls", bpftrace_script_command__run, &bpftrace_script_options},
 	{NULL, NULL, NULL, NULL},
 };
 
@@ -37,7 +37,9 @@ void subcommand__each(void (*each)(const struct subcommand *subcommand, void *ar
 
 void subcommand__print_all(FILE *out)
 {
-	fputs("\nOther commands (gpuprobe COMMAND --help tells their options):\n", out);
+	fputs("\n"
+	      "Other commands (gpuprobe COMMAND --help lists their options):\n",
+	      out);
 	for (size_t i = 0; subcommands[i].word; i++)
 		fprintf(out, "  %-23s %s\n", subcommands[i].word, subcommands[i].what);
 }
@@ -52,7 +54,7 @@ const struct subcommand *subcommand__find(const char *word, struct error *err)
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
 	}
-	error__set(err, -EINVAL, "no command '%.100s' (there is: %s): put -- before a COMMAND to be run, see gpuprobe --help",
+	error__set(err, -EINVAL, "no command '%.100s' (commands: %s): put -- before a program to run, see gpuprobe --help",
 		   word, words);
 	return NULL;
 }

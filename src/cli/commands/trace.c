@@ -340,7 +340,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped, .before = trace_sink__earlier_calls(trace->sink)};
 	end.failed = ret < 0 && ret != -ECANCELED;
 	trace_end__warn(&end, trace->gaps);
-	ret = end.failed ? error__set(err, ret, "cannot read on: %s", strerror(-ret)) : 0;
+	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) : 0;
 	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	trace_end__report(&end);

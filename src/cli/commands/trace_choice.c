@@ -39,8 +39,8 @@ static void report_lack(struct trace_choice *choice, const char *symbol, int cod
 	choice->lack_reported = true;
 	if (code == -ENOSPC)
 		log__warn(choice->log,
-			  "%s and maybe others are not traced: of functions that gpuprobe does not know there is room for %zu; "
-			  "choose some by -e",
+			  "%s and maybe others are not traced: gpuprobe traces at most %zu functions that it does "
+			  "not know; select some with -e",
 			  symbol, MAX_FUNCTIONS - api_function_count);
 	else
 		log__warn(choice->log, "%s and maybe others are not traced: %s", symbol, strerror(-code));
@@ -90,5 +90,5 @@ void trace_choice__warn_unknown(const struct trace_selection *selection, const s
 				  like ? "?" : "");
 	}
 	if (count > NAMED)
-		log__warn(log, "-e: so it is with %zu more", count - NAMED);
+		log__warn(log, "-e: the same for %zu more names", count - NAMED);
 }

@@ -21,7 +21,7 @@ static void report_losses(const struct trace_counts *counts, char *text, size_t 
 {
 	static const char *const reasons[TRACE_LOSSES] = {
 		[TRACE_LOST_RING] = "had no room in the ring (see --buffer)",
-		[TRACE_LOST_THREAD] = "were of threads beyond those that can be followed",
+		[TRACE_LOST_THREAD] = "were by threads beyond the limit of followed threads",
 		[TRACE_LOST_DEPTH] = "were nested too deep",
 		[TRACE_LOST_RETURN] = "are shown without their return",
 		[TRACE_LOST_STACK] = "stacks had no room in their ring",
@@ -43,8 +43,8 @@ static void warn_stacks(const struct trace_end *end)
 
 	if (!counts->unknown_stacks)
 		return;
-	log__warn(end->log, "the stacks of %llu calls are not shown%s", (unsigned long long)counts->unknown_stacks,
-		  counts->evicted ? ": some had left for others (see --stack-storage-size)" : "");
+	log__warn(end->log, "the stacks of %llu calls are missing%s", (unsigned long long)counts->unknown_stacks,
+		  counts->evicted ? ": some were replaced by newer ones (see --stack-storage-size)" : "");
 }
 
 /*
@@ -66,7 +66,7 @@ void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps
 	if (!is_of_some(end->options))
 		attach_gaps__report_rest(gaps);
 	if (end->counts.malformed)
-		log__warn(end->log, "%llu records could not be understood and were dropped",
+		log__warn(end->log, "dropped %llu malformed records",
 			  (unsigned long long)end->counts.malformed);
 	warn_stacks(end);
 	warn_silence(end);

@@ -244,7 +244,7 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 		return error__set(err, sink->failure, "cannot write %s: %s", where, strerror(-sink->failure));
 	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s", where,
 			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink),
-			  sink->options->targets.command ? "; COMMAND goes on unwatched" : "");
+			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 
 bool trace_sink__is_closed(const struct trace_sink *sink)

@@ -262,10 +262,10 @@ static const char *why_not_here(const char *word, const char *program)
 	static const struct {
 		const char *program, *why;
 	} needs[] = {
-		{"gpuprobe stat", "tells how long calls took"},
-		{"gpuprobe diagnose", "judges by what calls returned and how long they took"},
-		{"gpuprobe memleak", "tells what is live by the addresses that allocations returned"},
-		{"gpuprobe flame", "weighs stacks by what calls returned and how long they took"},
+		{"gpuprobe stat", "reports how long calls take"},
+		{"gpuprobe diagnose", "judges by results and durations of calls"},
+		{"gpuprobe memleak", "follows memory by the addresses that allocations return"},
+		{"gpuprobe flame", "weighs stacks by results and durations of calls"},
 	};
 	size_t length = strcspn(word, "=");
 
@@ -296,7 +296,8 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 				  program);
 	if (why)
 		return error__set(err, -EINVAL,
-				  "'%.100s': %s %s, which return probes alone see: gpuprobe and gpuprobe trace have that option",
+				  "'%.100s': %s %s, which takes return probes: only gpuprobe and gpuprobe trace have "
+				  "that option",
 				  word, program, why);
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }
@@ -358,10 +359,9 @@ const struct option_row library_rows[] = {
 
 const struct option_row overhead_rows[] = {
 	{"max-overhead", 0, "PERCENT|off",
-	 "keep the probes' cost to about this: where they would\n"
-	 "slow a thread down by more, watch launches, copies or\n"
-	 "waits for a part of the time and estimate (~) the rest\n"
-	 "[off]",
+	 "limit how much probes slow a thread down to about\n"
+	 "this: where they cost more, watch launches, copies or\n"
+	 "waits part of the time and estimate (~) the rest [off]",
 	 arguments__take_overhead, .offset = 0},
 	{0},
 };

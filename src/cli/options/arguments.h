@@ -105,7 +105,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 
 /* --- rows that commands share --- */
 
-#define CAPACITIES "Capacities (what does not fit is counted as lost and shown):"
+#define CAPACITIES "Capacities (whatever does not fit is reported as lost):"
 
 /* for a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row library_rows[];

@@ -27,18 +27,18 @@ static int take_again(const struct option_row *row, void *field, const char *tex
 
 static const struct option_row rows[] = {
 	{"pid", 'p', "PID",
-	 "this process, and those of its children that use CUDA\n"
-	 "(repeatable; without: every process that uses CUDA)",
+	 "this process, and its children that use CUDA\n"
+	 "(repeatable) [every process that uses CUDA]",
 	 arguments__take_pid, FIELD(targets)},
 	{"again", 0, "SECONDS",
-	 "a second dump after this time (5, 5s, 500ms), which\n"
-	 "tells what threads have not moved",
+	 "dump again after this time (5, 5s, 500ms), to show\n"
+	 "which threads have not moved",
 	 take_again, FIELD(again_ns)},
 	{.help = "What to show:"},
-	{"native", 0, NULL, "all frames of each stack, one a line", option__flag, FIELD(native)},
+	{"native", 0, NULL, "all frames of each stack, one per line", option__flag, FIELD(native)},
 	{"all", 0, NULL,
-	 "every thread by itself, instead of a sum of those that\n"
-	 "are neither in CUDA nor run Python",
+	 "list every thread; by default those that are neither\n"
+	 "in CUDA nor run Python are only counted",
 	 option__flag, FIELD(all)},
 	{"json", 0, NULL, "one JSON object, on one line", option__flag, FIELD(json)},
 	{.help = ""},
@@ -50,12 +50,13 @@ const struct option_table dump_options = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe dump [OPTIONS]\n"
 		"\n"
-		"Shows what each thread is in, now: the CUDA call that it is in, what it waits\n"
-		"for, and its stack. Without -p it shows every process that uses CUDA. The\n"
-		"processes run on: gpuprobe stops nothing and places no probe in them.\n"
+		"Shows what each thread is doing now: the CUDA call that it is in, what it waits\n"
+		"for, and its stack. Without -p it shows every process that uses CUDA. gpuprobe\n"
+		"neither stops the processes nor places probes in them.\n"
 		"\n",
 	.rows = rows,
-	.tail = "\nExit status: 0, 1 if something failed, 2 for a mistake on the command line.\n",
+	.tail = "\n"
+		"Exit status: 0 for success, 1 if something failed, 2 for a usage error.\n",
 };
 
 int dump_options__parse(struct dump_options *options, int argc, char **argv, struct error *err)

@@ -38,22 +38,22 @@ static int take_form(const struct option_row *row, void *field, const char *text
 }
 
 static const struct option_row rows[] = {
-	{"by", 0, "bytes", "device memory allocated in all", take_by, FIELD(by)},
-	{.name = "by", .value = "live-bytes", .help = "device memory that is live at the end"},
+	{"by", 0, "bytes", "device memory allocated in total", take_by, FIELD(by)},
+	{.name = "by", .value = "live-bytes", .help = "device memory still live at the end"},
 	{.name = "by", .value = "launches", .help = "kernel launches, by kernel"},
 	{.name = "by", .value = "wait-time", .help = "time blocked in synchronising calls, copies and frees"},
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
 	{.help = "What to write:"},
-	{"output", 'o', "FILE", "written whole at the end [standard output]", option__file, FIELD(file)},
-	{"folded", 0, NULL, "a line a stack, for flamegraph.pl and its kind", take_form, FIELD(form), .min = FLAME_FOLDED},
+	{"output", 'o', "FILE", "file to write at the end [standard output]", option__file, FIELD(file)},
+	{"folded", 0, NULL, "one line per stack, for flamegraph.pl and the like", take_form, FIELD(form), .min = FLAME_FOLDED},
 	{"svg", 0, NULL, "a flame graph for a browser", take_form, FIELD(form), .min = FLAME_SVG},
 	{"speedscope", 0, NULL,
 	 "JSON for https://www.speedscope.app\n"
-	 "[by FILE's ending: .svg, .json, .folded or .txt;\n"
-	 "without FILE folded]",
+	 "[by FILE's extension: .svg, .json, .folded or .txt;\n"
+	 "without FILE: folded]",
 	 take_form, FIELD(form), .min = FLAME_SPEEDSCOPE},
-	{"title", 0, "TEXT", "what stands above the graph", option__text, FIELD(title)},
-	{"processes", 0, NULL, "a frame for the process also where there is one alone", option__flag, FIELD(processes)},
+	{"title", 0, "TEXT", "title of the graph", option__text, FIELD(title)},
+	{"processes", 0, NULL, "add a frame for the process even if there is only one", option__flag, FIELD(processes)},
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
 	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration), .min = 0.001},
@@ -61,12 +61,12 @@ static const struct option_row rows[] = {
 	{.help = "Stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
 	{"min-wait", 0, "TIME",
-	 "of waits those this long (ns, us, ms, s), the others\n"
-	 "are told in total [100us]",
+	 "only waits this long (ns, us, ms, s); of shorter ones\n"
+	 "only the total is printed [100us]",
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows, FIELD(stacks)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "say more on stderr (twice: even more)", option__verbose, FIELD(log_level)},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, FIELD(log_level)},
 	{"quiet", 'q', NULL, "no warnings and no notes", option__quiet, FIELD(log_level)},
 	{.rows = help_rows},
 	{0},
@@ -76,9 +76,9 @@ const struct option_table flame_options = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe flame --by WHAT [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"\n"
-		"Writes the call stacks of CUDA calls with what they weigh, at the end: of the\n"
-		"whole machine, the processes of -p, or COMMAND and its descendants, until they\n"
-		"have ended, Ctrl-C or --duration.\n"
+		"Writes the call stacks of CUDA calls with their weights when it ends. It watches\n"
+		"the whole machine, the processes of -p, or COMMAND and its descendants, until\n"
+		"they end, Ctrl-C or --duration.\n"
 		"\n",
 	.rows = rows,
 };
@@ -117,11 +117,12 @@ static int check_form(enum flame_form given, enum flame_form form, const char *f
 
 	if (!given && !form)
 		return error__set(err, -EINVAL,
-				  "-o '%.100s': its ending does not tell what to write: give --folded, --svg or --speedscope",
+				  "-o '%.100s': no format has this extension: give --folded, --svg or --speedscope",
 				  file);
 	if (given && form && form != given)
 		return error__set(err, -EINVAL,
-				  "%s and -o '%.100s' do not go together: its ending stands for %s; leave %s away or choose another name",
+				  "%s and -o '%.100s' do not go together: this extension means %s; leave out %s or "
+				  "choose another name",
 				  names[given], file, names[form], names[given]);
 	return 0;
 }

@@ -31,20 +31,20 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 
 static const struct option_row rows[] = {
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
-	{"show-allocs", 'a', NULL, "each allocation, too: address, size, age", option__flag, FIELD(output.show_allocations)},
+	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag, FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",
-	 "leave out what is younger: milliseconds, or with its\n"
-	 "unit, 2s, 1m [500ms]",
+	 "leave out younger allocations: milliseconds, or a time\n"
+	 "with its unit such as 2s or 1m [500ms]",
 	 take_age, FIELD(filter.older_ns)},
-	{"top", 'T', "N", "call sites shown of a process; 0: all [10]", option__unsigned, FIELD(output.top), .max = 1000000},
+	{"top", 'T', "N", "call sites shown per process; 0 = all [10]", option__unsigned, FIELD(output.top), .max = 1000000},
 	{"min-size", 'z', "BYTES", "only allocations of at least this size: 4096, 1M", option__size, FIELD(filter.min_bytes),
 	 .max = SIZE_MAX_BYTES},
 	{"max-size", 'Z', "BYTES", "only allocations of at most this size", option__size, FIELD(filter.max_bytes), .min = 1,
 	 .max = SIZE_MAX_BYTES},
-	{"min-count", 0, "N", "only call sites with so many live allocations", option__u64, FIELD(output.min_count), .max = 1ul << 40},
-	{"window", 0, "TIME", "judge growth over the last so long: 30s, 10m [60s]", arguments__take_window, FIELD(window_ns)},
+	{"min-count", 0, "N", "only call sites with at least N live allocations", option__u64, FIELD(output.min_count), .max = 1ul << 40},
+	{"window", 0, "TIME", "time window for growth detection: 30s, 10m [60s]", arguments__take_window, FIELD(window_ns)},
 	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
-	{"json", 0, NULL, "one JSON object a report instead of text", option__flag, FIELD(json)},
+	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"api", 0, "auto|driver|runtime|both", "layers to probe [auto]", option__word, FIELD(api), WORDS(api_words)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
@@ -62,9 +62,9 @@ const struct option_table memleak_option_table = {
 	.head = "Usage: gpuprobe memleak [OPTIONS] [INTERVAL [COUNT]] [-- COMMAND [ARG...]]\n"
 		"\n"
 		"Shows live device memory by the call stacks that allocated it, largest first,\n"
-		"every INTERVAL seconds [5], COUNT times, and which of it grows: of the whole\n"
-		"machine, the processes of -p, or COMMAND and its descendants. What a process\n"
-		"that ends has not freed is reported as leaked, by stack.\n"
+		"and which of them grow, every INTERVAL seconds [5], COUNT times: on the whole\n"
+		"machine, in the processes of -p, or in COMMAND and its descendants. When a\n"
+		"process ends, memory that it did not free is reported as leaked, by stack.\n"
 		"\n",
 	.rows = rows,
 };
@@ -118,7 +118,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	if (ret)
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
-		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation is both");
+		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation would be shown");
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;

@@ -35,36 +35,36 @@ static const struct option_row rows[] = {
 	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits, FIELD(sections), .min = SECTION_LAUNCH},
 	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits, FIELD(sections), .min = SECTION_COPY},
 	{"pid", 'p', "PID",
-	 "only this process and its children (repeatable); ends\n"
-	 "when all of them have",
+	 "only this process and its children (repeatable);\n"
+	 "gpuprobe ends when they have all ended",
 	 arguments__take_pid, FIELD(targets)},
 	{"api", 0, "auto|driver|runtime|both",
-	 "layers to probe [auto: the driver for everything, of\n"
-	 "the runtime allocation and free]",
+	 "layers to probe [auto: the driver for everything, the\n"
+	 "runtime for allocations and frees]",
 	 option__word, FIELD(api), WORDS(api_words)},
-	{"check-launches", 0, NULL, "look at the result of each launch (else one in 256)", option__flag, FIELD(check_launches)},
+	{"check-launches", 0, NULL, "check the result of each launch, not of one in 256", option__flag, FIELD(check_launches)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{"verdict", 0, NULL,
-	 "keep the account that diagnose keeps: it proves who\n"
-	 "waits for whom, the GPU or the program",
+	 "profile calls as diagnose does, to prove who waits for\n"
+	 "whom: the GPU or the program",
 	 option__flag, FIELD(verdict)},
-	{"no-return-probes", 0, NULL, "watch calls as they begin: no results, no times", option__flag, FIELD(no_returns)},
+	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times", option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "What to show:"},
-	{"display-interval", 0, "S", "seconds between reports; 0: only the final one [5]", option__seconds, FIELD(display_interval),
+	{"display-interval", 0, "S", "seconds between reports; 0 = only the final one [5]", option__seconds, FIELD(display_interval),
 	 .min = 0.01},
 	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
-	{"top", 0, "N", "longest lists shown; 0: everything [20]", option__unsigned, FIELD(top), .max = 1000000},
+	{"top", 0, "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top), .max = 1000000},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
-	{"json", 0, NULL, "one JSON object a report instead of text", option__flag, FIELD(json)},
+	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"threshold", 0, "ID=VALUE",
-	 "when it is a finding, or ID.NAME=VALUE (repeatable);\n"
-	 "gpuprobe diagnose --list has all of them",
+	 "threshold that triggers a finding, or ID.NAME=VALUE\n"
+	 "(repeatable); gpuprobe diagnose --list has them all",
 	 option__list, FIELD(thresholds)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]", take_address, .offset = 0},
-	{"metrics-kernels", 0, "N", "kernels of a process with a series of their own [100]", option__unsigned, FIELD(metrics_kernels),
+	{"metrics-kernels", 0, "N", "kernels per process that get their own series [100]", option__unsigned, FIELD(metrics_kernels),
 	 .max = 1000000},
-	{.help = "Call stacks (none are taken unless asked for):"},
+	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},
 	{.rows = capacity_rows, FIELD(limits)},
@@ -77,8 +77,8 @@ const struct option_table monitor_options = {
 	.program = "gpuprobe",
 	.head = "Usage: gpuprobe [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"\n"
-		"Watches the CUDA calls of running programs from outside, with eBPF uprobes:\n"
-		"the whole machine, the processes of -p, or COMMAND and its descendants.\n",
+		"Watches the CUDA calls of running programs from outside, with eBPF uprobes: on\n"
+		"the whole machine, in the processes of -p, or in COMMAND and its descendants.\n",
 	.rows = rows,
 };
 
@@ -86,19 +86,19 @@ const struct option_table monitor_options = {
 static int check_verdict(const struct monitor_options *options, struct error *err)
 {
 	if (options->verdict && options->chosen)
-		return error__set(err, -EINVAL, "--verdict does not go together with --memleak, --cudatrace and --bandwidth-util: "
-						"it needs all calls");
+		return error__set(err, -EINVAL, "--verdict does not go together with --memleak, --cudatrace and "
+						"--bandwidth-util: a verdict needs all calls");
 	if (options->verdict && options->no_returns)
-		return error__set(err, -EINVAL, "--verdict and --no-return-probes do not go together: it needs to know how long "
-						"calls take");
+		return error__set(err, -EINVAL, "--verdict and --no-return-probes do not go together: a verdict "
+						"needs to know how long calls take");
 	return 0;
 }
 
 static int check_returns(const struct monitor_options *options, struct error *err)
 {
 	if (options->no_returns && options->check_launches)
-		return error__set(err, -EINVAL, "--no-return-probes and --check-launches do not go together: whether a launch fails "
-						"is known at its return");
+		return error__set(err, -EINVAL, "--no-return-probes and --check-launches do not go together: the "
+						"result of a launch is known when it returns");
 	return 0;
 }
 

@@ -381,13 +381,13 @@ int option__quiet(const struct option_row *row, void *field, const char *text, s
 }
 
 const struct option_row help_rows[] = {
-	{"help", 'h', NULL, "this text", option__result, .min = OPTIONS_HELP},
-	{"version", 'V', NULL, "the version", option__result, .min = OPTIONS_VERSION},
+	{"help", 'h', NULL, "print this help", option__result, .min = OPTIONS_HELP},
+	{"version", 'V', NULL, "print the version", option__result, .min = OPTIONS_VERSION},
 	{0},
 };
 
 const struct option_row log_rows[] = {
-	{"verbose", 'v', NULL, "say more on stderr (twice: even more)", option__verbose, .offset = 0},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, .offset = 0},
 	{"quiet", 'q', NULL, "no warnings", option__quiet, .offset = 0},
 	{.rows = help_rows},
 	{0},

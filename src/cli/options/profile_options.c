@@ -57,35 +57,38 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 /* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
-	{"interval", 0, "S", "the same every S seconds, too, of all so far [0: no]", option__seconds, FIELD(interval), .min = 0.01},
-	{"json", 0, NULL, "one JSON object a report instead of text", take_form, FIELD(form), .min = PROFILE_JSON},
-	{"output", 'O', "FILE", "write to FILE, not among what COMMAND prints", option__file, FIELD(file)},
+	{"interval", 0, "S",
+	 "also print a cumulative report every S seconds\n"
+	 "[0 = off]",
+	 option__seconds, FIELD(interval), .min = 0.01},
+	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form), .min = PROFILE_JSON},
+	{"output", 'O', "FILE", "write to FILE, apart from the output of COMMAND", option__file, FIELD(file)},
 	{0},
 };
 
 static const struct option_row watched_rows[] = {
 	{"threshold", 0, "ID=VALUE",
-	 "when it is a finding: its first threshold, or with\n"
-	 "ID.NAME=VALUE another (repeatable)",
+	 "first threshold that triggers the finding, or another\n"
+	 "one with ID.NAME=VALUE (repeatable)",
 	 option__list, FIELD(thresholds)},
 	{"window", 0, "TIME",
-	 "judge growth over the last so long: 30s, 10m [60s, or\n"
-	 "two thirds of --duration, if that is less]",
+	 "time window for growth detection, such as 30s or 10m\n"
+	 "[60s, or two thirds of --duration if that is less]",
 	 arguments__take_window, FIELD(window_ns)},
 	{"idle-times", 0, "FILE",
-	 "write each time in which a process had nothing queued\n"
-	 "on a GPU, as CSV: CLOCK_BOOTTIME nanoseconds",
+	 "write the times when a process had nothing queued on a\n"
+	 "GPU to FILE, as CSV with CLOCK_BOOTTIME nanoseconds",
 	 option__file, FIELD(idle_file)},
 	{"getters", 0, NULL,
-	 "probe calls that only ask, too (cudaGetDevice), for\n"
-	 "chatty-getters: who asks most pays most",
+	 "also probe getters such as cudaGetDevice, to find\n"
+	 "chatty-getters (costs about 1 us per call)",
 	 option__flag, FIELD(getters)},
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
-	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0: no]", option__seconds, FIELD(duration), .min = 0.001},
+	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both",
-	 "layers to probe [auto: the driver for everything, of\n"
-	 "the runtime allocation and free]",
+	 "layers to probe [auto: the driver for everything, the\n"
+	 "runtime for allocations and frees]",
 	 option__word, FIELD(api), WORDS(api_words)},
 	{0},
 };
@@ -107,12 +110,12 @@ static const struct option_row end_rows[] = {
 static const struct option_row stat_rows[] = {
 	{.rows = report_rows},
 	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form), .min = PROFILE_CSV},
-	TOP_ROW("rows of a table, and processes; 0: all [10]"),
+	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(output.full_names)},
 	{.rows = watched_rows},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
-	{.help = "Call stacks (none are taken unless asked for):"},
+	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},
 	{.rows = end_rows},
@@ -123,10 +126,10 @@ const struct option_table stat_options = {
 	.program = STAT,
 	.head = "Usage: " STAT " [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"\n"
-		"The account of a run: what programs repeat (steps), who waits for whom, where\n"
-		"the time of processes and threads goes, how long calls take, kernels, copies,\n"
-		"memory, errors, and what is wrong. Of the whole machine, the processes of -p, or\n"
-		"COMMAND and its descendants, until they have ended, Ctrl-C or --duration.\n"
+		"Profiles a run: the steps that programs repeat, who waits for whom, where the\n"
+		"time of processes and threads goes, how long calls take, kernels, copies,\n"
+		"memory, errors, and what is wrong. It watches the whole machine, the processes\n"
+		"of -p, or COMMAND and its descendants, until they end, Ctrl-C or --duration.\n"
 		"\n",
 	.rows = stat_rows,
 };
@@ -142,26 +145,26 @@ static const struct option_row diagnose_rows[] = {
 	{"list", 0, NULL, "every kind of finding with its thresholds", option__flag, FIELD(list)},
 	{"host", 0, "on|off",
 	 "follow threads that submit work, and those they wait\n"
-	 "for: why the GPU waits for them [on]",
+	 "for, to show why the GPU waits for them [on]",
 	 take_host, FIELD(host), WORDS(host_words)},
-	{"host-rate", 0, "N", "samples of a thread a second of its CPU time [99]", option__unsigned, FIELD(host_rate),
+	{"host-rate", 0, "N", "samples per second of a thread's CPU time [99]", option__unsigned, FIELD(host_rate),
 	 .min = 1, .max = 1000},
-	{"fail-on", 0, "info|warning|critical", "exit with 4 if there are findings at least so bad", option__word, FIELD(fail_on),
+	{"fail-on", 0, "info|warning|critical", "exit with 4 if a finding is this severe or more", option__word, FIELD(fail_on),
 	 WORDS(severity_words)},
 	{.rows = report_rows},
-	TOP_ROW("findings shown; 0: all [10]"),
+	TOP_ROW("findings shown; 0 = all [10]"),
 	{.rows = watched_rows},
 	{"max-overhead", 0, "PERCENT|off",
-	 "keep the probes' cost to about this: where they would\n"
-	 "slow a thread down by more, watch launches for a part\n"
-	 "of the time and judge by that part [2]",
+	 "limit how much probes slow a thread down to about\n"
+	 "this: where they cost more, watch launches part of the\n"
+	 "time and judge by that part [2]",
 	 take_overhead, .offset = 0},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{"stack", 0, "fp|dwarf|auto|off",
-	 "how stacks are taken: by frame pointers, by copies\n"
-	 "to unwind, by copies where frame pointers lead\n"
-	 "nowhere, or not at all [fp]",
+	 "how stacks are taken: by frame pointers, by DWARF\n"
+	 "unwinding, auto: by frame pointers, falling back to\n"
+	 "DWARF unwinding, or not at all [fp]",
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
 	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]", stack_choice__take_row, FIELD(stacks),
@@ -176,10 +179,10 @@ const struct option_table diagnose_options = {
 	.head = "Usage: " DIAGNOSE " [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"       " DIAGNOSE " --explain ID | --explain all | --list\n"
 		"\n"
-		"What is wrong with a program, by the evidence of its CUDA calls: what that\n"
-		"costs, in all and in each of its steps, where it is, and what would help. Of the\n"
+		"Shows what is wrong with a program by the evidence of its CUDA calls: what it\n"
+		"costs in total and per step, where it is, and what would help. It watches the\n"
 		"whole machine, the processes of -p, or COMMAND and its descendants, until they\n"
-		"have ended, Ctrl-C or --duration.\n"
+		"end, Ctrl-C or --duration.\n"
 		"\n",
 	.rows = diagnose_rows,
 };
@@ -206,13 +209,13 @@ static int check_reported(const struct profile_command *options, struct error *e
 	if (options->explain && options->list)
 		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
 	if ((options->explain || options->list) && (options->file || options->form))
-		return error__set(err, -EINVAL, "%s is of reports, and --explain and --list are text",
+		return error__set(err, -EINVAL, "%s has no effect with --explain and --list, which print no report",
 				  options->file ? "--output" : "--json");
 	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
-		return error__set(err, -EINVAL, "%s watches nothing: leave the program away",
+		return error__set(err, -EINVAL, "%s watches nothing: leave out the program",
 				  options->list ? "--list" : "--explain");
 	if ((options->explain || options->list) && (options->fail_on != NO_FAIL || options->thresholds.count))
-		return error__set(err, -EINVAL, "%s looks for no findings: leave %s away",
+		return error__set(err, -EINVAL, "%s looks for no findings: leave out %s",
 				  options->list ? "--list" : "--explain",
 				  options->thresholds.count ? "--threshold" : "--fail-on");
 	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))

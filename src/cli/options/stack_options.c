@@ -135,9 +135,9 @@ const struct option_row stack_storage_rows[] = {
 
 const struct option_row stack_rows[] = {
 	{"stack", 0, "fp|dwarf|auto|off",
-	 "how stacks are taken: by frame pointers, by copies\n"
-	 "to unwind, by copies where frame pointers lead\n"
-	 "nowhere, or not at all [off]",
+	 "how stacks are taken: by frame pointers, by DWARF\n"
+	 "unwinding, auto: by frame pointers, falling back to\n"
+	 "DWARF unwinding, or not at all [off]",
 	 stack_choice__take_row, .min = OPT_STACK},
 	{.rows = stack_storage_rows},
 	{0},
@@ -145,9 +145,9 @@ const struct option_row stack_rows[] = {
 
 const struct option_row stack_needed_rows[] = {
 	{"stack", 0, "fp|dwarf|auto",
-	 "how stacks are taken: by frame pointers, by copies\n"
-	 "to unwind, by copies where frame pointers lead\n"
-	 "nowhere [fp]",
+	 "how stacks are taken: by frame pointers, by DWARF\n"
+	 "unwinding, auto: by frame pointers, falling back to\n"
+	 "DWARF unwinding [fp]",
 	 stack_choice__take_row, .min = OPT_STACK},
 	{.rows = stack_storage_rows},
 	{0},
@@ -155,8 +155,8 @@ const struct option_row stack_needed_rows[] = {
 
 const struct option_row stack_sample_rows[] = {
 	{"stack-sample", 0, "N",
-	 "of a kernel's launches from one place, the stack of\n"
-	 "the first and of one in N, a power of two [64]",
+	 "at each call site, take the stack of a kernel's first\n"
+	 "launch and of one in N after it, a power of two [64]",
 	 stack_choice__take_row, .min = OPT_STACK_SAMPLE},
 	{0},
 };

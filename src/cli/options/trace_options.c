@@ -150,54 +150,55 @@ static const struct option_row rows[] = {
 	{"events", 'e', "WORD,...",
 	 "families (memory launch copy sync stream event device\n"
 	 "context module graph errors all), functions, patterns\n"
-	 "(cu*Async), and what to leave out (!cudaGetDevice);\n"
+	 "(cu*Async) and exclusions (!cudaGetDevice);\n"
 	 "repeatable [memory, launch, copy, sync, stream, event\n"
 	 "and device without getters]",
 	 option__list, GIVEN(events)},
-	{"list-functions", 0, NULL, "print the functions that this selects, and end", option__flag, GIVEN(list)},
+	{"list-functions", 0, NULL, "print the functions that are selected, and exit", option__flag, GIVEN(list)},
 	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers, GIVEN(api)},
-	{"nested", 0, NULL, "the driver's calls inside one of the runtime, too", option__byte_flag, FIELD(config.nested)},
+	{"nested", 0, NULL, "also driver calls made inside a runtime call", option__byte_flag, FIELD(config.nested)},
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
-	{"min-duration", 0, "TIME", "only calls that take so long: 1ms (ns, us, ms, s)", option__time, FIELD(config.min_duration_ns)},
+	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)", option__time, FIELD(config.min_duration_ns)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
 	{"comm", 0, "NAME", "only processes of this name", take_comm, ALL},
 	{"uid", 0, "USER", "only this user's processes: a number or a name", take_user, ALL, .max = UINT32_MAX - 1},
 	{"cgroup", 0, "PATH", "only this control group, below /sys/fs/cgroup (v2)", take_cgroup, FIELD(cgroup)},
-	{"count", 0, "N", "end after N calls", option__u64, FIELD(count), .min = 1, .max = (double)LONG_MAX},
-	{"duration", 0, "S", "end after S seconds", option__duration, FIELD(duration), .min = 0.001},
-	{"no-return-probes", 0, NULL, "watch calls as they begin: no results, no times", option__flag, FIELD(no_returns)},
+	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1, .max = (double)LONG_MAX},
+	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration), .min = 0.001},
+	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times", option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "How they are shown:"},
 	{NULL, 'o', "COLUMN,...",
-	 "of time end process pid ppid tid uid cgroup device\n"
-	 "layer event details ptr size dst src kind bw kernel\n"
-	 "grid block shmem stream args stack duration result",
+	 "columns: time end process pid ppid tid uid cgroup\n"
+	 "device layer event details ptr size dst src kind bw\n"
+	 "kernel grid block shmem stream args stack duration\n"
+	 "result",
 	 take_columns, FIELD(output)},
-	{"timestamps", 0, "relative|wall|iso|ns|delta", "[relative: milliseconds since the beginning]", take_timestamps, ALL,
+	{"timestamps", 0, "relative|wall|iso|ns|delta", "[relative: milliseconds since the start]", take_timestamps, ALL,
 	 WORDS(timestamp_words)},
-	{"entry-return", 0, NULL, "two lines a call, when it begins and when it returns", option__byte_flag, FIELD(config.entry_return)},
+	{"entry-return", 0, NULL, "two lines per call, at its start and at its return", option__byte_flag, FIELD(config.entry_return)},
 	{"stack", 0, "[fp|dwarf|auto|off]",
-	 "one column more, stack: who called, found by frame\n"
-	 "pointers, by copies that are unwound, or by copies\n"
-	 "where frame pointers lead nowhere [fp, as -o stack]",
+	 "add a column with the call stack, taken by frame\n"
+	 "pointers, by DWARF unwinding, or auto: by frame\n"
+	 "pointers, falling back to DWARF [fp, as -o stack]",
 	 take_stack, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
-	{"args", 0, "N", "the first N arguments of kernels, as 64-bit words", option__byte, FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
+	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte, FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
-	{"format", 0, "table|tsv|json", "[table]; json: one object a line", take_format, ALL, WORDS(format_words)},
-	{"json-schema", 0, NULL, "print the schema of --format json, and end", option__result, .min = TRACE_OPTIONS_SCHEMA},
+	{"format", 0, "table|tsv|json", "[table]; json: one object per line", take_format, ALL, WORDS(format_words)},
+	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result, .min = TRACE_OPTIONS_SCHEMA},
 	{NULL, 'O', "FILE", "write to FILE", option__file, FIELD(file)},
 	{"summary", 'c', NULL, "only a summary by function, at the end", option__flag, GIVEN(only_summary)},
 	{NULL, 'C', NULL, "the calls and then the summary", option__flag, GIVEN(also_summary)},
 	{.help = "Losses:"},
-	{"buffer", 0, "SIZE", "of the ring for calls that wait, 64K to 2G [16M]", take_buffer, FIELD(ring_bytes),
+	{"buffer", 0, "SIZE", "size of the ring for pending calls, 64K to 2G [16M]", take_buffer, FIELD(ring_bytes),
 	 .min = BUFFER_MIN, .max = BUFFER_MAX},
 	{"strict", 0, NULL,
-	 "exit status 3 if a call was lost, or a library got no\n"
+	 "exit with 3 if a call was lost or a library got no\n"
 	 "probes",
 	 option__flag, FIELD(strict)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "say more on stderr (twice: even more)", option__verbose, FIELD(log_level)},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, FIELD(log_level)},
 	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet, ALL},
 	{.rows = help_rows},
 	{0},
@@ -207,8 +208,8 @@ const struct option_table trace_option_table = {
 	.program = "gpuprobe trace",
 	.head = "Usage: gpuprobe trace [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
 		"\n"
-		"Shows every CUDA call as it happens, decoded, one line each: of the whole\n"
-		"machine, the processes of -p, or COMMAND and its descendants.\n",
+		"Shows every CUDA call as it happens, decoded, one per line: on the whole\n"
+		"machine, in the processes of -p, or in COMMAND and its descendants.\n",
 	.rows = rows,
 };
 
@@ -227,9 +228,9 @@ static int contradiction(const char *one, const char *other, const char *why, st
 
 static int check_combination(const struct trace_options *options, const struct given *given, struct error *err)
 {
-	static const char early[] = "what comes of a call is not known when it begins";
-	static const char no_return[] = "what comes of a call is known at its return";
-	static const char no_lines[] = "without lines there is nothing to apply it to; -C shows lines as well";
+	static const char early[] = "the result of a call is not known when it begins";
+	static const char no_return[] = "the result of a call is known when it returns";
+	static const char no_lines[] = "a summary has no lines to apply it to; -C prints the lines as well";
 
 	if (given->only_summary && given->also_summary)
 		return contradiction("-c", "-C", "choose one", err);

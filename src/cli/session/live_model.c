@@ -57,7 +57,7 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 static void warn_unread(const struct live_model *live, int ret)
 {
 	if (ret)
-		log__warn(live->log, "the BPF maps could not be read whole: %s", strerror(-ret));
+		log__warn(live->log, "cannot read all of the BPF maps: %s", strerror(-ret));
 }
 
 static void on_reap(evutil_socket_t fd, short what, void *arg)
@@ -168,7 +168,7 @@ static int make_overhead(struct live_model *live, const struct object_options *o
 	int ret = calibration__measure(object, features, live->options.sample_launches_alone, &costs, err);
 
 	if (ret && options.by_default) {
-		log__info(live->log, "what probes cost is not held to a budget: %s", err->text);
+		log__info(live->log, "cannot limit what probes cost: %s", err->text);
 		live->options.max_overhead = 0;
 		return 0;
 	}
@@ -177,7 +177,7 @@ static int make_overhead(struct live_model *live, const struct object_options *o
 	log__info(live->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
 		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
 	if (live->options.sample_launches_alone)
-		log__info(live->log, "where a program's own work has the caches it costs %.1f times as much", costs.cold);
+		log__info(live->log, "while a program's own data fills the caches, it costs %.1f times as much", costs.cold);
 	return overhead__new(&options, &costs, live->session, live->skeleton, live->log, &live->overhead, err);
 }
 
@@ -316,7 +316,7 @@ static void make_host(struct live_model *live)
 
 	if (!options.rate || !host_watch__new(live->skeleton, &options, &live->host, &live->host_lack))
 		return;
-	log__warn(live->log, "what threads do besides CUDA calls is not followed, and no reasons are given: %s", live->host_lack.text);
+	log__warn(live->log, "cannot follow threads between CUDA calls, so no reasons are given: %s", live->host_lack.text);
 	live->unfollowed = (struct host_side){.lack = live->host_lack.text};
 }
 
@@ -385,8 +385,8 @@ static int watch_asks(void *arg, bool in)
 	struct error err;
 	int ret = session__watch_asks(live->session, in, &err);
 
-	log__debug(live->log, "the probes of what asks for errors: %s", ret ? err.text : in ? "in" :
-											      "out");
+	log__debug(live->log, "probes of calls that ask for errors: %s", ret ? err.text : in ? "in" :
+											       "out");
 	return ret;
 }
 

@@ -41,7 +41,7 @@ static bool load(struct looker *looker)
 	looker->memory = memory_reader__new(looker->log);
 	looker->refused = !looker->memory || dumper__new(looker->memory, looker->log, &looker->dumper, &err);
 	if (looker->refused)
-		log__info(looker->log, "what processes are in is not known: %s", err.text);
+		log__info(looker->log, "cannot look at what threads are doing: %s", err.text);
 	return looker->dumper;
 }
 

@@ -31,7 +31,7 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 	if (ret)
 		return ret;
 	if (kept.effective & UINT64_C(1) << CAP_SYS_ADMIN)
-		log__warn(log, "CAP_SYS_ADMIN is kept: probes by tracefs need it");
+		log__warn(log, "keeping CAP_SYS_ADMIN: probes by tracefs need it");
 	report_lacking(kept.effective, log);
 	return 0;
 }

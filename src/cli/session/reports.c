@@ -56,7 +56,7 @@ static void report(struct reports *reports, bool final)
 	if (text)
 		console__write(reports->console, text, length);
 	else
-		log__warn(reports->log, "no memory for a report");
+		log__warn(reports->log, "out of memory: a report is missing");
 	if (!reports->options.whole)
 		live_model__reported(reports->live);
 	reports->made++;

@@ -81,7 +81,7 @@ struct session {
 static void end_without_command(struct session *session)
 {
 	if (!child_command__ended(session->command, &session->status))
-		log__warn(session->log, "%s (%d) has not ended: it goes on", session->targets->command[0],
+		log__warn(session->log, "%s (%d) has not ended: it keeps running", session->targets->command[0],
 			  child_command__pid(session->command));
 	session__stop(session);
 }
@@ -231,9 +231,9 @@ static void note_missed_program(struct session *session, pid_t pid)
 {
 	if (!session->missed_programs++)
 		log__warn(session->log,
-			  "process %d had loaded a CUDA library and ended before its probes were in: its calls were not seen, or not "
-			  "all; so it is with programs that end within some 20 ms and are the first to load a file: name the file by "
-			  "--libcuda-path or --libcudart-path",
+			  "process %d loaded a CUDA library and ended before the probes were in: some or all of its "
+			  "calls are missing; this happens to programs that end within some 20 ms and are the first "
+			  "to load a library: name that file with --libcuda-path or --libcudart-path",
 			  pid);
 }
 
@@ -288,7 +288,7 @@ static void on_lost(uint64_t time_ns, void *arg)
 	struct lost_since lost = {.session = session, .time_ns = time_ns};
 	struct error err = {""};
 
-	log__info(session->log, "more programs have started than their libraries could be told: all processes are looked at");
+	log__info(session->log, "too many programs started at once to track their libraries: looking at all processes");
 	if (watch__each_process(session->targets, look_again, &lost, &err))
 		log__warn(session->log, "%s", err.text);
 }
@@ -493,8 +493,8 @@ static void listen_to_mappings(struct session *session)
 
 	if (session->command || !listener__new(session->loop, &hooks, &session->listener, &err))
 		return;
-	log__warn(session->log, "%s: libraries that programs load later and that no other process has loaded are not noticed; "
-				"name them by --libcuda-path and --libcudart-path",
+	log__warn(session->log, "%s: gpuprobe will not notice libraries that are loaded later for the first time; "
+				"name them with --libcuda-path and --libcudart-path",
 		  err.text);
 }
 
@@ -529,7 +529,7 @@ static void report_attached(const struct session *session)
 
 	attacher__count(session->attacher, &counts);
 	if (only)
-		snprintf(whom, sizeof(whom), ", in process %d alone", only);
+		snprintf(whom, sizeof(whom), ", in process %d only", only);
 	else if (counts.libraries)
 		snprintf(whom, sizeof(whom), ", for all processes of the machine");
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
@@ -647,13 +647,13 @@ static void report_missed(struct session *session)
 	uint64_t count = session->missed_rescans;
 
 	if (session->missed_programs > 1)
-		log__warn(session->log, "%" PRIu64 " programs have ended before the probes of their CUDA library were in",
+		log__warn(session->log, "%" PRIu64 " programs ended before the probes of their CUDA library were in",
 			  session->missed_programs);
 	session->missed_rescans = session->missed_programs = 0;
 	if (count)
 		log__warn(session->log,
-			  "%" PRIu64 " time%s a process whose mappings take long to be read loaded a library, or became another "
-			  "program, and was not looked at before its end or gpuprobe's: calls may be missing",
+			  "calls may be missing: %" PRIu64 " time%s a process with many mappings loaded a library or "
+			  "another program, and ended, or gpuprobe did, before gpuprobe had read them",
 			  count, count == 1 ? "" : "s");
 }
 

@@ -45,7 +45,8 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		if (!proc__info(pids[i], &info) && info.of_kernel)
 			return error__set(err, -EINVAL,
-					  "-p %d: a thread of the kernel, which never calls CUDA: give the pid of a program that does",
+					  "-p %d: a kernel thread, which never calls CUDA: give the pid of a program "
+					  "that does",
 					  pids[i]);
 	return 0;
 }
@@ -270,7 +271,7 @@ static void attach_machine(struct looking *looking)
 	if (!looking->hindered)
 		return;
 	if (looking->hindered > 1)
-		snprintf(more, sizeof(more), " (and so it is with %zu more)", looking->hindered - 1);
+		snprintf(more, sizeof(more), " (and the same for %zu more)", looking->hindered - 1);
 	/* If no privilege is missing, a sandbox causes this, and the user cannot change it. */
 	if (capabilities__suffice(capabilities__effective(), CAP_SYS_PTRACE))
 		log__info(looking->log, "%s%s", looking->first.text.text, more);

@@ -26,6 +26,6 @@ void check_text__print(FILE *out, const struct check_list *list, bool brief)
 		if (!brief || list->lines[i].state != CHECK_OK)
 			print_line(out, &list->lines[i]);
 	fprintf(out, "%zu ok, %zu degraded, %zu missing: %s\n", check_list__in_state(list, CHECK_OK), degraded, missing,
-		missing ? "gpuprobe does not do all that it is for" :
-			  (degraded ? "gpuprobe works, with what is degraded" : "gpuprobe works"));
+		missing ? "gpuprobe cannot fully work here" :
+			  (degraded ? "gpuprobe works, with degraded features" : "gpuprobe works"));
 }

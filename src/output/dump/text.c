@@ -100,7 +100,7 @@ static void print_process(FILE *out, const struct dump *dump, const struct dump_
 void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view *view)
 {
 	if (!dump->count) {
-		fputs("no process to show: none uses CUDA, or those that were asked for have ended\n", out);
+		fputs("no process to show: none uses CUDA, or the given ones have ended\n", out);
 		return;
 	}
 	if (view->before)

@@ -20,7 +20,7 @@ static void print_limits(FILE *out, const struct stat_report *report)
 			continue;
 		fprintf(out, "\nprocess %d (", p->pid);
 		escape__text(out, p->comm);
-		fputs(") is watched since attach: nothing is known of its calls before that\n", out);
+		fputs(") is watched since attach: its earlier calls are unknown\n", out);
 	}
 	report_open_calls__print(out, model);
 	findings_text__limits(out, report->state, report->findings);
@@ -43,6 +43,8 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 		report_line__losses(out, report->model);
 	}
 	if (report->findings->count)
-		fputs("\ngpuprobe diagnose --explain ID tells what to do\n", out);
+		fputs("\n"
+		      "gpuprobe diagnose --explain ID explains what to do\n",
+		      out);
 	fputs(REPORT_RULE, out);
 }

@@ -47,7 +47,7 @@ void findings_text__explain(FILE *out, const struct finding_kind *kind)
 	if (kind->cost)
 		fprintf(out, "Cost: the time of %s\n", kind->cost);
 	print_needs(out, kind);
-	fprintf(out, "Thresholds (--threshold %s.NAME=VALUE; without .NAME the first):\n", kind->id);
+	fprintf(out, "Thresholds (--threshold %s.NAME=VALUE; without .NAME: the first):\n", kind->id);
 	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name; i++) {
 		const struct finding_threshold *threshold = &kind->thresholds[i];
 
@@ -57,7 +57,7 @@ void findings_text__explain(FILE *out, const struct finding_kind *kind)
 
 void findings_text__list(FILE *out)
 {
-	fprintf(out, "%-24s %-9s %s\n", "ID", "SEVERITY", "WHAT, AND FROM WHICH THRESHOLDS ON");
+	fprintf(out, "%-24s %-9s %s\n", "ID", "SEVERITY", "PROBLEM, AND ITS THRESHOLDS");
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		const struct finding_kind *kind = &finding_kinds[i];
 

@@ -12,7 +12,7 @@
 /* How to enable the check. */
 static const char *remedy(const struct finding_kind *kind)
 {
-	return kind->needs & NEEDS_GETTERS ? "see --getters" : "gpuprobe diagnose does";
+	return kind->needs & NEEDS_GETTERS ? "use --getters" : "use gpuprobe diagnose";
 }
 
 static void write_unlooked(FILE *out, const struct findings *findings, const struct finding_list *list)
@@ -29,7 +29,7 @@ static void write_unlooked(FILE *out, const struct findings *findings, const str
 }
 
 /*
- * "not judged: leak-growing in 3 of 7 places, followed for 1.2 s of the 50.0 s that it takes; see
+ * "not judged: leak-growing in 3 of 7 places: too little data (1.2 s of 50.0 s); shorten
  * --window"
  */
 static void write_unjudged(FILE *out, const struct findings *findings, const struct finding_list *list)
@@ -42,7 +42,7 @@ static void write_unjudged(FILE *out, const struct findings *findings, const str
 
 		if (!trend->unjudged)
 			continue;
-		fprintf(out, "%s%s in %s of %s place%s, followed for %s of the %s that it takes", before,
+		fprintf(out, "%s%s in %s of %s place%s: too little data (%s of %s)", before,
 			trend->kind->id, quantity__count(trend->unjudged).text, quantity__count(trend->places).text,
 			trend->places == 1 ? "" : "s",
 			trend->followed_ns ? quantity__time((double)trend->followed_ns).text : "under a second",
@@ -50,7 +50,7 @@ static void write_unjudged(FILE *out, const struct findings *findings, const str
 		before = ", ";
 	}
 	if (before[0] == ',')
-		fputs("; see --window", out);
+		fputs("; shorten --window", out);
 }
 
 static void print_line(FILE *out, const struct findings *findings, const struct finding_list *list,

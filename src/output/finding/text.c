@@ -228,7 +228,7 @@ static void print_counts(FILE *out, const struct finding_list *list)
 /* Kinds that need every call, while calls are being sampled. */
 static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 {
-	const char *comma = "not looked for, since it takes every call and calls are sampled: ";
+	const char *comma = "skipped because calls are being sampled: ";
 
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		if (!(list->sampled_kinds & 1ull << i))
@@ -236,7 +236,7 @@ static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 		fprintf(out, "%s%s", comma, finding_kinds[i].id);
 		comma = ", ";
 	}
-	fputs(" (they are with --max-overhead off)", out);
+	fputs(" (--max-overhead off enables them)", out);
 }
 
 void findings_text__print_sampled(FILE *out, const struct finding_list *list)

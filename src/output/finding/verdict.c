@@ -37,7 +37,7 @@ static const char *sentence_of(const struct verdict *verdict)
 		return verdict->requests ? "the program waits for requests (no work)" :
 					   "the program gives the GPU nothing to do (no work)";
 	default:
-		return verdict->window_ns ? "it cannot be told who waits for whom" :
+		return verdict->window_ns ? "it is unclear who waits for whom" :
 					    "it was steady for too short a time to tell who waits for whom";
 	}
 }
@@ -50,7 +50,7 @@ static void print_waits(FILE *out, const struct verdict *verdict)
 	if (verdict->busy != SHARE_UNKNOWN)
 		fprintf(out, ", the GPU is busy about %s (NVML)", quantity__share(verdict->busy).text);
 	if (verdict->kind == VERDICT_UNKNOWN)
-		fputs("; --verdict finds out more", out);
+		fputs("; use --verdict to find out more", out);
 }
 
 /* "process 4712 (train)" */
@@ -109,7 +109,7 @@ static void print_shares(FILE *out, const struct verdict *verdict, const char *o
 	if (verdict->unfed >= SHOWN_SHARE)
 		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict), quantity__share(verdict->unfed).text, of);
 	else
-		fputs(": no idle time of the GPU is proved", out);
+		fputs(": the GPU has no proved idle time", out);
 	if (verdict->busy != SHARE_UNKNOWN)
 		fprintf(out, ", busy about %s (NVML)", quantity__share(verdict->busy).text);
 	print_held(out, verdict);

@@ -40,7 +40,7 @@ static void note_attached(FILE *out, const struct model *model)
 	for (size_t i = 0; i < model->process_count; i++)
 		late += model->processes[i].since_attach;
 	if (late)
-		fprintf(out, "%zu of %zu process%s since attach: earlier calls are not in it\n", late,
+		fprintf(out, "%zu of %zu process%s since attach: earlier calls are missing\n", late,
 			model->process_count, model->process_count == 1 ? "" : "es");
 }
 
@@ -91,9 +91,9 @@ static void note_samples(FILE *out, const struct flame_graph *graph, const struc
 			"for the launches between: --stack-sample 1 takes all\n",
 			model->stack_sample);
 	if (graph->by == FLAME_FAILURES && model->launch_sample > 1)
-		fprintf(out, "launches: of one in %u was seen whether it failed\n", model->launch_sample);
+		fprintf(out, "launches: the result of one in %u was checked\n", model->launch_sample);
 	if (graph->by == FLAME_FAILURES && !model->launch_sample)
-		fputs("launches: it was not seen whether they failed\n", out);
+		fputs("launches: results were not checked\n", out);
 }
 
 static void note_unknown(FILE *out, const struct flame_graph *graph)
@@ -118,7 +118,7 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 	note_samples(out, graph, model);
 	note_unknown(out, graph);
 	if (graph->unknown && model->stacks_evicted)
-		fprintf(out, "%" PRIu64 " stacks are not known any more: see --stack-storage-size\n",
+		fprintf(out, "%" PRIu64 " stacks are no longer known: see --stack-storage-size\n",
 			model->stacks_evicted);
 	for (int loss = 0; loss < LOSS_COUNT; loss++)
 		if (model->lost[loss])

@@ -125,7 +125,7 @@ static void print_left_out(const struct page *page)
 {
 	begin_line(page, 2);
 	if (page->left_out)
-		fprintf(page->out, "%" PRIu64 " frame%s narrower than 0.1 px, with what is above, not drawn",
+		fprintf(page->out, "%" PRIu64 " frame%s narrower than 0.1 px, and those above, not drawn",
 			page->left_out, page->left_out == 1 ? "" : "s");
 	else
 		fputs("all frames are drawn", page->out);

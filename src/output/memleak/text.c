@@ -98,9 +98,9 @@ static void print_growth(const struct printer *printer, const struct memleak_sit
 		break;
 	case GROWTH_UNKNOWN:
 		if (growth->replaces)
-			fputs(", may take the place of memory from before attach that is freed", out);
+			fputs(", may replace memory from before attach that was freed", out);
 		else if (!site->process->ended && site->untracked != LOSS_COUNT)
-			print_untracked(printer, ", not known whether it grows: ", site->untracked);
+			print_untracked(printer, ", unknown whether it grows: ", site->untracked);
 		else if (!site->process->ended)
 			fputs(", too early to tell whether it grows", out);
 		break;
@@ -134,7 +134,7 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 	else if (site->allocated)
 		fputs(", none freed", out);
 	if (site->process->ended && site->untracked != LOSS_COUNT)
-		print_untracked(printer, ", not known how many were freed: ", site->untracked);
+		print_untracked(printer, ", unknown how many were freed: ", site->untracked);
 	fputc('\n', out);
 }
 
@@ -324,7 +324,7 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 	if (!p->live_at_exit_count) {
 		fprintf(out, "no device memory%s was live at exit", p->since_attach ? " allocated since attach" : "");
 		if (untracked != LOSS_COUNT)
-			print_untracked(printer, " but maybe of ", untracked);
+			print_untracked(printer, ", except perhaps of ", untracked);
 		fputc('\n', out);
 		report_line__before_attach(out, p);
 		return;
@@ -335,7 +335,7 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 	}
 	/* Allocations that the options leave out were live too. */
 	if (p->live_at_exit_count > sums.count) {
-		fputs(sums.count ? ", of " : "left out were ", out);
+		fputs(sums.count ? ", of " : "left out: ", out);
 		print_amount(out, p->live_at_exit_bytes, p->live_at_exit_count);
 		fputs(sums.count ? "" : " live at exit", out);
 	}
@@ -367,7 +367,7 @@ int memleak_text__print(FILE *out, const struct model *model, const struct growt
 		if (model->processes[i].ended && report__shows(&model->processes[i]))
 			ret = print_ended(&printer, &model->processes[i]);
 	if (unfollowed)
-		fprintf(out, REPORT_INDENT "%zu call site%s too many to tell whether they grow\n", unfollowed,
+		fprintf(out, REPORT_INDENT "%zu call site%s more than gpuprobe can follow for growth\n", unfollowed,
 			report_line__plural(unfollowed));
 	if (model->process_count)
 		report_line__no_call(out, model);

@@ -85,7 +85,7 @@ void report_line__before_attach(FILE *out, const struct process *process)
 void report_line__evicted(FILE *out, const struct model *model)
 {
 	if (model->stacks_evicted)
-		fprintf(out, REPORT_INDENT "%" PRIu64 " stack%s not known any more: see --stack-storage-size\n",
+		fprintf(out, REPORT_INDENT "%" PRIu64 " stack%s no longer known: see --stack-storage-size\n",
 			model->stacks_evicted, model->stacks_evicted == 1 ? " is" : "s are");
 }
 

@@ -50,10 +50,11 @@ void report_sampling__print(FILE *out, const struct model *model)
 	fputc('\n', out);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++)
 		print_family(out, sampling, family);
-	fprintf(out, "the probes make the thread that pays most about %s slower, by what they are calibrated to cost (--max-overhead %.4g %%)\n",
+	fprintf(out, "the probes make the worst-hit thread about %s slower, by their calibrated cost (--max-overhead "
+		     "%.4g %%)\n",
 		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
 	if (shows_estimates(model))
-		fputs("~ stands before what is estimated; durations, sizes, gaps of launches, and call sites "
-		      "are of the calls that were counted\n",
+		fputs("~ marks estimates; durations, sizes, gaps between launches and call sites cover only the "
+		      "calls that were counted\n",
 		      out);
 }

@@ -126,7 +126,7 @@ static void print_title(FILE *out, const struct model *model)
 {
 	fputs("\ncall sites", out);
 	if (model->stacks_evicted)
-		fprintf(out, " (%" PRIu64 " stacks are not known any more: see --stack-storage-size)",
+		fprintf(out, " (%" PRIu64 " stacks are no longer known: see --stack-storage-size)",
 			model->stacks_evicted);
 	fputs(":\n", out);
 }

@@ -71,7 +71,7 @@ void report_start__print(FILE *out, const struct process *process, uint64_t bega
 	start__evaluate(process, began_ns, &start);
 	if (!start.launched_ns || (!start.from_begin && !start.steady_ns))
 		return;
-	fprintf(out, "\n    the start, from %s: %s to the first launch", start.from_begin ? "its begin" : "attach",
+	fprintf(out, "\n    the start, from %s: %s to the first launch", start.from_begin ? "its beginning" : "attach",
 		quantity__time((double)(start.launched_ns - start.begin_ns)).text);
 	if (start.steady_ns)
 		fprintf(out, ", %s to the first steady step", quantity__time((double)(start.steady_ns - start.begin_ns)).text);

@@ -66,7 +66,7 @@ void report_steps__line(FILE *out, const struct process *process)
 	if (summary.thread)
 		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH));
 	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
-		fputs("no steps: nothing that it submits repeats", out);
+		fputs("no steps: it submits nothing that repeats", out);
 	else
 		fputs("no steps known: it has submitted too little", out);
 }
@@ -114,7 +114,7 @@ static void print_content(FILE *out, const struct step_summary *summary)
 	fputc('\n', out);
 }
 
-/* "        slow: 95.1 ms at 12.3 s, of it 20.3 ms more than usual outside CUDA calls" */
+/* "        slow: 95.1 ms at 12.3 s, 20.3 ms more than usual outside CUDA calls" */
 static void print_slow(FILE *out, const struct model *model, const struct step_summary *summary,
 		       const struct slow_step *step)
 {
@@ -124,7 +124,7 @@ static void print_slow(FILE *out, const struct model *model, const struct step_s
 	fprintf(out, REPORT_INDENT "slow: %s, begun %s before this report", quantity__time((double)step->ns).text,
 		quantity__time(model->now_ns > step->begin_ns ? (double)(model->now_ns - step->begin_ns) : 0).text);
 	if (excess != STEP_EXCESS_UNKNOWN)
-		fprintf(out, ", of it %s more than usual ", quantity__time((double)ns).text);
+		fprintf(out, ", %s more than usual ", quantity__time((double)ns).text);
 	if (excess == STEP_EXCESS_OUTSIDE)
 		fputs("outside CUDA calls", out);
 	else if (excess != STEP_EXCESS_UNKNOWN)
@@ -140,7 +140,7 @@ static void print_thread(FILE *out, const struct step_summary *summary)
 	escape__text(out, summary->thread->comm);
 	fprintf(out, "); longest %s", quantity__time((double)phase->max_ns).text);
 	if (phase->irregular)
-		fprintf(out, "; beside them %s of other content, %s", quantity__count(phase->irregular).text,
+		fprintf(out, "; also %s with other content, %s", quantity__count(phase->irregular).text,
 			quantity__time((double)phase->irregular_ns).text);
 	fputc('\n', out);
 }

@@ -37,8 +37,9 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 	}
 	report_line__silent(out, model);
 	if (model->no_returns)
-		fputs("\ncalls are watched as they begin alone (--no-return-probes): results, durations and what is live are "
-		      "unknown\n",
+		fputs("\n"
+		      "only the start of calls is watched (--no-return-probes): results, durations and live memory "
+		      "are unknown\n",
 		      out);
 	report_sampling__print(out, model);
 	report_line__losses(out, model);

@@ -186,7 +186,7 @@ def test_finds_libraries_by_the_environment(tmp_path):
     (["--bogus"], "unknown option '--bogus'"),
     (["more"], "unexpected 'more'"),
     (["--libcuda-path", "/dev/null"], "/dev/null"),
-    (["--libcuda-path", "/bin/true"], "/bin/true has no functions of CUDA"),
+    (["--libcuda-path", "/bin/true"], "/bin/true has no CUDA functions"),
     (["--standard-paths", "--libcuda-path", paths.LIBCUDA], "do not go together"),
     (["--api", "neither"], "choose runtime, driver or both"),
 ])
@@ -219,10 +219,9 @@ def test_a_mistyped_name_is_said():
 def test_a_layer_without_a_library_is_said(tmp_path):
     libraries = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
     (tmp_path / paths.LIBCUDART.name).symlink_to(paths.LIBCUDART)
-    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaFree"],
-                          capture_output=True, text=True, env=libraries, check=True)
-    assert ("no libcuda was found, so no function of the driver is in the script: "
-            "give --libcuda-path" in done.stderr)
+    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaFree"], capture_output=True, text=True,
+                          env=libraries, check=True)
+    assert "no libcuda found, so the script has no function of the driver: give --libcuda-path" in done.stderr
     assert "no libcudart" not in done.stderr
 
 

@@ -26,7 +26,7 @@ CAPABILITIES = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
     (("-qx",), ("'-x'", "gpuprobe --help")),
     (("--json=yes",), ("--json=yes", "gpuprobe --help")),
     (("--max-", "3"), ("--max-", "gpuprobe --help")),
-    (("train.py",), ("train.py", "put -- before a COMMAND")),
+    (("train.py",), ("train.py", "put -- before a program to run")),
     (("--json", "train.py", "--", "ls"), ("train.py", "--")),
     (("--",), ("no COMMAND after --",)),
     (("--json", "--"), ("no COMMAND after --",)),

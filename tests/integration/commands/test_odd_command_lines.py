@@ -90,8 +90,8 @@ def test_the_last_setting_counts():
 def test_flame_form_and_name(form, name, other, tmp_path):
     file = tmp_path / name
     for args in ((form, "-o", file), ("-o", file, form)):
-        refused(("flame", "--by", "bytes", *args, "--", "true"), f"{form} and -o '{file}' do not "
-                f"go together: its ending stands for {other}; leave {form} away")
+        refused(("flame", "--by", "bytes", *args, "--", "true"),
+                f"{form} and -o '{file}' do not go together: this extension means {other}; leave out {form}")
     assert not file.exists()
 
 
@@ -134,14 +134,10 @@ def test_no_program(command, program):
 @pytest.mark.parametrize("args, status, told", [
     (["trace", "--cgroup", ""], 2, "--cgroup '': give a control group's path"),
     (["stat", "-O", "", "--", "true"], 2, "-O, --output '': give the name of a file"),
-    (["diagnose", "--list", "--fail-on", "warning"], 2,
-     "--list looks for no findings: leave --fail-on away"),
-    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"],
-     2, "--explain looks for no findings: leave --threshold away"),
-    (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, "
-     "such as 5 or 0.5; put -- before a COMMAND"),
-    (["memleak", "5", "program"], 2,
-     "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
+    (["diagnose", "--list", "--fail-on", "warning"], 2, "--list looks for no findings: leave out --fail-on"),
+    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2, "--explain looks for no findings: leave out --threshold"),
+    (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; put -- before a COMMAND"),
+    (["memleak", "5", "program"], 2, "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
     (["check", "--libcuda-path", "/"], 1, "/: not a regular file; give --libcuda-path"),
     (["check", "--libcuda-path", "/etc/passwd"], 1,
      "/etc/passwd: not an ELF file; give --libcuda-path"),
@@ -149,7 +145,7 @@ def test_no_program(command, program):
     (["bpftrace-script", "--libcuda-path", "/nowhere"], 2,
      "/nowhere: No such file or directory; give --libcuda-path"),
     (["bpftrace-script", "-e", ""], 2, "-e: a word is missing"),
-    (["bpftrace-script", "-e", "!all"], 2, "-e: no function is left"),
+    (["bpftrace-script", "-e", "!all"], 2, "-e: the selection leaves no function"),
 ])
 def test_mistakes_of_one(args, status, told):
     refused(args, told, status)

@@ -59,8 +59,7 @@ def test_one_user_leaves_room_for_others(place):
                  environment(), place, None) as running:
         running.report()
         with map_libraries(place, 0, LIBRARIES), map_libraries(place, LIBRARIES, LIBRARIES):
-            running.wait_for(
-                lambda r: "programs of its user have so many CUDA libraries" in running.stderr)
+            running.wait_for(lambda r: "programs of its user have too many CUDA libraries" in running.stderr)
             assert running.report()["lost"]["library_skipped"]
             check_honest(running, place)
             assert open_files(running.pid) < DESCRIPTORS
@@ -89,7 +88,7 @@ def test_symbols_without_end_are_not_read(gpuprobe, place):
     with gpuprobe.start(args=["-v"]) as running:
         running.report()
         with map_libraries(place, 0, 4):
-            running.wait_for(lambda r: running.stderr.count("more symbols than are read") == 4)
+            running.wait_for(lambda r: running.stderr.count("too many symbols") == 4)
             running.wait_for(lambda r: r["lost"]["library_skipped"] >= 4)
             check_honest(running, place)
 

@@ -319,7 +319,7 @@ def test_finding_where_others_go_on(gpuprobe):
     args = ["--interval", "0.1", "--threshold", "stuck=0.5s", "--threshold", "stuck.silence=0.5s"]
     with gpuprobe.start(*body, base=DIAGNOSE, args=args, interval=None, env=NEVER) as running:
         found = running.find(finding)
-    assert found["severity"] == "info" and "other threads go on making calls" in found["evidence"]
+    assert found["severity"] == "info" and "other threads still make calls" in found["evidence"]
     assert found["numbers"]["calls_meanwhile"]["value"] > 0
 
 

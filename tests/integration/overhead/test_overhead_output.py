@@ -78,7 +78,7 @@ def test_help_promises_no_more_than_is_kept(command):
     text = subprocess.run([paths.GPUPROBE, *command, "--help"], text=True, capture_output=True,
                           check=True).stdout
     told = " ".join(text[text.index("--max-overhead"):].split())
-    assert told.startswith("--max-overhead PERCENT|off keep the probes' cost to about this")
+    assert told.startswith("--max-overhead PERCENT|off limit how much probes slow a thread down to about this")
 
 
 def test_report(gpuprobe):
@@ -88,13 +88,11 @@ def test_report(gpuprobe):
     text = result.stdout
     assert re.search(r"^total kernel launches: ~\d+ calls of 3 kernels$", text, re.M)
     assert len(re.findall(r"^        0x[0-9a-f]+ \(kernel_?\w*\) -> ~\d+$", text, re.M)) == 3
-    assert re.search(
-        r"^launches (are sampled: \S+ % of the time, to keep to about --max-overhead 2 %"
-        r"|were sampled, and are all counted now)$", text, re.M)
-    assert re.search(r"^the probes make the thread that pays most about \S+ % slower, "
-                     r"by what they are calibrated to cost "
+    assert re.search(r"^launches (are sampled: \S+ % of the time, to keep to about --max-overhead 2 %"
+                     r"|were sampled, and are all counted now)$", text, re.M)
+    assert re.search(r"^the probes make the worst-hit thread about \S+ % slower, by their calibrated cost "
                      r"\(--max-overhead 2 %\)$", text, re.M)
-    assert "\n~ stands before what is estimated;" in text
+    assert "\n~ marks estimates;" in text
     assert re.search(r"^num_successful_mallocs:  \d+$", text, re.M)
 
 
@@ -184,7 +182,7 @@ def test_stat_tables(tmp_path):
     text, _ = stat(tmp_path)
     assert re.search(r"^ +~[\d,]+ +- +~[\d.]+ m?s .* cuLaunchKernel$", text, re.M)
     assert len(re.findall(r"^ +~[\d,]+ .*  kernel_?\w*$", text, re.M)) == 3
-    assert "not looked for, since it takes every call and calls are sampled: " in text
+    assert "skipped because calls are being sampled: " in text
     assert "\nlaunches are sampled: " in text or "\nlaunches were sampled, " in text
 
 
@@ -220,7 +218,7 @@ def test_diagnose(gpuprobe):
                            *map(str, LAUNCHES), "--seconds", "4"], env=environment(**SLOW),
                           capture_output=True, text=True, check=True, timeout=120).stdout
     assert "launches are sampled: " in text and "to keep to about --max-overhead 2 %" in text
-    assert "not looked for, since it takes every call and calls are sampled: " in text
+    assert "skipped because calls are being sampled: " in text
 
 
 def test_diagnose_keeps_to_a_budget_by_default(gpuprobe):

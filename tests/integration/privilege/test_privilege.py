@@ -127,7 +127,7 @@ def test_tracefs_takes_sys_admin_and_says_so(links, private, missing_links):
             result = probe.stop()
     assert result.status == 0, result.stderr
     assert result.processes[0]["launches"] == 4
-    said = "gpuprobe: warning: CAP_SYS_ADMIN is kept: probes by tracefs need it\n"
+    said = "gpuprobe: warning: keeping CAP_SYS_ADMIN: probes by tracefs need it\n"
     assert (said in result.stderr) == (links == "perf")
 
 
@@ -248,8 +248,7 @@ def test_a_caller_that_cannot_be_told(name, kind, value, private):
     env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
     done = run(paths.GPUPROBE, *NONE, "--", "touch", private / "ran", env=env)
     assert (done.returncode, done.stderr) == (
-        1, f"gpuprobe: {name} is '{value}', which is no number of a {kind}: unset it, "
-        "or run gpuprobe by sudo\n")
+        1, f"gpuprobe: {name} is '{value}', which is not the number of a {kind}: unset it, or run gpuprobe with sudo\n")
     assert not (private / "ran").exists()
 
 
@@ -614,7 +613,7 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
 
 
 @pytest.mark.parametrize("missing, said", [
-    ("sys_ptrace", "processes of other users"),
+    ("sys_ptrace", "other users' processes"),
     ("dac_read_search", "only their owners may read"),
     ("checkpoint_restore", "deleted or replaced while in use"),
 ])

@@ -22,8 +22,8 @@ from lib.trace import wait_for_lines
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="there is no /dev/fuse")
 
-WARNING = "its memory does not answer: names are not read from it"
-LATE = "its memory answers late: names are not read from it"
+WARNING = "its memory does not answer: gpuprobe reads no names from it"
+LATE = "its memory answers late: gpuprobe reads no names from it"
 PAGES = 101
 
 # A driver without any kernels: what is launched is not looked at.

@@ -467,7 +467,7 @@ def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     shell.read_until("status=0\r\n")  # COMMAND has none yet
     [(sleeping, state)] = states_of(mark, "sleep").items()
     assert state == "S"
-    assert f"sh ({sleeping}) has not ended: it goes on".encode() in shell.output
+    assert f"sh ({sleeping}) has not ended: it keeps running".encode() in shell.output
     os.kill(sleeping, signal.SIGKILL)
     shell.type("exit")
     assert shell.finish()[1].count("========================") == 2

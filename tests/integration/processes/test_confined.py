@@ -13,7 +13,7 @@ from lib.probe import Background, wait_until
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
-SHARED = "from now on they are in CUDA's libraries, for all processes"  # as is said with -v
+SHARED = "from now on probes are in CUDA's libraries, for all processes"  # as is said with -v
 SLEEPS = {"CUDA_SIM_LATENCY": "cuCtxSynchronize=1s"}
 
 

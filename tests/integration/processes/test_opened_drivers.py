@@ -156,4 +156,4 @@ def test_no_silence(gpuprobe, programs, tmp_path):
         if not shown[pid]["since_attach"]:
             check_calls(shown[pid], 1, launches=False)
     if missed:
-        assert "before its probes were in" in result.stderr
+        assert "before the probes were in" in result.stderr

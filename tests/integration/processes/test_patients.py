@@ -40,7 +40,7 @@ def test_forks_after_calls_that_begin_with_a_nop(gpuprobe_by, tmp_path):
     calls = small_cuda.calls(result.final)
     assert calls.get("cuCtxSynchronize") == 10
     assert calls.get("cuLaunchKernel", 0) == (0 if is_optimising() else 1010)
-    assert ("begin with a nop of five bytes" in result.stderr) == is_optimising()
+    assert ("begin with a five-byte nop" in result.stderr) == is_optimising()
 
 
 def test_check_names_it(tmp_path):

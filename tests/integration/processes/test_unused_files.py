@@ -93,7 +93,7 @@ def let_go(running, place):
     names = set(folders.LIBRARIES)
     for one in running:
         one.report()
-        told = set(re.findall(r"inode (\d+): nobody maps it any more", one.stderr))
+        told = set(re.findall(r"inode (\d+): no process maps it any more", one.stderr))
         names = {name for name in names if str((place / name).stat().st_ino) in told}
     return names
 

@@ -220,7 +220,7 @@ def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
     with Background(program, "wait") as background:
         assert background.stdout.readline() == "done\n"
         result = run(gpuprobe, "live-bytes", path, args=["-p", background.pid, "--duration", "0.5"])
-        assert "(flame) has made no CUDA call that is watched" in result.stderr
+        assert "(flame): no CUDA call seen since attach" in result.stderr
         assert "nothing was seen: the graph is empty" in result.stderr
         frames = read_frames(path.read_text(encoding="utf-8"))
         assert [frame[3] for frame in frames] == ["all"]
@@ -303,7 +303,7 @@ def test_standard_output_and_devices(gpuprobe, program):
 @pytest.mark.parametrize("args, told", [
     ([], "give --by bytes"),
     (["--by", "time"], "--by 'time': choose bytes"),
-    (["--by", "bytes", "-o", "graph.png"], "its ending does not tell"),
+    (["--by", "bytes", "-o", "graph.png"], "no format has this extension"),
     (["--by", "bytes", "--svg", "--folded"], "choose one"),
     (["--by", "bytes", "--stack", "off"], "--stack 'off': choose fp, dwarf or auto"),
     (["--by", "bytes", "--min-wait", "1ms"], "--min-wait has no effect with --by bytes"),
@@ -312,9 +312,8 @@ def test_standard_output_and_devices(gpuprobe, program):
      "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
-    (["--by", "bytes", "--no-return-probes"],
-     "gpuprobe flame weighs stacks by what calls returned and how long they took, "
-     "which return probes alone see: gpuprobe and gpuprobe trace have that option"),
+    (["--by", "bytes", "--no-return-probes"], "gpuprobe flame weighs stacks by results and durations of calls, "
+                                              "which takes return probes: only gpuprobe and gpuprobe trace have that option"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])
 def test_mistakes(gpuprobe, args, told):

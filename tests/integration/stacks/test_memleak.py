@@ -129,8 +129,8 @@ def test_stacks_that_break_off(leaks, tmp_path):
 def test_all_freed(leaks):
     # The one that is kept is not asked for.
     done = memleak("-z", 4096, "--", leaks, FREED, 0)
-    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: "
-                        r"left out were 512 bytes in 1 allocation live at exit\n", done.stdout)
+    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: left out: 512 bytes in 1 allocation live at exit\n",
+                        done.stdout)
 
 
 @pytest.mark.parametrize("options, found", [
@@ -255,7 +255,7 @@ def test_status_is_that_of_command():
     (["-o", "old"], "-o, --older 'old': give milliseconds, or a time such as 500ms, 2s or 1m"),
     (["-o", "-5"], "-o, --older '-5': give milliseconds, or a time such as 500ms, 2s or 1m"),
     (["-z", "big"], "-z, --min-size 'big': give a size"),
-    (["-z", "2", "-Z", "1"], "--max-size is smaller than --min-size: no allocation is both"),
+    (["-z", "2", "-Z", "1"], "--max-size is smaller than --min-size: no allocation would be shown"),
     (["--stack", "deep"], "--stack 'deep': choose fp, dwarf or auto"),
     (["--stack-size", "9"], "--stack-size '9': choose 8, 16 or 32 (KiB)"),
     (["--window", "1ms"], "--window '1ms': give a time from 1s to 1440m, such as 60s"),

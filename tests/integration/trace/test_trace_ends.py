@@ -66,9 +66,8 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
                 os.kill(child, signal.SIGKILL)
         result = trace.Traced(running.finish(), path)
     assert result.status in (0, 130)
-    assert f"({children[0]}) has not ended: it goes on" in result.stderr
-    assert [(line["event"], line["line"])
-            for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
+    assert f"({children[0]}) has not ended: it keeps running" in result.stderr
+    assert [(line["event"], line["line"]) for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
 
 
 def test_a_call_that_hangs_holds_up_nobody(tracer_by):
@@ -370,7 +369,7 @@ def test_a_command_that_does_not_end_beside_a_reader_that_stands_still(tmp_path)
             _, errors = tracer.communicate(timeout=60)
         finally:
             os.kill(program, signal.SIGKILL)
-    assert b"has not ended: it goes on" in errors
+    assert b"has not ended: it keeps running" in errors
 
 
 def stands_still(pid):

@@ -91,14 +91,14 @@ static void judges_versions(void **state)
 		      NULL); /* backported by a distribution */
 	facts.types.loops = false;
 	expect_kernel(&facts, "kernel", CHECK_MISSING, "Linux 5.15.0-1 is too old", "5.17");
-	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_loop here", "5.17");
+	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_loop: it refuses", "5.17");
 	strcpy(facts.release, "4.19.0");
 	expect_kernel(&facts, "kernel", CHECK_MISSING, "too old", "5.17");
 	strcpy(facts.release, "strange");
 	expect_kernel(&facts, "kernel", CHECK_OK, "Linux strange", NULL);
 	facts = good_kernel();
 	facts.types.finds_mappings = false;
-	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_find_vma here", "5.17");
+	expect_kernel(&facts, "helpers", CHECK_MISSING, "no bpf_find_vma: it refuses", "5.17");
 	facts = good_kernel();
 	strcpy(facts.machine, "aarch64");
 	expect_kernel(&facts, "kernel", CHECK_MISSING, "on aarch64", "x86-64");
@@ -117,10 +117,10 @@ static void judges_types(void **state)
 	assert_false(has_topic(&list, "helpers")); /* not reported twice */
 	check_list__clear(&list);
 	facts.btf = -EACCES;
-	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot be read: Permission denied", "read that file");
+	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot read /sys/kernel/btf/vmlinux: Permission denied", "read that file");
 	facts.btf = 0;
 	facts.types_read = -EINVAL;
-	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot be read: Invalid argument", "read that file");
+	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot read /sys/kernel/btf/vmlinux: Invalid argument", "read that file");
 }
 
 static void judges_lockdown_and_jit(void **state)
@@ -134,7 +134,7 @@ static void judges_lockdown_and_jit(void **state)
 	strcpy(facts.lockdown, "confidentiality");
 	expect_kernel(&facts, "lockdown", CHECK_MISSING, "may not read the kernel's memory", "lockdown=integrity");
 	facts.lockdown[0] = '\0';
-	expect_kernel(&facts, "lockdown", CHECK_OK, "not told", NULL);
+	expect_kernel(&facts, "lockdown", CHECK_OK, "unknown: the kernel", NULL);
 	facts.jit = 0;
 	expect_kernel(&facts, "jit", CHECK_DEGRADED, "interpreted", "bpf_jit_enable=1");
 	facts.jit = 2;
@@ -274,7 +274,7 @@ static void judges_capabilities(void **state)
 	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_PERFMON", "sudo");
 	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_SYS_PTRACE", "sudo");
 	facts.capabilities = -EPERM;
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "cannot be read", "capget");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "cannot read them", "capget");
 }
 
 static void judges_namespaces(void **state)
@@ -287,7 +287,7 @@ static void judges_namespaces(void **state)
 	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_OK, "own", NULL);
 	facts.user_namespace = true;
 	facts.pid_namespace = true;
-	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_MISSING, "do not reach BPF", "rootless");
+	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_MISSING, "do not allow BPF", "rootless");
 	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_DEGRADED, "processes outside", "hostPID: true");
 	facts.no_proc = true;
 	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_MISSING, "there is no /proc", "mount");
@@ -310,11 +310,11 @@ static void judges_tracefs(void **state)
 	expect_host(&facts, TRACEFS_UNUSED, "tracefs", CHECK_OK, "not needed", NULL);
 	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "there is no", "mount -t tracefs");
 	facts.tracefs = TRACEFS_DENIED;
-	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "cannot be written", "root");
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "cannot write", "root");
 	facts.tracefs = TRACEFS_WRITABLE;
-	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_OK, "takes probes", NULL);
-	expect_host(&facts, TRACEFS_USE_UNKNOWN, "tracefs", CHECK_OK, "cannot be told", NULL);
-	expect_host(&facts, TRACEFS_USE_UNKNOWN, "perf_event_paranoid", CHECK_OK, "2, which does not bind who", NULL);
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_OK, "accepts probes", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "tracefs", CHECK_OK, "unknown whether it is needed", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "perf_event_paranoid", CHECK_OK, "2, which does not restrict processes", NULL);
 }
 
 static void judges_limits(void **state)
@@ -323,20 +323,20 @@ static void judges_limits(void **state)
 
 	(void)state;
 	facts.memlock = 8 << 20;
-	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "8.0 MiB, which does not count", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "8.0 MiB, which does not limit BPF", NULL);
 	facts.memlock_counts = true;
-	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_DEGRADED, "limited to 8.0 MiB", "ulimit -l unlimited");
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_DEGRADED, "limits memory for BPF to 8.0 MiB", "ulimit -l unlimited");
 	facts.memlock = UNLIMITED;
 	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "unlimited", NULL);
 
-	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "2, which does not bind who", NULL);
-	expect_host(&facts, TRACEFS_UNUSED, "perf_event_paranoid", CHECK_OK, "2, which does not bind these links", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "2, which does not restrict processes", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "perf_event_paranoid", CHECK_OK, "2, which does not restrict these links", NULL);
 	facts.effective = 0;
-	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_MISSING, "2: events", "CAP_PERFMON");
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_MISSING, "2: tracefs events", "CAP_PERFMON");
 	facts.paranoid = -1;
 	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "-1", NULL);
 	facts.has_paranoid = false;
-	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "not told", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "unknown", NULL);
 }
 
 static void knows_which_kernels_count_memlock(void **state)
@@ -358,14 +358,14 @@ static void judges_yama(void **state)
 	(void)state;
 	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "no Yama", NULL);
 	facts.ptrace_scope = 2;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "2, which does not bind", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "2, which does not restrict", NULL);
 	facts.ptrace_scope = 3;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "3: nobody", "ptrace_scope=3");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "3: no program", "ptrace_scope=3");
 	facts.effective = 0;
 	facts.ptrace_scope = 0;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "0, which does not bind", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "0, which does not restrict", NULL);
 	facts.ptrace_scope = 1;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "own descendants alone", "CAP_SYS_PTRACE");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "own descendants only", "CAP_SYS_PTRACE");
 	facts.ptrace_scope = 2;
 	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "no process", "CAP_SYS_PTRACE");
 }

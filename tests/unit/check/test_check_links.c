@@ -69,10 +69,10 @@ static void judges_programs(void **state)
 	facts.program = -EPERM;
 	expect_links(&facts, &newest, "bpf", CHECK_MISSING, "Operation not permitted", "sudo");
 	check_links__judge(&facts, &newest, &list);
-	expect_line(&list, "links", CHECK_MISSING, "cannot be told", "as root");
+	expect_line(&list, "links", CHECK_MISSING, "a BPF program must be loaded", "as root");
 	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") || has_topic(&list, "monitor"));
-	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, threads, maps, copies", "mend");
-	expect_fact(&list, "untried", "could not", "topics",
+	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, threads, maps, copies", "fix what");
+	expect_fact(&list, "untried", "not tried", "topics",
 		    "session,probes,seccomp,iterator,monitor,tracer,threads,maps,copies");
 	check_list__clear(&list);
 	facts.program = -EACCES;
@@ -96,10 +96,10 @@ static void judges_kinds(void **state)
 	facts.features.uprobe_session = false;
 	expect_links(&facts, &newest, "links", CHECK_OK, "uprobe_multi", NULL);
 	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes: results", "--check-launches");
-	expect_links(&facts, &newest, "reach", CHECK_DEGRADED, "with -p and COMMAND too", "Linux 6.13");
+	expect_links(&facts, &newest, "reach", CHECK_DEGRADED, "even with -p and COMMAND", "Linux 6.13");
 	facts.kind = LINKS_TRACEFS;
 	facts.features.uprobe_multi = false;
-	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: CAP_SYS_ADMIN", "Linux 6.6");
+	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: gpuprobe needs CAP_SYS_ADMIN", "Linux 6.6");
 	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USED);
 	facts.features = good_links().features;
 	facts.forced = true;
@@ -127,12 +127,12 @@ static void judges_the_trial(void **state)
 	facts = good_links();
 	facts.trial.filtered = TRIAL_KILLED;
 	expect_links(&facts, &newest, "probes", CHECK_OK, "64 calls", NULL);
-	expect_links(&facts, &newest, "seccomp", CHECK_MISSING, "kills a process with a seccomp filter", "6.12.14");
+	expect_links(&facts, &newest, "seccomp", CHECK_MISSING, "kill processes with a seccomp filter", "6.12.14");
 	facts.trial.filtered = TRIAL_NOT_MADE;
-	expect_links(&facts, &newest, "seccomp", CHECK_DEGRADED, "could not be tried", "seccomp");
+	expect_links(&facts, &newest, "seccomp", CHECK_DEGRADED, "could not test", "seccomp");
 	facts.trial.plain = TRIAL_KILLED;
 	check_links__judge(&facts, &newest, &list);
-	expect_line(&list, "probes", CHECK_MISSING, "was killed", "do not use");
+	expect_line(&list, "probes", CHECK_MISSING, "a probe killed", "do not use");
 	assert_false(has_topic(&list, "seccomp"));
 	check_list__clear(&list);
 	facts = good_links();
@@ -171,10 +171,10 @@ static void judges_what_is_loaded(void **state)
 	facts.iterator.ret = 0;
 	expect_links(&facts, &older, "iterator", CHECK_DEGRADED, "all processes", "Linux 6.1");
 	older.counts_mappings = false;
-	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks its mapping up anew", "Linux 6.13");
+	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks up its mapping again", "Linux 6.13");
 	facts.features.lazy_maps = false;
-	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "taken whole", "--max-allocations");
-	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "could not be tried: maps, copies", "check again");
+	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "all their memory at the start", "--max-allocations");
+	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "not tried: maps, copies", "check again");
 }
 
 /*
@@ -241,20 +241,20 @@ static void judges_stacks(void **state)
 	check_stacks__judge(&facts, &links, &list);
 	expect_line(&list, "stacks", CHECK_OK, "--stack fp, dwarf, auto", NULL);
 	expect_line(&list, "python", CHECK_OK, "CPython 3.8 to 3.14", NULL);
-	expect_line(&list, "debuginfod", CHECK_OK, "not asked", NULL);
+	expect_line(&list, "debuginfod", CHECK_OK, "no server is asked", NULL);
 	check_list__clear(&list);
 	links.stacks = STACK_OFF;
 	facts.asks_servers = true;
 	check_stacks__judge(&facts, &links, &list);
 	expect_line(&list, "stacks", CHECK_DEGRADED, "without stacks", "-vv");
-	expect_line(&list, "debuginfod", CHECK_OK, "are asked", NULL);
+	expect_line(&list, "debuginfod", CHECK_OK, "asks the servers", NULL);
 	assert_false(has_topic(&list, "python"));
 	check_list__clear(&list);
 	links.monitor.ret = -EINVAL;
 	facts.library = -ENOENT;
 	strcpy(facts.library_error.text, "no libdebuginfod.so.1");
 	check_stacks__judge(&facts, &links, &list);
-	expect_line(&list, "stacks", CHECK_MISSING, "not tried", "mend");
+	expect_line(&list, "stacks", CHECK_MISSING, "not tried", "fix what");
 	expect_line(&list, "debuginfod", CHECK_DEGRADED, "no libdebuginfod.so.1", "libdebuginfod1");
 	check_list__clear(&list);
 }
@@ -331,7 +331,7 @@ static void judges_the_driver(void **state)
 	(void)state;
 	expect_gpus(&facts, "580.65.06", "driver", CHECK_OK, "580.65.06", NULL);
 	expect_gpus(&facts, NULL, "driver", CHECK_OK, "580.65.06", NULL);
-	expect_gpus(&facts, "575.1", "driver", CHECK_DEGRADED, "580.65.06, libcuda of 575.1", "boot");
+	expect_gpus(&facts, "575.1", "driver", CHECK_DEGRADED, "580.65.06, libcuda 575.1", "boot");
 	facts.module[0] = '\0';
 	expect_gpus(&facts, "575.1", "driver", CHECK_DEGRADED, "not loaded", "modprobe nvidia");
 }
@@ -353,12 +353,12 @@ static void judges_nvml(void **state)
 	expect_fact(&list, "nvml", "", "version", "580.65.06");
 	expect_line(&list, "gpu", CHECK_OK, "GPU 0: NVIDIA H200, GPU-1, 141.0 GiB of memory", NULL);
 	expect_fact(&list, "gpu", "GPU-1", "uuid", "GPU-1");
-	expect_line(&list, "gpu", CHECK_OK, "GPU 0, instance 2: name not known, MIG-1", NULL);
-	expect_line(&list, "gpu", CHECK_DEGRADED, "GPU 1: NVML does not tell", "nvidia-smi");
+	expect_line(&list, "gpu", CHECK_OK, "GPU 0, instance 2: name unknown, MIG-1", NULL);
+	expect_line(&list, "gpu", CHECK_DEGRADED, "GPU 1: NVML does not report", "nvidia-smi");
 	check_list__clear(&list);
 
 	snapshot.uses_known = false;
-	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "does not tell which process", "--pid=host");
+	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "does not report GPU memory by process", "--pid=host");
 	snapshot.gpu_count = 0;
 	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "finds no GPU", "container");
 	facts.snapshot = NULL;
@@ -368,7 +368,7 @@ static void judges_nvml(void **state)
 	facts.failure = -ENOENT;
 	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "finds no libnvidia-ml.so.1", "utility");
 	facts.failure = -ENOMEM;
-	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "cannot be asked", "memory");
+	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "cannot use NVML", "memory");
 }
 
 int main(void)

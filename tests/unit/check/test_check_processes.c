@@ -69,14 +69,14 @@ static void judges_a_whole_library(void **state)
 	expect_fact(&list, "library", "", "version", "580.65.06");
 	expect_fact(&list, "library", "", "layers", "driver");
 	expect_fact(&list, "library", "", "probed_functions_missing", "");
-	expect_line(&list, "slow-probes", CHECK_OK, "none of ", NULL);
-	assert_null(strstr(line_of(&list, "library", "")->text, "it has no"));
+	expect_line(&list, "slow-probes", CHECK_OK, "none; each of the ", NULL);
+	assert_null(strstr(line_of(&list, "library", "")->text, "missing among"));
 	check_list__clear(&list);
 
 	/* One more, which the table does not have. */
 	symbols[count] = (struct test_symbol)SYMBOL("cuMemAllocQuick", 2000);
 	judge_one(&elf, "/usr/lib/libcuda.so.1", 12, &list);
-	expect_line(&list, "library", CHECK_DEGRADED, "not in the table are cuMemAllocQuick, whose calls",
+	expect_line(&list, "library", CHECK_DEGRADED, "not in the table: cuMemAllocQuick (calls",
 		    "newer gpuprobe");
 	expect_line(&list, "library", CHECK_DEGRADED, "/usr/lib/libcuda.so.1 of process 12 (libcuda.so.1)",
 		    "newer gpuprobe");
@@ -94,7 +94,7 @@ static void judges_an_old_library(void **state)
 	(void)state;
 	judge_one(&elf, "/x/libcuda.so.1", 0, &list);
 	expect_line(&list, "library", CHECK_OK, ": 3 of the table's ", NULL);
-	expect_line(&list, "library", CHECK_OK, "; of those that gpuprobe probes it has no ", NULL);
+	expect_line(&list, "library", CHECK_OK, "; missing among those that gpuprobe probes: ", NULL);
 	expect_line(&list, "library", CHECK_OK, " more", NULL);
 	expect_fact(&list, "library", "", "functions_found", "3");
 	expect_fact(&list, "library", "", "functions_probed", "2"); /* cuInit is not probed */
@@ -123,7 +123,7 @@ static void knows_a_static_runtime(void **state)
 	(void)state;
 	judge_one(&elf, "/x/program", 0, &list);
 	expect_line(&list, "library", CHECK_OK, "/x/program (a program with the runtime inside): 2 of", NULL);
-	assert_null(strstr(line_of(&list, "library", "/x/program")->text, "it has no"));
+	assert_null(strstr(line_of(&list, "library", "/x/program")->text, "missing among"));
 	/* And there is no driver. */
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "--libcuda-path");
 	check_list__clear(&list);
@@ -144,7 +144,7 @@ static void misses_the_driver(void **state)
 static void does_not_know_of_what_it_could_not_read(void **state)
 {
 	const struct looked_at looked[] = {{.given = true}, {.refused = 3}, {.unread = 1, .refused = 3}};
-	static const char *const texts[] = {"nor any of these processes has one", "3 processes could not be looked into",
+	static const char *const texts[] = {"nor any of these processes has one", "3 processes could not be inspected",
 					    "that of 1 process cannot be read"};
 	struct checked_libraries libraries = {0};
 
@@ -171,8 +171,8 @@ static void reports_of_a_damaged_library(void **state)
 	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers), 0);
 	assert_int_equal(ftruncate(elf_file__fd(file), TEXT_OFFSET), 0);
 	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
-	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): its symbols cannot be read",
-		    "install it anew");
+	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): cannot read its symbols",
+		    "reinstall it");
 	check_list__clear(&list);
 	checked_libraries__clear(&libraries);
 }
@@ -297,18 +297,18 @@ static void judges_hindrances(void **state)
 	facts.user_namespace = true;
 	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read", "another user namespace");
 	libraries[0].opened = -EREMOTE;
-	expect_process(&facts, false, CHECK_MISSING, "a program serves (FUSE)", "--libcuda-path");
+	expect_process(&facts, false, CHECK_MISSING, "FUSE file system", "--libcuda-path");
 	libraries[0].opened = -ENOEXEC;
-	expect_process(&facts, false, CHECK_MISSING, "no ELF file for x86-64", "install");
+	expect_process(&facts, false, CHECK_MISSING, "not an x86-64 ELF file", "install");
 	facts.bits = 32;
 	expect_process(&facts, false, CHECK_MISSING, "a 32-bit program", "x86-64");
 	facts.kernel_thread = true;
-	expect_process(&facts, false, CHECK_MISSING, "a thread of the kernel", "the pid of a program");
+	expect_process(&facts, false, CHECK_MISSING, "a kernel thread", "the pid of a program");
 	facts.mappings = -EACCES;
-	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read: Permission denied",
+	expect_process(&facts, false, CHECK_MISSING, "cannot read its mappings: Permission denied",
 		       "another user namespace");
 	facts.user_namespace = false;
-	expect_process(&facts, false, CHECK_MISSING, "mappings cannot be read", "CAP_SYS_PTRACE");
+	expect_process(&facts, false, CHECK_MISSING, "cannot read its mappings", "CAP_SYS_PTRACE");
 }
 
 static void judges_what_is_lacking(void **state)
@@ -326,8 +326,8 @@ static void judges_what_is_lacking(void **state)
 	facts.memory = -EFAULT; /* the process has ended meanwhile */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 	facts.python = -ENOTSUP;
-	strcpy(facts.python_error.text, "CPython 3.7 is not known");
-	expect_process(&facts, false, CHECK_DEGRADED, "cannot be shown: CPython 3.7 is not known; libcuda.so.1",
+	strcpy(facts.python_error.text, "CPython 3.7 is not supported");
+	expect_process(&facts, false, CHECK_DEGRADED, "without Python frames: CPython 3.7 is not supported; libcuda.so.1",
 		       "3.8 to 3.14");
 	facts.python = -EAGAIN; /* it is still being loaded */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
@@ -419,13 +419,13 @@ static void prints_text(void **state)
 		       "          -> do \"this\"\n"
 		       "missing   bpf: refused\n"
 		       "          -> sudo\n"
-		       "1 ok, 1 degraded, 1 missing: gpuprobe does not do all that it is for\n");
+		       "1 ok, 1 degraded, 1 missing: gpuprobe cannot fully work here\n");
 	expect_printed(print_brief, &list,
 		       "degraded  process: process 12 (a\\x1bb)\n"
 		       "          -> do \"this\"\n"
 		       "missing   bpf: refused\n"
 		       "          -> sudo\n"
-		       "1 ok, 1 degraded, 1 missing: gpuprobe does not do all that it is for\n");
+		       "1 ok, 1 degraded, 1 missing: gpuprobe cannot fully work here\n");
 	check_list__clear(&list);
 	check_list__ok(&list, "kernel", "Linux");
 	expect_printed(print_brief, &list, "1 ok, 0 degraded, 0 missing: gpuprobe works\n");
@@ -436,7 +436,7 @@ static void prints_text(void **state)
 		       "ok        kernel: Linux\n"
 		       "degraded  nvml: y\n"
 		       "          -> x\n"
-		       "1 ok, 1 degraded, 0 missing: gpuprobe works, with what is degraded\n");
+		       "1 ok, 1 degraded, 0 missing: gpuprobe works, with degraded features\n");
 	check_list__clear(&list);
 	check_list__clear(&other);
 }

@@ -180,8 +180,8 @@ static void test_stacks(void **state)
 	refuse("--stack-storage-size 0", "--stack-storage-size '0'");
 	/* An option for calls that memleak does not use. */
 	refuse("--stack-sample 64", "unknown option");
-	refuse("--no-return-probes", "gpuprobe memleak tells what is live by the addresses that allocations returned, which return "
-				     "probes alone see: gpuprobe and gpuprobe trace have that option");
+	refuse("--no-return-probes", "gpuprobe memleak follows memory by the addresses that allocations return, which takes return "
+				     "probes: only gpuprobe and gpuprobe trace have that option");
 	refuse("--min-wait 1ms", "unknown option");
 }
 

@@ -191,10 +191,10 @@ static void the_help_text(void **state)
 		"  --color blue            in the help text alone\n"
 		"  -f, --flag              a flag\n"
 		"  --seconds S             or none\n"
-		"  -v, --verbose           say more on stderr (twice: even more)\n"
+		"  -v, --verbose           more messages on stderr (twice: even more)\n"
 		"  -q, --quiet             no warnings\n"
-		"  -h, --help              this text\n"
-		"  -V, --version           the version\n"
+		"  -h, --help              print this help\n"
+		"  -V, --version           print the version\n"
 		"\nEnd\n";
 	char *text = NULL;
 	size_t size = 0;

@@ -181,19 +181,19 @@ static void test_reported(void **state)
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
-	refuse("diagnose --list -O file", "--output is of reports, and --explain and --list are text");
-	refuse("diagnose --list --fail-on info", "--list looks for no findings: leave --fail-on away");
+	refuse("diagnose --list -O file", "--output has no effect with --explain and --list, which print no report");
+	refuse("diagnose --list --fail-on info", "--list looks for no findings: leave out --fail-on");
 	refuse("diagnose --explain oom --explain errors", "do not go together: choose one");
-	refuse("diagnose --explain oom --json", "--json is of reports, and --explain and --list are text");
+	refuse("diagnose --explain oom --json", "--json has no effect with --explain and --list, which print no report");
 }
 
 static void test_refused(void **state)
 {
 	(void)state;
 	refuse("stat --json --csv", "--json and --csv do not go together");
-	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat tells how long calls took, which return probes "
-					  "alone see: gpuprobe and gpuprobe trace have that option");
-	refuse("diagnose --no-ret", "'--no-ret': gpuprobe diagnose judges by what calls returned and how long they took, which ");
+	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat reports how long calls take, which takes return probes: "
+					  "only gpuprobe and gpuprobe trace have that option");
+	refuse("diagnose --no-ret", "'--no-ret': gpuprobe diagnose judges by results and durations of calls, which ");
 	refuse("stat --no", "unknown option '--no': see gpuprobe stat --help");
 	refuse("diagnose --csv", "unknown option '--csv': see gpuprobe diagnose --help");
 	refuse("stat --explain oom", "unknown option '--explain': see gpuprobe stat --help");

@@ -33,15 +33,15 @@ static void sentences(void **unused)
 	(void)unused;
 	expect_text(&asked, "");
 	asked.count = 1;
-	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched");
+	expect_text(&asked, "process 1 (one): no CUDA call seen since attach");
 	strcpy(processes[0].doing, "thread 1 is in cuInit");
-	expect_text(&asked, "process 1 (one) has made no CUDA call that is watched: thread 1 is in cuInit");
+	expect_text(&asked, "process 1 (one): no CUDA call seen since attach: thread 1 is in cuInit");
 	processes[0].doing[0] = '\0';
 	asked.count = 3;
 	processes[1].called = true;
-	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched");
+	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach");
 	strcpy(processes[2].doing, "thread 3 is in cuInit");
-	expect_text(&asked, "processes 1 (one), 3 (three) have made no CUDA call that is watched; 3: thread 3 is in cuInit");
+	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach; 3: thread 3 is in cuInit");
 	asked.unclear = true;
 	expect_text(&asked, "");
 	asked.unclear = false;
@@ -59,7 +59,7 @@ static void many_are_counted(void **unused)
 	for (int i = 0; i < MANY; i++)
 		processes[i] = (struct target_process){.pid = NOBODY - i, .comm = "fifteen letters"};
 	assert_true(silent_targets__write(&asked, text));
-	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more have made no CUDA call that is watched"));
+	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more: no CUDA call seen since attach"));
 	assert_null(strstr(text, "2147483639"));
 	/* There is room to report all eight. */
 	for (int i = 0; i < MANY; i++)

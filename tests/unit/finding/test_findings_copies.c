@@ -60,8 +60,8 @@ static void small_copies(void **state)
 	assert_true(finding->has_saving);
 	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
 	assert_string_equal(finding->evidence,
-			    "110,000 of 110,010 copies were of less than 64 KiB, 6.5 KiB and 10.9 us each on average: "
-			    "703.1 MiB in 1.2 s, 12.0 % of the time; a mebibyte of them takes 1.7 ms so, and would take "
+			    "110,000 of 110,010 copies were smaller than 64 KiB, 6.5 KiB and 10.9 us each on average: "
+			    "703.1 MiB in 1.2 s, 12.0 % of the time; 1 MiB of them takes 1.7 ms this way, and would take "
 			    "110 us in one copy");
 	assert_true(finding__value(finding, "batch_ns") == 110e3);
 	case__free(c);
@@ -113,7 +113,7 @@ static void small_copies_of_several_kinds(void **state)
 	c->copies[2].key.device = 1;
 	c->profile.copy_count = 3;
 	assert_int_equal(case__detect(c), 1);
-	assert_string_equal(c->list.items[0].subject, "copies of several kinds, most time host to host, synchronous");
+	assert_string_equal(c->list.items[0].subject, "copies of several kinds, mostly host to host, synchronous");
 	assert_true(finding__value(&c->list.items[0], "kinds") == 2);
 	assert_true(finding__value(&c->list.items[0], "calls") == 201000);
 	assert_int_equal(c->list.items[0].cost_ns, 2010 * NS_PER_MS);
@@ -163,8 +163,8 @@ static void small_asynchronous_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	/* One call is left. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.2e9));
-	assert_non_null(strstr(c->list.items[0].assumption, "how fast that is, is not known"));
-	assert_non_null(strstr(c->list.items[0].evidence, "would take 3.0 us in one copy beside the time of its bytes"));
+	assert_non_null(strstr(c->list.items[0].assumption, "at an unknown rate"));
+	assert_non_null(strstr(c->list.items[0].evidence, "would take 3.0 us in one copy plus the time for its bytes"));
 	assert_string_equal(c->list.items[0].subject, "device to host, asynchronous, pinned");
 	case__free(c);
 }
@@ -306,9 +306,9 @@ static void pageable_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "pageable-copies");
-	assert_string_equal(finding->subject, "copies in both directions, most time cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->subject, "copies in both directions, mostly cuMemcpyHtoD_v2, host to device");
 	assert_string_equal(finding->evidence,
-			    "5.0 GiB in 500 copies of host memory that is not pinned took 3.0 s, 30.0 % of the time: host "
+			    "5.0 GiB in 500 copies of unpinned host memory took 3.0 s, 30.0 % of the time: host "
 			    "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s; device to host 1.0 GiB in 100 copies "
 			    "and 1.0 s, at 1.0 GiB/s");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
@@ -345,7 +345,7 @@ static void asynchronous_pageable_copies(void **state)
 	finding = &c->list.items[0];
 	assert_string_equal(finding->subject, "cuMemcpyHtoDAsync_v2, host to device");
 	assert_string_equal(finding->evidence,
-			    "4.0 GiB in 400 copies of host memory that is not pinned took 2.0 s, 20.0 % of the time: host "
+			    "4.0 GiB in 400 copies of unpinned host memory took 2.0 s, 20.0 % of the time: host "
 			    "to device 4.0 GiB in 400 copies and 2.0 s");
 	assert_true(finding__value(finding, "to_device_bandwidth") == -1);
 	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
@@ -361,7 +361,7 @@ static void asynchronous_pageable_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
 	assert_string_equal(c->list.items[0].subject,
-			    "copies by several functions, most time cuMemcpyHtoDAsync_v2, host to device");
+			    "copies by several functions, mostly cuMemcpyHtoDAsync_v2, host to device");
 	case__free(c);
 }
 
@@ -376,7 +376,7 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
-	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, beside 16.0 GiB/s of its pinned copies;"));
+	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, compared with 16.0 GiB/s for its pinned copies;"));
 	/* 4 GiB in a quarter of a second. The other direction is unknown. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* The other direction as well. */

@@ -84,7 +84,7 @@ static void test_oom(void **state)
 	assert_string_equal(finding->subject, "cudaMalloc");
 	assert_string_equal(finding->evidence,
 			    "4 calls failed for want of memory, 3 of them cudaMalloc (cudaErrorMemoryAllocation); the process "
-			    "has 69.0 GiB allocated on devices; when the device was fullest, of the 80.0 GiB of GPU 0 "
+			    "has 69.0 GiB allocated on devices; when the device was fullest, of the 80.0 GiB of GPU 0, "
 			    "79.0 GiB were in use: 70.0 GiB by this process, 6.0 GiB by process 13 (train), 3.0 GiB by "
 			    "others");
 	assert_true(number_of(finding, "by_process") == 70.0 * GIB);
@@ -96,7 +96,7 @@ static void test_oom(void **state)
 	run__sample(&m.run, 2);
 	finding = run__only(&m.run, "oom");
 	assert_non_null(strstr(finding->evidence, "has 68.0 GiB allocated on devices at its end; when the device was "
-						  "fullest, of the 80.0 GiB of GPU 0 79.0 GiB were in use: 70.0 GiB"));
+						  "fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in use: 70.0 GiB"));
 	run__end(&m.run);
 }
 
@@ -158,7 +158,7 @@ static void test_oom_near(void **state)
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->subject, "GPU 0");
 	assert_non_null(strstr(finding->evidence,
-			       "of the 80.0 GiB of GPU 0 77.5 GiB were in use: 72.5 GiB by this process, 5.0 GiB by others; "
+			       "of the 80.0 GiB of GPU 0, 77.5 GiB were in use: 72.5 GiB by this process, 5.0 GiB by others; "
 			       "2.5 GiB (3.1 %) are left, and this process took 6."));
 	assert_true(number_of(finding, "growth") > 6.0 * GIB && number_of(finding, "growth") < 7.5 * GIB);
 	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 - 128.0 * MIB) < 4 * MIB);
@@ -174,7 +174,7 @@ static void test_oom_near(void **state)
 		use_memory(&m, t, 60 * GIB, 75 * GIB + (uint64_t)(t - 100) * 40 * MIB);
 	finding = run__only(&m.run, "oom-near");
 	assert_int_equal(finding->pid, 0);
-	assert_non_null(strstr(finding->evidence, "and somebody took "));
+	assert_non_null(strstr(finding->evidence, "and other processes took "));
 	/* Its instances would be reported instead. */
 	m.gpus[0].divided = true;
 	run__finds_nothing(&m.run);
@@ -206,7 +206,7 @@ static void test_oom_near_by_and_by(void **state)
 	m.processes[0].ended_ns = m.run.model.now_ns;
 	m.gpus[0].used_bytes = 0;
 	finding = run__only(&m.run, "oom-near");
-	assert_non_null(strstr(finding->evidence, "when the device was fullest, of the 80.0 GiB of GPU 0 79.0 GiB were in "
+	assert_non_null(strstr(finding->evidence, "when the device was fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in "
 						  "use: 78.0 GiB by this process, 1.0 GiB by others; 1.0 GiB (1.2 %) were "
 						  "left, and this process took 20.0 GiB more within 40.0 s before its end"));
 	m.processes[0].ended = false;

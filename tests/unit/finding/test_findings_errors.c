@@ -53,9 +53,9 @@ static void unchecked_errors(void **state)
 	assert_true(finding__value(finding, "launches_after") == 40);
 	assert_string_equal(finding->evidence,
 			    "3 calls of cuMemcpyHtoD_v2 returned CUDA_ERROR_INVALID_VALUE; 40 launches followed in the same "
-			    "thread, and no call asked for the error meanwhile; whether the program looked at what was returned "
-			    "is not seen");
-	assert_non_null(strstr(finding->kind->advice, "cannot be seen from outside"));
+			    "thread, and no call asked for the error meanwhile; gpuprobe cannot see whether the program "
+			    "checked the result");
+	assert_non_null(strstr(finding->kind->advice, "cannot see whether the program checked"));
 	assert_false(finding->has_cost);
 	assert_ptr_equal(finding->stack, &somewhere);
 	assert_string_equal(c->list.items[1].subject, "cuLaunchKernel: error 12345");
@@ -135,7 +135,7 @@ static void causes_by_code(void **state)
 		{804, "compat"},
 		{805, "MPS"},
 		{807, "MPS"},
-		{999, "does not say why"},
+		{999, "gives no reason"},
 	};
 
 	(void)state;
@@ -320,7 +320,7 @@ static void missing_sync(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "missing-sync");
-	assert_string_equal(finding->subject, "of several sorts, the latest call cuEventSynchronize");
+	assert_string_equal(finding->subject, "of several kinds, the latest call cuEventSynchronize");
 	assert_string_equal(finding->evidence,
 			    "2 frees of host memory with a copy to it in flight (2.0 MiB); "
 			    "1 copy to the host that no wait had covered when the process ended (4.0 KiB); "
@@ -403,7 +403,7 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	add_missing_site(c, "cuStreamDestroy_v2", 7, 1, 7);
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
-	assert_string_equal(finding->subject, "of several sorts, the latest call cuStreamDestroy_v2");
+	assert_string_equal(finding->subject, "of several kinds, the latest call cuStreamDestroy_v2");
 	assert_ptr_equal(finding->stack, &program);
 	assert_true(finding__value(finding, "calls") == 2);
 	assert_true(finding__value(finding, "destroyed_busy") == 1);

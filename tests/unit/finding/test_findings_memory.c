@@ -29,7 +29,7 @@ static void test_churn(void **state)
 	assert_string_equal(finding->comm, "train");
 	assert_string_equal(finding->subject, "cudaMalloc of 1.0 GiB");
 	assert_string_equal(finding->evidence,
-			    "1,000 times 1.0 GiB were allocated by cudaMalloc (412 us each) and 1,000 times freed "
+			    "1,000 allocations of 1.0 GiB by cudaMalloc (412 us each) and 1,000 frees "
 			    "(23.0 us each), at most 1 live at a time; that took 435 ms, 21.7 % of the 2.0 s that were "
 			    "watched");
 	/* All but the first allocation. */

@@ -406,8 +406,8 @@ static void chatty_getters(void **state)
 	assert_true(finding__value(finding, "calls") == 1100000);
 	assert_true(finding__value(finding, "rate") == 110000);
 	assert_string_equal(finding->evidence,
-			    "1,100,000 calls that only ask, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of them "
-			    "cudaGetDevice, 500 ns each, up to about a microsecond of it the probe's own time");
+			    "1,100,000 getter calls, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of them "
+			    "cudaGetDevice, 500 ns each, including up to about a microsecond for the probe");
 	/* 49,000 a second. */
 	c->functions[0].time.calls = 90000;
 	c->functions[1].time.calls = 400000;

@@ -191,7 +191,7 @@ static void test_leak_at_exit(void **state)
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
 	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
-					       "never: live when the process ended");
+					       "were not: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
 	/* They are from the last step, or the latest allocations at the run's pace. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
@@ -332,7 +332,7 @@ static void test_leak_at_exit_by_size(void **state)
 	run__begin(&run, &process, 1);
 	end(&run, &process, 60);
 	assert_string_equal(run__only(&run, "leak-at-exit")->evidence,
-			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) never: live when the "
+			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) were not: live when the "
 			    "process ended");
 	/* Fewer than at its peak: what is kept does not accumulate. */
 	sizes[0].record.peak = 40;

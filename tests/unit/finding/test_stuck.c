@@ -83,7 +83,7 @@ static void test_others_go_on(void **state)
 	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
 	assert_string_equal(case__find(c, "stuck")->evidence,
-			    "in progress for 1 h 0 min; the process's other threads go on making calls");
+			    "in progress for 1 h 0 min; the process's other threads still make calls");
 	case__free(c);
 }
 

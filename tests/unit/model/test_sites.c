@@ -177,7 +177,7 @@ static void live_memory_by_stack(void **state)
 static void the_report_shows_what_top_allows(void **state)
 {
 	static const char expected[] =
-		"\ncall sites (3 stacks are not known any more: see --stack-storage-size):\n"
+		"\ncall sites (3 stacks are no longer known: see --stack-storage-size):\n"
 		"process 12 (server)\n"
 		"    live memory:\n"
 		"        4096 Bytes in 1 allocation\n"

@@ -63,9 +63,9 @@ static void test_nothing(void **state)
 	(void)state;
 	make_scene(&scene);
 	scene.dump.count = 0;
-	expect(&scene, "no process to show: none uses CUDA, or those that were asked for have ended\n");
+	expect(&scene, "no process to show: none uses CUDA, or the given ones have ended\n");
 	scene.view.before = &scene.dump;
-	expect(&scene, "no process to show: none uses CUDA, or those that were asked for have ended\n");
+	expect(&scene, "no process to show: none uses CUDA, or the given ones have ended\n");
 }
 
 static void test_other_threads_are_summed_up(void **state)

@@ -41,9 +41,9 @@ static void test_explain(void **state)
 {
 	(void)state;
 	expect("alloc-churn", "alloc-churn (warning): the same memory is allocated and freed again and again\n\n");
-	expect("alloc-churn", "\nCost: the time of allocations and frees of sizes that come again\n"
+	expect("alloc-churn", "\nCost: the time of allocations and frees of recurring sizes\n"
 			      "Looked for by: gpuprobe stat and gpuprobe diagnose\n"
-			      "Thresholds (--threshold alloc-churn.NAME=VALUE; without .NAME the first):\n"
+			      "Thresholds (--threshold alloc-churn.NAME=VALUE; without .NAME: the first):\n"
 			      "  share          2.0 %  ");
 	expect("unchecked-errors", "\nLooked for by: gpuprobe diagnose\n");
 	expect("chatty-getters", "\nLooked for by: gpuprobe stat and gpuprobe diagnose with --getters\n");

@@ -405,7 +405,7 @@ static void test_notes(void **state)
 	model.min_wait_ns = 100000;
 	model.stack_sample = 64;
 	expect_notes(&model, FLAME_WAIT_TIME,
-		     "1 of 1 process since attach: earlier calls are not in it\n"
+		     "1 of 1 process since attach: earlier calls are missing\n"
 		     "waits shorter than 100.00 us (100,000 nanoseconds) not shown: 7, "
 		     "together 2.11 us (2,110 nanoseconds)\n");
 	process.since_attach = false;
@@ -416,11 +416,11 @@ static void test_notes(void **state)
 		     "stacks are those of a kernel's first launch by a call and of one in 64 after it, and stand for "
 		     "the launches between: --stack-sample 1 takes all\n"
 		     "stack not known: 1 launch, 100.00 %\n"
-		     "7 stacks are not known any more: see --stack-storage-size\n"
+		     "7 stacks are no longer known: see --stack-storage-size\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
 	expect_notes(&model, FLAME_FAILURES,
 		     "no failure was seen: the graph is empty\n"
-		     "launches: it was not seen whether they failed\n"
+		     "launches: results were not checked\n"
 		     "lost: notices that did not fit the ring buffer: 4\n");
 }
 

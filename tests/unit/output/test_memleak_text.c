@@ -303,17 +303,17 @@ static void test_untracked(void **state)
 	scene.processes[0].site_count = 1;
 	sample(&scene, 0);
 	expect_json(&scene, "\"growth\":{\"verdict\":\"unknown\",");
-	expect_part(&scene, "2.00 KiB in 5 allocations, not known whether it grows: "
+	expect_part(&scene, "2.00 KiB in 5 allocations, unknown whether it grows: "
 			    "15 allocations beyond --max-allocations\n");
 	end_process(&scene.processes[0]);
 	expect_json(&scene, "\"allocated\":null,");
 	expect_json(&scene, "\"leak\":false,");
 	expect_part(&scene, "        2.00 KiB in 5 allocations\n"
-			    "            ages 0.6 s to 90 s, 61 samples, not known how many were freed: "
+			    "            ages 0.6 s to 90 s, 61 samples, unknown how many were freed: "
 			    "15 allocations beyond --max-allocations\n");
 	scene.processes[0].live_site_count = 0;
 	scene.processes[0].live_at_exit_count = 0;
-	expect_part(&scene, "no device memory was live at exit but maybe of 15 allocations beyond --max-allocations\n");
+	expect_part(&scene, "no device memory was live at exit, except perhaps of 15 allocations beyond --max-allocations\n");
 	growth__free(scene.growth);
 }
 
@@ -337,7 +337,7 @@ static void test_left_out(void **state)
 	scene.model.stacks_evicted = 7;
 	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 allocations "
 		       "younger than 500 ms or of other sizes or of call sites with fewer than 3\n"
-		       "        7 stacks are not known any more: see --stack-storage-size\n");
+		       "        7 stacks are no longer known: see --stack-storage-size\n");
 }
 
 static void test_nothing(void **state)

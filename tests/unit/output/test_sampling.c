@@ -147,8 +147,8 @@ static void the_report_marks_estimates(void **state)
 		"        H2D 7 calls, 700 Bytes, 10000000.0 bytes/sec for 0.00007 secs, 5 pinned\n",
 		"        on device 0: 0 Bytes live, ~1500 launches, 7 copies and sets of 700 Bytes\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n"
-		"the probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n"
-		"~ stands before what is estimated;",
+		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n"
+		"~ marks estimates;",
 		NULL,
 	};
 	static const char *const others[] = {
@@ -177,12 +177,12 @@ static void what_was_sampled_is_reported_later(void **state)
 {
 	static const char *const parts[] = {
 		"\nlaunches were sampled, and are all counted now\n"
-		"the probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n"
-		"~ stands before",
+		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n"
+		"~ marks estimates",
 		NULL,
 	};
 	static const char *const never[] = {
-		"\n\nthe probes make the thread that pays most about 4.8 % slower, by what they are calibrated to cost (--max-overhead 5 %)\n========",
+		"\n\nthe probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n========",
 		NULL,
 	};
 	struct sampled s;
@@ -301,11 +301,11 @@ static void stat_marks_estimates(void **state)
 		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms 1011.7 MiB/s  H2D sync, pageable\n",
 		"the wait that covered 2 of ~3\n",
 		"           60     4 KiB - 8 KiB    |",
-		"no findings\n\nnot looked for, since it takes every call and calls are sampled: small-copies, idle-gaps (they are\n  with --max-overhead off)\n",
+		"no findings\n\nskipped because calls are being sampled: small-copies, idle-gaps (--max-overhead off enables them)\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n",
 		NULL,
 	};
-	static const char *const diagnosed[] = {"calls are sampled: small-copies, idle-gaps (they are\n  with --max-overhead off)\n", NULL};
+	static const char *const diagnosed[] = {"calls are being sampled: small-copies, idle-gaps (--max-overhead off enables them)\n", NULL};
 	struct scene scene;
 
 	(void)state;

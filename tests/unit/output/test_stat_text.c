@@ -69,8 +69,7 @@ static const char findings[] =
 	"warning  alloc-churn: the same memory is allocated and freed again and again\n"
 	"        process 12 (server), thread 13: cudaMalloc of 1.0 GiB\n"
 	"        4 times, 1.0 s each; of \"a,b\"\\t\n"
-	"        cost: 4.0 s, 80.0 % of the thread's active time, in allocations and frees of sizes that come\n"
-	"          again\n"
+	"        cost: 4.0 s, 80.0 % of the thread's active time, in allocations and frees of recurring sizes\n"
 	"        saving: about 3.0 s, if one is kept\n"
 	"        at:\n"
 	"                cudaMalloc+0x0 [libcudart.so.13]\n"
@@ -125,10 +124,10 @@ static void test_diagnose(void **state)
 		char *tail = NULL;
 
 		assert_true(asprintf(&tail, "%s"
-					    "\nprocess 12 (server) is watched since attach: nothing is known of its calls before that\n"
-					    "\nnot looked for: chatty-getters (see --getters)\n"
+					    "\nprocess 12 (server) is watched since attach: its earlier calls are unknown\n"
+					    "\nnot looked for: chatty-getters (use --getters)\n"
 					    "\nlost:\n        notices that did not fit the ring buffer: 3\n"
-					    "\ngpuprobe diagnose --explain ID tells what to do\n",
+					    "\ngpuprobe diagnose --explain ID explains what to do\n",
 				     findings) > 0);
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
@@ -148,15 +147,14 @@ static void test_limits(void **state)
 	expect_part(&scene, "no findings\n" RULE);
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 50 * NS_PER_S);
 	finding_list__follow(&scene.list, &input, false, 100 * NS_PER_MS, 50 * NS_PER_S);
-	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places, followed for 1.2 s of the 50.0 s "
-			    "that it takes; see\n  --window\n" RULE);
+	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places: too little data (1.2 s of 50.0 s); "
+			    "shorten --window\n" RULE);
 	input.kind = finding_kind__find("fragmentation");
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 40 * NS_PER_S);
-	expect_part(&scene, "  fragmentation in 1 of 1 place, followed for 1.2 s of the 40.0 s that it takes; see "
-			    "--window\n" RULE);
+	expect_part(&scene, "), fragmentation in 1 of\n  1 place: too little data (1.2 s of 40.0 s); shorten --window\n" RULE);
 	scene__look_for(&scene, false, false);
-	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (gpuprobe diagnose does), chatty-getters "
-			    "(see --getters)\n\nnot judged");
+	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (use gpuprobe diagnose), chatty-getters "
+			    "(use --getters)\n\nnot judged");
 	scene__end(&scene);
 }
 
@@ -180,7 +178,7 @@ static void test_top(void **state)
 	scene.list.items[1].tid = 0;
 	scene.list.items[1].share = 1.5;
 	expect_part(&scene, "        cost: 4.0 s, 150.0 % of the process's watched time (several threads together), in\n"
-			    "          allocations and frees of sizes that come again\n");
+			    "          allocations and frees of recurring sizes\n");
 	scene.options.full_names = true;
 	expect_part(&scene, "  void conv<int>(float*)\n");
 	scene__end(&scene);

@@ -118,8 +118,8 @@ static void without_an_profile_it_says_what_it_knows(void **state)
 	scene->process.launches = 1;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): it cannot be told who waits for whom: it waits for the GPU for 10.0 % of 10.0 s; "
-			      "--verdict finds out more\n"));
+			TITLE "        process 100 (train): it is unclear who waits for whom: it waits for the GPU for 10.0 % of 10.0 s; "
+			      "use --verdict to find out more\n"));
 	scene__set_gpus(scene, 1, busy);
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
@@ -167,10 +167,10 @@ static void of_who_waits_for_others(void **state)
 	verdict.collectives = false;
 	verdict_text__print_line(out, &scene->process, &verdict);
 	assert_int_equal(fclose(out), 0);
-	assert_string_equal(text, "process 100 (train): the program waits in collective operations for process 7 (a\\nb): no idle time of the "
-				  "GPU is proved, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n"
-				  "process 100 (train): the program waits for its work from process 7 (a\\nb): no idle time of the "
-				  "GPU is proved, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n");
+	assert_string_equal(text, "process 100 (train): the program waits in collective operations for process 7 (a\\nb): the GPU has no "
+				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n"
+				  "process 100 (train): the program waits for its work from process 7 (a\\nb): the GPU has no "
+				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n");
 	free(text);
 }
 

@@ -232,7 +232,7 @@ static void refuses_browsers_by_others_names(void **state)
 	f->renders = 0;
 	close(ask(f, "GET / HTTP/1.1\r\nHost: evil.example\r\n" BROWSER "\r\n", &a));
 	assert_int_equal(status_of(&a), 403);
-	assert_non_null(strstr(a.data, "\r\n\r\n403 Forbidden: a browser asks by a name"));
+	assert_non_null(strstr(a.data, "\r\n\r\n403 Forbidden: the host name may come from another site"));
 	assert_int_equal(f->renders, 0);
 }
 

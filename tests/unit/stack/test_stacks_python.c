@@ -288,7 +288,7 @@ static void are_said_to_be_unavailable(void **state)
 	start(&fixture);
 	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);
 	assert_said(&fixture, look_at, "");
-	assert_said(&fixture, announce, "python frames unavailable: the BPF programs cannot be told where");
+	assert_said(&fixture, announce, "Python frames unavailable: cannot pass its addresses to the BPF programs");
 	assert_said(&fixture, announce, "");
 	assert_said(&fixture, look_at, "");
 	assert_int_equal(fixture.reported, 3);

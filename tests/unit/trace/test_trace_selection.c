@@ -163,19 +163,19 @@ static void expect_mistake(const char *text, const char *message)
 
 static void test_mistakes(void **state)
 {
-	static const char missing[] = "a word is missing: families, names and patterns, parted by commas";
+	static const char missing[] = "a word is missing: families, names and patterns, separated by commas";
 
 	(void)state;
 	expect_mistake("", missing);
 	expect_mistake("memory,,copy", missing);
 	expect_mistake("!", missing);
 	expect_mistake("memory,", missing);
-	expect_mistake("memroy", "'memroy' is no family and no function; memory is like it");
-	expect_mistake("Malloc", "'Malloc' is no family and no function; cudaMalloc is like it");
-	expect_mistake("CUDAMALLOC", "'CUDAMALLOC' is no family and no function; cudaMalloc is like it");
-	expect_mistake(" xyzzy", "' xyzzy' is no family and no function; the families are memory, launch, copy, sync, "
+	expect_mistake("memroy", "'memroy' is neither a family nor a function; did you mean memory?");
+	expect_mistake("Malloc", "'Malloc' is neither a family nor a function; did you mean cudaMalloc?");
+	expect_mistake("CUDAMALLOC", "'CUDAMALLOC' is neither a family nor a function; did you mean cudaMalloc?");
+	expect_mistake(" xyzzy", "' xyzzy' is neither a family nor a function; the families are memory, launch, copy, sync, "
 				 "stream, event, device, context, module, graph, errors, all");
-	expect_mistake("cuda[M]alloc", "'cuda[M]alloc' is no family and no function; the families are memory, launch, "
+	expect_mistake("cuda[M]alloc", "'cuda[M]alloc' is neither a family nor a function; the families are memory, launch, "
 				       "copy, sync, stream, event, device, context, module, graph, errors, all");
 }
 
@@ -266,7 +266,7 @@ static void test_check_names(void **state)
 	(void)state;
 	assert_non_null(functions);
 	assert_int_equal(trace_selection__check_names(mistyped, functions, &err), -EINVAL);
-	assert_string_equal(err.text, "no function cudaMaloc is known, and no library found has it; "
+	assert_string_equal(err.text, "gpuprobe knows no function cudaMaloc, and no library found has it; "
 				      "did you mean cudaMalloc?");
 	assert_int_equal(trace_selection__check_names(not_alone, functions, &err), 0);
 	assert_int_equal(trace_selection__check_names(new, functions, &err), 0);
