@@ -190,7 +190,8 @@ def verdict(value, bar, form="{:.2f}"):
     """Whether a value is at most its bar, and if not by how much."""
     if value <= bar:
         return f"≤ {form.format(bar)}: met"
-    return f"≤ {form.format(bar)}: missed by {form.format(value - bar)} ({(value - bar) / bar:.0%})"
+    over = value - bar
+    return f"≤ {form.format(bar)}: missed by {form.format(over)} ({over / bar:.0%})"
 
 
 def table(head, rows):

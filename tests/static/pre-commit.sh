@@ -28,6 +28,8 @@ complain "without a line of SPDX" < <(staged '*.c' '*.h' '*.py' '*.sh' '*.mk' |
 	xargs -0r grep -L 'SPDX-License-Identifier')
 complain "shellcheck" < <(staged '*.sh' .ci/run |
 	xargs -0r shellcheck --severity=warning --exclude=SC2034,SC2154 2>&1)
+complain "more than 100 columns" < <(staged '*.c' '*.h' '*.py' '*.sh' '*.mk' |
+	xargs -0r tests/static/columns.py)
 complain "pyflakes" < <(staged '*.py' | xargs -0r /usr/bin/python3 -m pyflakes 2>&1 |
 	grep -v 'star import\|import \*')
 complain "space at the end of a line" < <(git diff --cached --check -- ':!tests/fuzz/corpus' 2>&1 |

@@ -31,6 +31,7 @@ sys.dont_write_bytecode = True
 from unchanged import Job, Stamps  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+FORMATTED = ("src", "api", "completions", "bpf", "include", "sim", "bench", "examples", "tests")
 C_FOLDERS = ("src", "api", "completions", "tests/unit", "sim", "bench", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
@@ -185,15 +186,23 @@ def man_jobs(flags):
 
 
 def format_jobs(flags):
-    files = sources("src", "api", "completions", "bpf", "include", "sim", "bench", "examples",
-                    "tests", suffixes=(".c", ".h"))
+    files = sources(*FORMATTED, suffixes=(".c", ".h"))
     parts = [files[at:at + 20] for at in range(0, len(files), 20)]
     return [Job(["clang-format", "--dry-run", "--Werror", *part], files=part) for part in parts]
 
 
+def columns_jobs(flags):
+    code = sources(*FORMATTED, suffixes=(".c", ".h"))
+    scripts = sources("api", "bench", "deploy", "examples", "sim", "tests",
+                      suffixes=(".py", ".sh", ".mk"))
+    return [Job(["/usr/bin/python3", "tests/static/columns.py", *code, *scripts, ".ci/run",
+                 "Makefile"])]
+
+
 # clang-tidy first: it takes longest.
 CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppcheck": cppcheck_jobs,
-          "shell": shell_jobs, "python": python_jobs, "man": man_jobs, "format": format_jobs}
+          "shell": shell_jobs, "python": python_jobs, "man": man_jobs, "format": format_jobs,
+          "columns": columns_jobs}
 
 
 def run(job, stamps):

@@ -28,7 +28,8 @@ unsigned int uthash_number(const void *);
 #define HASH_ADD_INT(head, field, add) HASH_ADD(hh, head, field, sizeof(int), add)
 #define HASH_ADD_PTR(head, field, add) HASH_ADD(hh, head, field, sizeof(void *), add)
 #define HASH_ADD_STR(head, field, add) HASH_ADD_KEYPTR(hh, head, (add)->field, 0, add)
-#define HASH_FIND(hh, head, keyptr, keylen, out) ((out) = uthash_unknown((head), (keyptr), (size_t)(keylen)))
+#define HASH_FIND(hh, head, keyptr, keylen, out) \
+	((out) = uthash_unknown((head), (keyptr), (size_t)(keylen)))
 #define HASH_FIND_INT(head, key, out) HASH_FIND(hh, head, key, sizeof(int), out)
 #define HASH_FIND_PTR(head, key, out) HASH_FIND(hh, head, key, sizeof(void *), out)
 #define HASH_FIND_STR(head, key, out) HASH_FIND(hh, head, key, 0, out)

@@ -13,7 +13,8 @@ void *utlist_unknown(const void *, ...);
 	 (head) = utlist_unknown((head), (add)))
 #define DL_PREPEND2(head, add, prev, next) \
 	((add)->prev = utlist_unknown(head), (add)->next = (head), (head) = (add))
-#define DL_DELETE2(head, el, prev, next) ((head) = utlist_unknown((head), (el), (el)->prev, (el)->next))
+#define DL_DELETE2(head, el, prev, next) \
+	((head) = utlist_unknown((head), (el), (el)->prev, (el)->next))
 #define DL_APPEND(head, add) DL_APPEND2(head, add, prev, next)
 #define DL_DELETE(head, el) DL_DELETE2(head, el, prev, next)
 #define DL_FOREACH2(head, el, next) for ((el) = (head); (el); (el) = (el)->next)

@@ -219,9 +219,10 @@ def test_a_mistyped_name_is_said():
 def test_a_layer_without_a_library_is_said(tmp_path):
     libraries = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
     (tmp_path / paths.LIBCUDART.name).symlink_to(paths.LIBCUDART)
-    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaFree"], capture_output=True, text=True,
-                          env=libraries, check=True)
-    assert "no libcuda found, so the script has no function of the driver: give --libcuda-path" in done.stderr
+    done = subprocess.run([paths.GPUPROBE, "bpftrace-script", "-e", "cudaFree"],
+                          capture_output=True, text=True, env=libraries, check=True)
+    assert ("no libcuda found, so the script has no function of the driver: give --libcuda-path"
+            in done.stderr)
     assert "no libcudart" not in done.stderr
 
 

@@ -32,8 +32,9 @@ def test_all_is_well_for_root(sleeper, nothing_left):
     assert check.one("kernel")["facts"] == {"release": os.uname().release, "machine": "x86_64"}
     assert check.one("links")["facts"]["kind"] == "session"
     assert "64 calls" in check.one("probes")["text"]
-    assert check.process(sleeper)["text"] == f"process {sleeper} (sleep) can be watched: no CUDA library so far; " \
-                                             "it gets probes when it loads one"
+    assert (check.process(sleeper)["text"]
+            == f"process {sleeper} (sleep) can be watched: no CUDA library so far; "
+               "it gets probes when it loads one")
 
 
 def test_text_says_the_same(sleeper):
@@ -140,7 +141,8 @@ def test_nobody(open_dir):
                        "CAP_DAC_READ_SEARCH": "degraded", "CAP_CHECKPOINT_RESTORE": "degraded"}
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "a BPF program must be loaded") == "missing"
-    [facts] = [line["facts"] for line in check.all("library") if line["facts"].get("path") == str(library)]
+    [facts] = [line["facts"] for line in check.all("library")
+               if line["facts"].get("path") == str(library)]
     assert facts["functions_found"] == 637
     refused = check.one("process", "(Permission denied): unknown whether CUDA is used there")
     assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
@@ -281,7 +283,8 @@ def test_no_proc():
 
 def test_proc_of_another_namespace(tmp_path):
     check = Check(before=["unshare", "-pf", "--"])
-    assert check.state("probes", "/proc belongs to another pid namespace, or is not mounted") == "missing"
+    assert (check.state("probes", "/proc belongs to another pid namespace, or is not mounted")
+            == "missing")
     assert check.one("probes")["advice"] == "mount -t proc proc /proc"
 
 

@@ -117,7 +117,8 @@ def test_kernel_thread():
         pytest.skip("process 2 is none of the kernel's here")
     check = Check("-p", 2)
     assert check.process(2)["state"] == "missing"
-    assert check.process(2)["text"] == "process 2 (kthreadd): a kernel thread, which never calls CUDA"
+    assert (check.process(2)["text"]
+            == "process 2 (kthreadd): a kernel thread, which never calls CUDA")
 
 
 def test_children_are_looked_at():

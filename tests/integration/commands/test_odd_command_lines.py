@@ -91,7 +91,8 @@ def test_flame_form_and_name(form, name, other, tmp_path):
     file = tmp_path / name
     for args in ((form, "-o", file), ("-o", file, form)):
         refused(("flame", "--by", "bytes", *args, "--", "true"),
-                f"{form} and -o '{file}' do not go together: this extension means {other}; leave out {form}")
+                f"{form} and -o '{file}' do not go together: this extension means {other}; "
+                f"leave out {form}")
     assert not file.exists()
 
 
@@ -134,10 +135,15 @@ def test_no_program(command, program):
 @pytest.mark.parametrize("args, status, told", [
     (["trace", "--cgroup", ""], 2, "--cgroup '': give a control group's path"),
     (["stat", "-O", "", "--", "true"], 2, "-O, --output '': give the name of a file"),
-    (["diagnose", "--list", "--fail-on", "warning"], 2, "--list looks for no findings: leave out --fail-on"),
-    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2, "--explain looks for no findings: leave out --threshold"),
-    (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; put -- before a COMMAND"),
-    (["memleak", "5", "program"], 2, "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
+    (["diagnose", "--list", "--fail-on", "warning"], 2,
+     "--list looks for no findings: leave out --fail-on"),
+    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2,
+     "--explain looks for no findings: leave out --threshold"),
+    (["memleak", "program"], 2,
+     "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; "
+     "put -- before a COMMAND"),
+    (["memleak", "5", "program"], 2,
+     "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
     (["check", "--libcuda-path", "/"], 1, "/: not a regular file; give --libcuda-path"),
     (["check", "--libcuda-path", "/etc/passwd"], 1,
      "/etc/passwd: not an ELF file; give --libcuda-path"),

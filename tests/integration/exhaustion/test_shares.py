@@ -59,7 +59,8 @@ def test_one_user_leaves_room_for_others(place):
                  environment(), place, None) as running:
         running.report()
         with map_libraries(place, 0, LIBRARIES), map_libraries(place, LIBRARIES, LIBRARIES):
-            running.wait_for(lambda r: "programs of its user have too many CUDA libraries" in running.stderr)
+            running.wait_for(lambda r: ("programs of its user have too many CUDA libraries"
+                                        in running.stderr))
             assert running.report()["lost"]["library_skipped"]
             check_honest(running, place)
             assert open_files(running.pid) < DESCRIPTORS

@@ -108,9 +108,9 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
     the next reading counted it again."""
     go, end = tmp_path / "go", time.monotonic() + 60
     command = [workload("launch"), "--threads", 12, "--launches", 50, "--api", "driver"]
+    env = ungrown(16 * size_of(tmp_path, "profile.h", "thread_profile"))
     with gpuprobe.start("sh", "-c", '"$@"; until test -e "$0"; do sleep 0.05; done', go, *command,
-                        base=test_stat_functions.STAT, interval=None,
-                        env=ungrown(16 * size_of(tmp_path, "profile.h", "thread_profile"))) as running:
+                        base=test_stat_functions.STAT, interval=None, env=env) as running:
         while "cannot read all of the BPF maps" not in running.stderr:
             assert time.monotonic() < end, "no reading broke off"
             time.sleep(0.02)
@@ -126,8 +126,8 @@ def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
     """Its launches were taken over and its key was not deleted:
     the next reading took them over again."""
     env = {**ungrown(FIRST_KEYS * LAUNCH_KEY), "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
-    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver", args=("--display-interval", 0.1),
-                          env=env)
+    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver",
+                          args=("--display-interval", 0.1), env=env)
     assert result.stderr.count("cannot read all of the BPF maps") == 1
     # A report just before the last may have been the last to show it.
     process = [process for report in result.reports for process in report["processes"]][-1]

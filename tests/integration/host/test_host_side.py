@@ -330,7 +330,8 @@ def test_what_is_lacking():
     else:
         raise AssertionError("no number of descriptors is enough for counting alone")
     lack = json.loads(done.stdout)["host"]["lack"]
-    assert lack and f"cannot follow threads between CUDA calls, so no reasons are given: {lack}" in done.stderr
+    assert lack and (f"cannot follow threads between CUDA calls, so no reasons are given: {lack}"
+                     in done.stderr)
 
 
 def test_hostile_names(nothing_left):
@@ -392,8 +393,10 @@ def test_in_words(nothing_left):
     assert int(title[1]) == told["main"]
     assert "host_steps.py:" not in head
     reasons = findings[title.end():]
-    assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ", reasons, re.M)
-    assert "\n    Wait for the event itself instead of sleeping (--explain host-bound).\n" in reasons
+    assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ",
+                     reasons, re.M)
+    assert ("\n    Wait for the event itself instead of sleeping (--explain host-bound).\n"
+            in reasons)
 
 
 SERVER = """

@@ -27,7 +27,8 @@ SECTIONS = {
     "--bandwidth-util": ALWAYS | {"copy", "set", "wait", "query"} | objects("event"),
 }
 # One driver and one runtime library: what a machine has of its own may add to the sums.
-ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: (\d+) functions probed, (\d+) not in this library")
+ATTACHED = re.compile(r"(\S+/(libcuda\.so\.1|libcudart\.so\.13))\S*.*: "
+                      r"(\d+) functions probed, (\d+) not in this library")
 DEMO = [workload("demo"), "--seconds", "0.3"]
 
 

@@ -78,7 +78,8 @@ def test_help_promises_no_more_than_is_kept(command):
     text = subprocess.run([paths.GPUPROBE, *command, "--help"], text=True, capture_output=True,
                           check=True).stdout
     told = " ".join(text[text.index("--max-overhead"):].split())
-    assert told.startswith("--max-overhead PERCENT|off limit how much probes slow a thread down to about this")
+    assert told.startswith("--max-overhead PERCENT|off "
+                           "limit how much probes slow a thread down to about this")
 
 
 def test_report(gpuprobe):
@@ -88,10 +89,11 @@ def test_report(gpuprobe):
     text = result.stdout
     assert re.search(r"^total kernel launches: ~\d+ calls of 3 kernels$", text, re.M)
     assert len(re.findall(r"^        0x[0-9a-f]+ \(kernel_?\w*\) -> ~\d+$", text, re.M)) == 3
-    assert re.search(r"^launches (are sampled: \S+ % of the time, to keep to about --max-overhead 2 %"
+    assert re.search(r"^launches (are sampled: \S+ % of the time, "
+                     r"to keep to about --max-overhead 2 %"
                      r"|were sampled, and are all counted now)$", text, re.M)
-    assert re.search(r"^the probes make the worst-hit thread about \S+ % slower, by their calibrated cost "
-                     r"\(--max-overhead 2 %\)$", text, re.M)
+    assert re.search(r"^the probes make the worst-hit thread about \S+ % slower, "
+                     r"by their calibrated cost \(--max-overhead 2 %\)$", text, re.M)
     assert "\n~ marks estimates;" in text
     assert re.search(r"^num_successful_mallocs:  \d+$", text, re.M)
 

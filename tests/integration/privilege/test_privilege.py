@@ -248,7 +248,8 @@ def test_a_caller_that_cannot_be_told(name, kind, value, private):
     env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
     done = run(paths.GPUPROBE, *NONE, "--", "touch", private / "ran", env=env)
     assert (done.returncode, done.stderr) == (
-        1, f"gpuprobe: {name} is '{value}', which is not the number of a {kind}: unset it, or run gpuprobe with sudo\n")
+        1, f"gpuprobe: {name} is '{value}', which is not the number of a {kind}: "
+           "unset it, or run gpuprobe with sudo\n")
     assert not (private / "ran").exists()
 
 

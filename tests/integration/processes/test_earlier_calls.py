@@ -92,8 +92,10 @@ def test_is_stuck(gpuprobe, tmp_path):
         done = gpuprobe.run(base=["diagnose"],
                             args=["-p", process.pid, "--threshold", "stuck=1s", "--duration", "2"])
     told = " ".join(done.stdout.split())
-    assert f"stuck: a call does not return: a hang, or long work on the GPU process {process.pid} " in told
-    assert f"thread {process.pid}: cuStreamSynchronize in progress since before attach, for more than " in told
+    assert ("stuck: a call does not return: a hang, or long work on the GPU "
+            f"process {process.pid} " in told)
+    assert (f"thread {process.pid}: cuStreamSynchronize in progress since before attach, "
+            "for more than " in told)
     assert "; the process's other threads still make calls" in told
 
 

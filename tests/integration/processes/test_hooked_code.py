@@ -90,5 +90,6 @@ def test_whose_hooks_keep_probes_out_for_all(gpuprobe, open_dir, folder, user):
         with gpuprobe.start() as running:
             running.report()
             result = running.stop()
-    told = next(line for line in result.stderr.splitlines() if f"process {hooked.pid} has hooked 1 " in line)
+    told = next(line for line in result.stderr.splitlines()
+                if f"process {hooked.pid} has hooked 1 " in line)
     assert ("these get no probes" if user == "root" else "may kill it") in told

@@ -159,11 +159,14 @@ def test_a_process_whose_mappings_cannot_be_read():
         pass
     done = run(*MONITOR, "--duration", "0.1", "-p", 1)
     assert done.returncode == 0
-    assert re.search(r"warning: process 1 \(.*\): cannot read its mappings: Permission denied: ", done.stderr)
+    assert re.search(r"warning: process 1 \(.*\): cannot read its mappings: Permission denied: ",
+                     done.stderr)
 
 
-@pytest.mark.parametrize("capability, said", [("checkpoint_restore", "CAP_CHECKPOINT_RESTORE; or restart the program"),
-                                              ("dac_read_search", "CAP_DAC_READ_SEARCH")])
+@pytest.mark.parametrize("capability, said", [
+    ("checkpoint_restore", "CAP_CHECKPOINT_RESTORE; or restart the program"),
+    ("dac_read_search", "CAP_DAC_READ_SEARCH"),
+])
 def test_a_deleted_library(capability, said, private):
     with holder(private, USER) as holding, holder() as other:
         for name in ("libcuda.so.1", "libcudart.so.13"):
@@ -179,7 +182,8 @@ def test_a_deleted_library(capability, said, private):
         assert len(warned) == 1 and all(word in warned[0] for word in words)
         assert f"process {other.pid} (idle-holder): {silent_in(other.pid)}\n" in both.stdout
         assert f"process {holding.pid} " not in both.stdout
-        assert f"process {holding.pid} (idle-holder): no CUDA call seen since attach" in run(*args).stdout
+        assert (f"process {holding.pid} (idle-holder): no CUDA call seen since attach"
+                in run(*args).stdout)
 
 
 def test_a_library_that_only_its_owner_may_read(private):
@@ -207,7 +211,8 @@ def test_of_a_process_that_is_not_watched_no_calls_are_not_told(private):
         done = run(*MONITOR, "--libcuda-path", paths.LIBCUDA, "--duration", "0.3", "-p",
                    holding.pid, before=without("sys_ptrace"))
     assert done.returncode == 0
-    assert re.search(rf"warning: process {holding.pid} \(idle-holder\): .* cannot be read", done.stderr), done.stderr
+    assert re.search(rf"warning: process {holding.pid} \(idle-holder\): .* cannot be read",
+                     done.stderr), done.stderr
     assert "no CUDA process was seen" in done.stdout and "no CUDA call seen" not in done.stdout
 
 
@@ -234,7 +239,8 @@ def test_proc_of_another_pid_namespace(command):
                    ("unshare", "-m", "sh", "-ec", 'mount -t tmpfs none /proc; exec "$@"', "sh")):
         for rest in (("--", "true"), ("-p", "1")):
             done = run(*COMMANDS[command], *rest, before=before)
-            refused(done, "/proc belongs to another pid namespace, or is not mounted", "mount -t proc proc /proc")
+            refused(done, "/proc belongs to another pid namespace, or is not mounted",
+                    "mount -t proc proc /proc")
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "check"])
@@ -254,7 +260,8 @@ def test_a_thread_of_the_kernel(command):
     if not os.path.exists("/proc/2/comm") or Path("/proc/2/comm").read_text() != "kthreadd\n":
         pytest.skip("the kernel's threads are not in this pid namespace")
     done = run(*COMMANDS[command], "-p", 2)
-    refused(done, "-p 2: a kernel thread, which never calls CUDA: give the pid of a program that does")
+    refused(done, "-p 2: a kernel thread, which never calls CUDA: "
+                  "give the pid of a program that does")
 
 
 # --- no calls, and the end ---
@@ -271,7 +278,8 @@ def test_a_process_without_calls(command):
     with holder() as holding:
         done = run(*COMMANDS[command], "--duration", "0.3", "-p", holding.pid)
     assert done.returncode == 0
-    assert f"process {holding.pid} (idle-holder): {silent_in(holding.pid)}\n" in done.stdout + done.stderr
+    assert (f"process {holding.pid} (idle-holder): {silent_in(holding.pid)}\n"
+            in done.stdout + done.stderr)
     assert "no CUDA process" not in done.stdout + done.stderr
 
 
@@ -304,7 +312,8 @@ def test_those_of_several_without_calls(command):
     stdout, stderr, silent, sleeper = watch_one_of_three(*words)
     told = [line for line in (stdout + stderr).splitlines() if "no CUDA" in line]
     assert len(told) == 1, stdout + stderr
-    assert told[0].endswith(f"processes {silent} (idle-holder), {sleeper} (sleep): no CUDA call seen since attach; "
+    assert told[0].endswith(f"processes {silent} (idle-holder), {sleeper} (sleep): "
+                            "no CUDA call seen since attach; "
                             f"{silent}: {IDLE.format(silent)}; {sleeper}: it has no CUDA library")
 
 
@@ -327,8 +336,10 @@ def test_one_that_hangs_since_before(command):
         wait_until(lambda: asleep.read_text().startswith("230 "), asleep.read_text)
         done = run(*COMMANDS[command], "--duration", "0.3", "-p", hanging.pid)
     assert done.returncode == 0
-    said = f"process {hanging.pid} (cuda_events_tes): no CUDA call seen since attach: thread {hanging.pid} (cuda_events_tes) "
-    assert f"{said}is in cudaEventSynchronize (main, cuda_events_test.c:" in done.stdout + done.stderr
+    said = (f"process {hanging.pid} (cuda_events_tes): no CUDA call seen since attach: "
+            f"thread {hanging.pid} (cuda_events_tes) ")
+    assert (f"{said}is in cudaEventSynchronize (main, cuda_events_test.c:"
+            in done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize("options, told",
@@ -371,8 +382,10 @@ def test_mappings_without_end_are_cut_and_said():
         deep.tell("go")
         assert deep.wait(60) == 0
     assert done.returncode == 0, done
-    assert f"process {deep.pid} (python3): its list of mappings is longer than 16 MiB" in done.stderr
-    assert f"process {deep.pid} maps code from files whose paths are longer than 4095 bytes" in done.stderr
+    assert (f"process {deep.pid} (python3): its list of mappings is longer than 16 MiB"
+            in done.stderr)
+    assert (f"process {deep.pid} maps code from files whose paths are longer than 4095 bytes"
+            in done.stderr)
     assert not re.search(rf"process {other.pid}\b.*mappings", done.stderr)
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["lost"]["library_skipped"] == 2
@@ -405,8 +418,8 @@ def test_who_ends_before_its_turn_is_told(ends, private, tmp_path):
                 deep.tell("end")
                 assert deep.wait(60) == 0
     assert result.process_of(deep.pid)["since_attach"]
-    assert re.search(r"calls may be missing: \d+ times? a process with many mappings loaded a library or another "
-                     "program, and ended", result.stderr)
+    assert re.search(r"calls may be missing: \d+ times? a process with many mappings loaded "
+                     "a library or another program, and ended", result.stderr)
 
 
 # --- processes that end while gpuprobe starts ---

@@ -228,7 +228,8 @@ def test_no_library(program, server, tmp_path):
                                      encoding="utf-8")
     frames, err = run(program.stripped, server.url, tmp_path, LD_LIBRARY_PATH=tmp_path)
     assert frames == UNNAMED
-    assert re.fullmatch(r"gpuprobe: warning: DEBUGINFOD_URLS is set, but gpuprobe cannot ask its servers: .*"
+    assert re.fullmatch(r"gpuprobe: warning: DEBUGINFOD_URLS is set, "
+                        r"but gpuprobe cannot ask its servers: .*"
                         r"libdebuginfod\.so.*\(Debian's package: libdebuginfod1\)\n", err)
     assert server.asked == []
 

@@ -312,8 +312,9 @@ def test_standard_output_and_devices(gpuprobe, program):
      "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
-    (["--by", "bytes", "--no-return-probes"], "gpuprobe flame weighs stacks by results and durations of calls, "
-                                              "which takes return probes: only gpuprobe and gpuprobe trace have that option"),
+    (["--by", "bytes", "--no-return-probes"],
+     "gpuprobe flame weighs stacks by results and durations of calls, which takes return probes: "
+     "only gpuprobe and gpuprobe trace have that option"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])
 def test_mistakes(gpuprobe, args, told):

@@ -129,8 +129,8 @@ def test_stacks_that_break_off(leaks, tmp_path):
 def test_all_freed(leaks):
     # The one that is kept is not asked for.
     done = memleak("-z", 4096, "--", leaks, FREED, 0)
-    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: left out: 512 bytes in 1 allocation live at exit\n",
-                        done.stdout)
+    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: left out: "
+                        r"512 bytes in 1 allocation live at exit\n", done.stdout)
 
 
 @pytest.mark.parametrize("options, found", [

@@ -206,8 +206,8 @@ def test_too_many_at_once(tracer, tmp_path):
     assert len(result.lines) == 640
     missing = check_paths(result.lines, 4)
     assert 0 < missing
-    assert re.search(rf"the stacks of {missing} calls are missing: some were replaced .*--stack-storage-size",
-                     result.stderr)
+    assert re.search(rf"the stacks of {missing} calls are missing: "
+                     r"some were replaced .*--stack-storage-size", result.stderr)
 
 
 def test_stacks_that_do_not_fit_their_ring(tracer_by, tmp_path):

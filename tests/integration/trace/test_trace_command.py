@@ -103,7 +103,8 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
             result = trace.Traced(running.stop(), path)
     missed = (rounds + 1) * CALLS - len(result.lines) - result.lost
     assert missed >= 0 and result.lost == 0 and len(result.lines) > CALLS
-    told = re.findall(r"process (\d+) \((.*)\): calls before [0-9.]+ ms may be missing: ", result.stderr)
+    told = re.findall(r"process (\d+) \((.*)\): calls before [0-9.]+ ms may be missing: ",
+                      result.stderr)
     assert told == [(str(stranger.pid), "python3")] or missed == 0 and told == [], result.stderr
 
 

@@ -67,7 +67,8 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
         result = trace.Traced(running.finish(), path)
     assert result.status in (0, 130)
     assert f"({children[0]}) has not ended: it keeps running" in result.stderr
-    assert [(line["event"], line["line"]) for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
+    assert ([(line["event"], line["line"]) for line in result.lines]
+            == [("cuCtxSynchronize", "unfinished")])
 
 
 def test_a_call_that_hangs_holds_up_nobody(tracer_by):
