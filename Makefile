@@ -11,14 +11,16 @@ CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla -Wformat=2 \
-	-Wpointer-arith -Wundef -Werror
-HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wvla -Wformat=2 -Wpointer-arith -Wundef -Werror
+HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
-LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -ldl -lm -lpthread
+LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -ldl -lm \
+	-lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
@@ -29,8 +31,8 @@ LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
-SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h $(BUILD)/gen/dump.skel.h \
-	$(BUILD)/gen/host.skel.h
+SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h \
+	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h
 
 .PHONY: all help clean install deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
@@ -76,7 +78,8 @@ deps:
 
 # --- BPF ---
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*/*.bpf.h) $(wildcard include/gpuprobe/*.h include/gpuprobe/*/*.h)
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*/*.bpf.h) \
+		$(wildcard include/gpuprobe/*.h include/gpuprobe/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
@@ -106,7 +109,8 @@ $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 
 # --- completions of shells, from the tables of options ---
 
-$(BUILD)/obj/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/libgpuprobe.a
+$(BUILD)/obj/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) \
+		$(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -124,7 +128,8 @@ demo:
 
 install: all
 	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
-	install -D -m 644 $(BUILD)/completions/gpuprobe.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
+	install -D -m 644 $(BUILD)/completions/gpuprobe.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard man/*.8)
 
 clean:

@@ -21,12 +21,13 @@ bench-quick: all bench-programs
 $(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD) --only $*
 
-bench-programs: $(BUILD)/bench/bystander $(BUILD)/bench/calls $(BUILD)/bench/empty $(BUILD)/bench/format $(BUILD)/bench/host $(BUILD)/bench/usual
+bench-programs: $(addprefix $(BUILD)/bench/,bystander calls empty format host usual)
 
 $(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ -L$(SIM_OUT) -Wl,--enable-new-dtags \
-		-Wl,-rpath,'$$ORIGIN/../sim' -lcudart -lcuda -pthread
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ \
+		-L$(SIM_OUT) -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN/../sim' \
+		-lcudart -lcuda -pthread
 
 $(BUILD)/bench/bystander: bench/bystander.c
 	@mkdir -p $(@D)
@@ -42,8 +43,9 @@ $(BUILD)/bench/format: bench/format.c $(BUILD)/libgpuprobe.a
 
 $(BUILD)/bench/host: bench/host.c | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fno-omit-frame-pointer -Isim/include -o $@ $< -L$(SIM_OUT) \
-		-Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN/../sim' -lcuda -pthread
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fno-omit-frame-pointer \
+		-Isim/include -o $@ $< -L$(SIM_OUT) -Wl,--enable-new-dtags \
+		-Wl,-rpath,'$$ORIGIN/../sim' -lcuda -pthread
 
 $(BUILD)/bench/usual: bench/usual.c bench/usual.h $(BUILD)/gen/usual.skel.h
 	@mkdir -p $(@D)

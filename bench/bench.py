@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The benchmark: runs its sections in turn, keeps the newest result of each in bench/results.json, and writes
-docs/performance.md from that, whole. What follows the line `<!-- by hand -->` there is kept.
+"""The benchmark: runs its sections in turn, keeps the newest result of each in bench/results.json,
+and writes docs/performance.md from that, whole. Text after the line `<!-- by hand -->` stays.
 
-A section is a module in bench/sections with TITLE, ORDER (its place on the page), measure(setup), which returns
-what it found as data for JSON, and show(result), which returns that as Markdown. One that cannot run here has
-missing(setup), which returns why, or None; its former result stays.
+A section is a module in bench/sections with TITLE, ORDER (its place on the page), measure(setup),
+which returns what it found as data for JSON, and show(result), which returns that as Markdown. One
+that cannot run here has missing(setup), which returns why, or None; its former result stays.
 """
 import argparse
 import datetime
@@ -26,9 +26,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 BY_HAND = "<!-- by hand -->\n"
 HEAD = """# Performance
 
-[README](../README.md) has a summary of what gpuprobe costs; this page has the measurements. `make bench` writes it, and
-`make bench-NAME` one section. Each section says when, where and with which command it was measured. CUDA is simulated unless stated
-otherwise. Things to compare ran in turn, A B C A B C. A figure is the median of the rounds, with the minimum and maximum in brackets.
+[README](../README.md) has a summary of what gpuprobe costs; this page has the measurements.
+`make bench` writes it, and `make bench-NAME` one section. Each section says when, where and with
+which command it was measured. CUDA is simulated unless stated otherwise. Things to compare ran in
+turn, A B C A B C. A figure is the median of the rounds, with the minimum and maximum in brackets.
 `bench/results.json` has all values.
 """
 
@@ -52,7 +53,8 @@ def run_section(module, setup, command):
     result = module.measure(setup)
     return {
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "kernel": platform.release(), "cpu": processor(), "cpus": os.cpu_count(), "load": round(load, 2),
+        "kernel": platform.release(), "cpu": processor(),
+        "cpus": os.cpu_count(), "load": round(load, 2),
         "load_at_end": round(os.getloadavg()[0], 2), "command": command, "quick": setup.quick,
         "rounds": setup.rounds, "seconds": round(time.monotonic() - began, 1), "result": result,
     }
@@ -87,11 +89,13 @@ def replace(path, text):
 
 def show_section(module, kept):
     quick = ", quick: fewer rounds than a record has" if kept["quick"] else ""
+    date = kept["date"][:16].replace("T", " ")
     return f"""
 ## {module.TITLE}
 
-`{kept["command"]}`, {kept["date"][:16].replace("T", " ")}, {kept["seconds"]:.0f} s{quick}. Linux {kept["kernel"]},
-{kept["cpus"]} CPUs ({kept["cpu"]}), load {kept["load"]:.1f} before and {kept["load_at_end"]:.1f} after.
+`{kept["command"]}`, {date}, {kept["seconds"]:.0f} s{quick}. Linux {kept["kernel"]},
+{kept["cpus"]} CPUs ({kept["cpu"]}),
+load {kept["load"]:.1f} before and {kept["load_at_end"]:.1f} after.
 
 {module.show(kept["result"]).strip()}
 """
@@ -100,17 +104,21 @@ def show_section(module, kept):
 def write_page(path, sections, results):
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     kept = old[old.index(BY_HAND):] if BY_HAND in old else BY_HAND
-    page = HEAD + "".join(show_section(module, results[name]) for name, module in sections.items() if name in results)
+    page = HEAD + "".join(show_section(module, results[name]) for name, module in sections.items()
+                          if name in results)
     replace(path, page + "\n" + kept)
 
 
 def parse(sections):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="the directory of the build [build]")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and kinds: a minute")
     parser.add_argument("--rounds", type=int, help="[5; quick: 2]")
-    parser.add_argument("--only", action="append", choices=list(sections), help="this section (repeatable)")
-    parser.add_argument("--take", metavar="FILE", help="measure nothing: take the results of another machine's "
+    parser.add_argument("--only", action="append", choices=list(sections),
+                        help="this section (repeatable)")
+    parser.add_argument("--take", metavar="FILE",
+                        help="measure nothing: take the results of another machine's "
                         "results.json, all or those of --only")
     parser.add_argument("--show", action="store_true", help="measure nothing: only write the page")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.json")
@@ -139,7 +147,8 @@ def main():
             print(f"{name}: not measured: {why}", file=sys.stderr)
             continue
         print(f"{name}: {sections[name].TITLE} ...", file=sys.stderr, flush=True)
-        results[name] = run_section(sections[name], setup, shlex.join(["bench/bench.py", *sys.argv[1:]]))
+        results[name] = run_section(sections[name], setup,
+                                    shlex.join(["bench/bench.py", *sys.argv[1:]]))
         replace(options.results, dump(results) + "\n")
         print(show_section(sections[name], results[name]), flush=True)
     if options.take:

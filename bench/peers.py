@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Other tracers, for the time of a with block: bpftrace with a script, and the usual design (bench/usual.c).
-What they lost is told by the object that each gives, after the block."""
+"""Other tracers, for the time of a with block: bpftrace with a script, and the usual design
+(bench/usual.c). After the block the object that each gives has its losses."""
 import contextlib
 import os
 import pathlib
@@ -32,7 +32,8 @@ def perf_events(pid):
 
 
 def wait_for_perf_events(process, least):
-    """bpftrace does not say when its probes are in: until it has so many perf events, and no more come."""
+    """Waits until bpftrace has so many perf events and no more come:
+    it does not say when its probes are in."""
     end, last, since = time.monotonic() + START_SECONDS, -1, 0
     while last < least or time.monotonic() - since < 0.5:
         count = perf_events(process.pid)
@@ -46,7 +47,8 @@ def wait_for_perf_events(process, least):
 
 def counting_script(functions):
     """{library: [function]}: how often each was called by its first argument."""
-    sites = [f"uprobe:{os.path.realpath(library)}:{name}" for library, names in functions.items() for name in names]
+    sites = [f"uprobe:{os.path.realpath(library)}:{name}" for library, names in functions.items()
+             for name in names]
     return ",\n".join(sites) + "\n{\n\t@[arg0] = count();\n}\n"
 
 
@@ -60,8 +62,8 @@ def bpftrace(script, path, probes, core=None):
     """bpftrace with the script, which has so many probes, printing into the file at `path`."""
     pin = ["taskset", "-c", str(core)] if core is not None else []
     with open(path, "wb") as out:
-        process = subprocess.Popen([*pin, "bpftrace", "-e", script], stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*pin, "bpftrace", "-e", script], stdin=subprocess.DEVNULL,
+                                   stdout=out, stderr=subprocess.STDOUT)
     peer = Peer(process)
     try:
         wait_for_perf_events(process, probes)
@@ -77,7 +79,8 @@ def bpftrace(script, path, probes, core=None):
 def usual(setup, reader, functions):
     """The usual design on functions of libcuda: its reader prints (into nothing) or only counts."""
     process = subprocess.Popen([setup.build / "bench/usual", setup.libcuda, reader, *functions],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
     peer = Peer(process)
     try:
         wait_for_lines(process, [b"ready"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the sections of the benchmark share: where the programs are, gpuprobe and empty probes for the
-time of a with block, what bench/calls.c measures, CPU and memory of a process, figures of several rounds
-and how they are shown."""
+"""What the sections of the benchmark share: where the programs are, gpuprobe and empty probes for
+the time of a with block, what bench/calls.c measures, CPU and memory of a process, figures of
+several rounds and how they are shown."""
 import contextlib
 import os
 import pathlib
@@ -18,7 +18,8 @@ START_SECONDS = 30  # that a program may take until its probes are in
 
 
 class Setup:
-    """Of one run: build and sim (directories), libcuda and libcudart of the simulation, quick, rounds."""
+    """The setup of one run: build and sim (directories), libcuda and libcudart of the simulation,
+    quick, rounds."""
 
     def __init__(self, build, quick=False, rounds=None):
         self.build = pathlib.Path(build)
@@ -32,17 +33,20 @@ class Setup:
         """gpuprobe's command line: `words`, and the libraries [libcuda of the simulation]."""
         line = [str(self.build / "gpuprobe"), *map(str, words)]
         for library in libraries or [self.libcuda]:
-            line += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path", str(library)]
+            line += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path",
+                     str(library)]
         return line
 
     @contextlib.contextmanager
     def gpuprobe(self, *words, libraries=None, env=None, program=()):
-        """gpuprobe, from when its probes are in until SIGINT; `words` begin with the command, none being the
-        monitor; `program` is its COMMAND. Gives the process; after the block, of the tracer, with `events`, the calls it wrote, and `lost`."""
+        """gpuprobe, from when its probes are in until SIGINT; `words` begin with the command, none
+        being the monitor; `program` is its COMMAND. Gives the process; after the block, of the
+        tracer, with `events`, the calls it wrote, and `lost`."""
         libraries = libraries or [self.libcuda]
         if not words or str(words[0]).startswith("-"):
             words = ("--metrics-addr", "none", *words)
-        command = [*self.command(*words, "-v", libraries=libraries), *(["--", *map(str, program)] if program else [])]
+        command = [*self.command(*words, "-v", libraries=libraries),
+                   *(["--", *map(str, program)] if program else [])]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env={**os.environ, **(env or {})})
@@ -57,11 +61,12 @@ class Setup:
 
     @contextlib.contextmanager
     def empty(self, where, functions):
-        """Session probes that do nothing, on the entries of the functions or on both ends ("entry", "both"),
+        """Empty session probes on the entries of the functions or on both ends ("entry", "both"),
         in the library that has them."""
         with contextlib.ExitStack() as stack:
             for library in (self.libcuda, self.libcudart):
-                names = [name for name in functions if name.startswith("cuda") == (library == self.libcudart)]
+                names = [name for name in functions
+                         if name.startswith("cuda") == (library == self.libcudart)]
                 if names:
                     process = stack.enter_context(subprocess.Popen(
                         [self.build / "bench/empty", library, where, *names], stdin=subprocess.PIPE,
@@ -71,15 +76,16 @@ class Setup:
             yield
 
     def calls(self, kind, milliseconds, threads=1):
-        """Nanoseconds of one call, or pair, as bench/calls.c tells: of one thread the 10th percentile of short
-        stretches, which knows least of other programs; of several the median, as they meet each other."""
+        """Nanoseconds of one call, or pair, as bench/calls.c reports them. For one thread it is the
+        10th percentile of short stretches, which other programs disturb least; for several the
+        median, which includes their contention."""
         low, middle, _, _ = self.numbers("-t", threads, kind, milliseconds)
         return low if threads == 1 else middle
 
     def numbers(self, *arguments):
         """What bench/calls.c prints."""
-        done = subprocess.run([self.build / "bench/calls", *map(str, arguments)], stdout=subprocess.PIPE, check=True,
-                              text=True)
+        done = subprocess.run([self.build / "bench/calls", *map(str, arguments)],
+                              stdout=subprocess.PIPE, check=True, text=True)
         return [float(word) for word in done.stdout.split()]
 
 
@@ -93,7 +99,8 @@ def wait_for_lines(process, beginnings):
         part = os.read(process.stderr.fileno(), 65536) if ready else b""
         if not part:
             process.kill()
-            raise RuntimeError(f"{' '.join(map(str, process.args))} is not ready: {said.decode(errors='replace')}")
+            raise RuntimeError(
+                f"{' '.join(map(str, process.args))} is not ready: {said.decode(errors='replace')}")
         said += part
 
 
@@ -169,12 +176,14 @@ def differences(these, those):
 
 def figure(values):
     """What is kept of the values of several rounds."""
-    return {"median": statistics.median(values), "min": min(values), "max": max(values), "runs": list(values)}
+    return {"median": statistics.median(values), "min": min(values), "max": max(values),
+            "runs": list(values)}
 
 
 def spread(kept, form="{:,.0f}"):
     """A figure as `median (min to max)`."""
-    return f"{form.format(kept['median'])} ({form.format(kept['min'])} to {form.format(kept['max'])})"
+    median, least, most = (form.format(kept[key]) for key in ("median", "min", "max"))
+    return f"{median} ({least} to {most})"
 
 
 def verdict(value, bar, form="{:.2f}"):

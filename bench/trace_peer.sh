@@ -26,5 +26,6 @@ trap 'rm -rf "$work"' EXIT
 sed "s|\"LIBCUDA\"|\"$library\"|" "$here/bpftrace_table.bt" > "$work/table.bt"
 timeout -s INT 300 bpftrace -o "$work/lines" "$work/table.bt" -c "$*" > "$work/messages" 2>&1
 printed=$(grep -c ' cu[A-Z]' "$work/lines" || true)
-lost=$(cat "$work/lines" "$work/messages" | awk '/^Lost [0-9]+ events/ {sum += $2} END {print sum + 0}')
+lost=$(cat "$work/lines" "$work/messages" |
+	awk '/^Lost [0-9]+ events/ {sum += $2} END {print sum + 0}')
 awk -v p="$printed" -v l="$lost" -v s="$seconds" 'BEGIN { printf "%d\t%d\t%d\n", p, l, p / s }'

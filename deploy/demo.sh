@@ -19,7 +19,8 @@ if [ -e /dev/nvidiactl ] && [ -n "$libcuda" ]; then
 	fi
 	set -- env LD_LIBRARY_PATH="$path" "$workload" --seconds 12 --api "$api"
 else
-	echo "No NVIDIA driver here: the workload runs on the simulated CUDA libraries of $build/sim."
+	echo "No NVIDIA driver here:" \
+		"the workload runs on the simulated CUDA libraries of $build/sim."
 	echo "The probes, the BPF programs and the reports are the real ones."
 	set -- "$workload" --seconds 12
 fi

@@ -19,8 +19,8 @@ fi
 missing=
 for purpose in "$@"; do
 	for package in $(awk -v p="$purpose" '$1 == p { print $2 }' "$list"); do
-		dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
-			missing="$missing $package"
+		dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null |
+			grep -qx installed || missing="$missing $package"
 	done
 done
 [ -n "$missing" ] || exit 0

@@ -35,7 +35,8 @@ SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
 SIM_COMMON := $(SIM_OBJ)/workloads/common.o
 SIM_WORKLOADS += $(SIM_OUT)/mix $(SIM_OUT)/faults
 SIM_MIX := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/mix/*.c))
-SIM_FAULTS := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o,$(wildcard sim/workloads/faults/*.c))
+SIM_FAULTS := $(patsubst sim/workloads/%.c,$(SIM_OBJ)/workloads/%.o, \
+	$(wildcard sim/workloads/faults/*.c))
 
 .PHONY: sim
 sim: $(SIM_LIBRARIES) $(SIM_LINKS) $(SIM_WORKLOADS)

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the tests of what the working tree changed since a commit, found from what they name. Closes with `N passed, N failed`.
+"""Runs the tests of what the working tree changed since a commit, found from what they name.
+Closes with `N passed, N failed`.
 
 usage: tests/changed.py [--list] [--since COMMIT] BUILD
 
-A unit test is run if it changed, if it is called as a unit that changed, or if it or a header of its folder includes that
-unit's header; all of tests/unit/bpf if BPF code changed. An integration test file is run if it changed, or if a word of its name is one of a
-changed unit's (`graph.bpf.h`: test_graphs.py), with the gpuprobe under sanitizers. --list only tells which. What is found is
-no more than a start: `make test` has all.
+A unit test is run if it changed, if it is called as a unit that changed, or if it or a header of
+its folder includes that unit's header; all of tests/unit/bpf if BPF code changed. An integration
+test file is run if it changed, or if a word of its name is one of a changed unit's (`graph.bpf.h`:
+test_graphs.py), with the gpuprobe under sanitizers. --list only tells which. What is found is no
+more than a start: `make test` has all.
 """
 import argparse
 import re
@@ -25,14 +27,16 @@ from runner.units import Units  # noqa: E402
 
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 # Words of units that stand in many names and say nothing.
-COMMON = {"text", "json", "list", "map", "option", "process", "proces", "processe", "thread", "call", "test", "file", "name", "of", "and"}
+COMMON = {"text", "json", "list", "map", "option", "process", "proces", "processe", "thread",
+          "call", "test", "file", "name", "of", "and"}
 
 
 def changed(since):
     """The files that differ from the commit, new ones among them, as paths from the root."""
-    differ = subprocess.run(["git", "diff", "--name-only", since], cwd=ROOT, text=True, capture_output=True, check=True).stdout
-    new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
-                         check=True).stdout
+    differ = subprocess.run(["git", "diff", "--name-only", since], cwd=ROOT, text=True,
+                            capture_output=True, check=True).stdout
+    new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], cwd=ROOT, text=True,
+                         capture_output=True, check=True).stdout
     return [Path(line) for line in differ.splitlines() + new.splitlines()]
 
 
@@ -50,12 +54,14 @@ def names_of(path):
 
 def unit_tests(files):
     """The programs whose sources name what changed."""
-    headers = {str(path.relative_to("src").with_suffix(".h")) for path in files if path.parts[0] == "src"}
+    headers = {str(path.relative_to("src").with_suffix(".h")) for path in files
+               if path.parts[0] == "src"}
     names = tuple(f"test_{path.stem}" for path in files if path.parts[0] == "src")
     bpf = any(path.parts[0] in ("bpf", "include") for path in files)
     for path in sorted((ROOT / "tests" / "unit").glob("*/test_*.c")):
         path = path.relative_to(ROOT)
-        if path in files or (bpf and path.parent.name == "bpf") or path.stem.startswith(names) or names_of(path) & headers:
+        if (path in files or (bpf and path.parent.name == "bpf") or path.stem.startswith(names)
+                or names_of(path) & headers):
             yield path.stem
 
 
@@ -66,7 +72,8 @@ def words(name):
 
 def integration_tests(files):
     """The test files that changed, or that are called as what changed."""
-    units = set().union(*(words(path.name.split(".")[0]) for path in files if path.parts[0] in ("src", "bpf")), set())
+    units = set().union(*(words(path.name.split(".")[0]) for path in files
+                          if path.parts[0] in ("src", "bpf")), set())
     for path in sorted((ROOT / "tests" / "integration").glob("*/test_*.py")):
         path = path.relative_to(ROOT)
         if path in files or words(path.stem[len("test_"):]) & units:
@@ -97,8 +104,9 @@ def main():
         return 0
     steps = [Chosen(read.build / "tests", units)] if units else []
     if files:
-        steps.append(Integration("changed", read.build, read.build / "sanitized" / "gpuprobe", "not slow and not plain",
-                                 ["-n", "2", "--dist", "loadgroup"], files))
+        steps.append(Integration("changed", read.build, read.build / "sanitized" / "gpuprobe",
+                                 "not slow and not plain", ["-n", "2", "--dist", "loadgroup"],
+                                 files))
     parts = [run_step(step) for step in steps]
     return again.judge(parts, {step.name: step for step in steps}, read.build / "flaky.txt").close()
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Which lines of src/ and api/ the tests run: a build that counts them, in a folder of its own. What is killed has not
-# written its counts; what ends by _exit writes them in tests/coverage_exit.c.
+# Which lines of src/ and api/ the tests run: a build that counts them, in a folder of its own. A
+# killed process does not write its counts; one that ends by _exit writes them in
+# tests/coverage_exit.c.
 
 COVERAGE := $(BUILD)/coverage
 
 .PHONY: coverage coverage-build
 
-#: make coverage    lines that the tests run, by folder; a page of each file in build/coverage/pages (root)
+#: make coverage    lines that the tests run, by folder, and pages in build/coverage/pages (root)
 coverage: all test-programs coverage-build
 	@deploy/packages.sh install test-full
 	@tests/coverage.py $(BUILD) $(COVERAGE)

@@ -4,9 +4,10 @@
 
 usage: tests/coverage.py BUILD COVERAGE [FILE...]
 
-COVERAGE has gpuprobe and the unit tests built so that they count. All unit tests are run, then the integration tests of
-FILEs, by default all but those marked slow. A table tells what the unit tests alone run and what all do; pages and
-COVERAGE/uncovered.txt tell it by line. Tests that fail are shown and change nothing here.
+COVERAGE has gpuprobe and the unit tests built so that they count. All unit tests are run, then the
+integration tests of FILEs, by default all but those marked slow. A table tells what the unit tests
+alone run and what all do; pages and COVERAGE/uncovered.txt tell it by line. Tests that fail are
+shown and change nothing here.
 """
 import os
 import re
@@ -25,14 +26,16 @@ NO_TEST = 5  # pytest's status where no test has these marks
 
 def prepare(coverage):
     """
-    Counts of an earlier run are forgotten. Each program is run once so that its objects all have counts, be they zero.
-    The counts may then be written by anybody: gpuprobe may run as any user, and as root cannot write others' files.
+    Discards the counts of an earlier run. Each program is run once so that all of its objects have
+    counts, even zero ones. The counts can then be written by any user: gpuprobe may run as any, and
+    as root cannot write others' files.
     """
     for old in coverage.rglob("*.gcda"):
         old.unlink()
     subprocess.run([coverage / "gpuprobe", "--version"], stdout=subprocess.DEVNULL, check=True)
     tables = [f"api/{name}.tsv" for name in ("functions", "errors", "enums")]
-    subprocess.run([coverage / "api" / "generate", *tables, coverage / "api" / "tables.c"], cwd=ROOT, check=True)
+    subprocess.run([coverage / "api" / "generate", *tables, coverage / "api" / "tables.c"],
+                   cwd=ROOT, check=True)
     for notes in (coverage / "tests").rglob("*.gcno"):
         notes.with_suffix(".gcda").touch()
     for counts in coverage.rglob("*.gcda"):
@@ -40,8 +43,9 @@ def prepare(coverage):
 
 
 def run_unit_test(program):
-    done = subprocess.run([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", cwd=ROOT, check=False)
+    done = subprocess.run([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", cwd=ROOT,
+                          check=False)
     if done.returncode:
         print(f"{done.stdout}{program.name} failed", flush=True)
 
@@ -52,10 +56,11 @@ def run_unit_tests(coverage):
 
 
 def run_integration_tests(build, coverage, files):
-    env = {**os.environ, "GPUPROBE_BUILD": str(build), "GPUPROBE_PROGRAM": str(coverage / "gpuprobe"),
-           "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {**os.environ, "GPUPROBE_BUILD": str(build),
+           "GPUPROBE_PROGRAM": str(coverage / "gpuprobe"), "PYTHONDONTWRITEBYTECODE": "1"}
     for options, marks in RUNS:
-        done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", *options, "-m", marks, *files],
+        done = subprocess.run(["/usr/bin/python3", "-m", "pytest", "-q",
+                               "--tb=short", *options, "-m", marks, *files],
                               env=env, cwd=ROOT, stdin=subprocess.DEVNULL, check=False)
         if done.returncode not in (0, NO_TEST):
             print("integration tests failed", flush=True)
@@ -66,9 +71,11 @@ def collect(coverage, name):
     counts = coverage / f"{name}.info"
     folders = [option for folder in ("obj", "api") for option in ("--directory", coverage / folder)]
     wanted = [f"{ROOT}/{folder}/*" for folder in COUNTED]
-    subprocess.run(["lcov", "--quiet", "--capture", *folders, "--base-directory", ROOT, "--no-external",
-                    "--output-file", counts], cwd=ROOT, check=True)
-    subprocess.run(["lcov", "--quiet", "--extract", counts, *wanted, "--output-file", counts], check=True)
+    subprocess.run(["lcov", "--quiet", "--capture", *folders, "--base-directory",
+                    ROOT, "--no-external", "--output-file", counts],
+                   cwd=ROOT, check=True)
+    subprocess.run(["lcov", "--quiet", "--extract", counts, *wanted, "--output-file", counts],
+                   check=True)
     return counts
 
 
@@ -90,14 +97,16 @@ def by_folder(found):
     for source, lines in found.items():
         for folder in (str(Path(source).parent), "all"):
             run, total = folders[folder]
-            folders[folder] = (run + sum(1 for times in lines.values() if times), total + len(lines))
+            folders[folder] = (run + sum(1 for times in lines.values() if times),
+                               total + len(lines))
     return folders
 
 
 def show(by_units, by_all):
     print("| folder | lines | run by unit tests | run by all tests |\n|---|---:|---:|---:|")
     for folder in sorted(by_all, key=lambda name: (name == "all", name)):
-        shares = [f"{run} ({100 * run / total:.1f} %)" for run, total in (by_units[folder], by_all[folder])]
+        shares = [f"{run} ({100 * run / total:.1f} %)"
+                  for run, total in (by_units[folder], by_all[folder])]
         print(f"| {folder} | {by_all[folder][1]} | {shares[0]} | {shares[1]} |")
 
 
@@ -126,8 +135,8 @@ def main(arguments):
     counts = collect(coverage, "all")
     found = lines_of(counts)
     write_uncovered(found, coverage / "uncovered.txt")
-    subprocess.run(["genhtml", "--quiet", "--prefix", ROOT, "--output-directory", coverage / "pages", counts],
-                   check=True)
+    subprocess.run(["genhtml", "--quiet", "--prefix", ROOT, "--output-directory",
+                    coverage / "pages", counts], check=True)
     show(by_units, by_folder(found))
 
 

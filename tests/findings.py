@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs a program for each finding, and its repaired twin, and prints the table of what `gpuprobe diagnose` says.
+"""Runs a program for each finding, and its repaired twin, and prints the table of what `gpuprobe
+diagnose` says.
 
 usage: sudo tests/findings.py [ID...]
 
-Exits with 1 if anything is not as it should be; that is told below the table.
+Exits with 1 if anything is not as it should be, and says what below the table.
 """
 import os
 import sys

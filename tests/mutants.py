@@ -4,9 +4,10 @@
 
 usage: sudo tests/mutants.py BUILD [NAME...]
 
-Each mutant is a change of one line, built in a copy of the tree with the objects of BUILD, and run through tests/run.py
-with the tests of its family, second tries included. Prints `ok NAME` for one that fails the run and `not ok NAME` for one
-that survives, closes with `N passed, N failed` and exits with 1 if any survived.
+Each mutant is a change of one line, built in a copy of the tree with the objects of BUILD, and run
+through tests/run.py with the tests of its family, second tries included. Prints `ok NAME` for one
+that fails the run and `not ok NAME` for one that survives, closes with `N passed, N failed` and
+exits with 1 if any survived.
 """
 import os
 import re
@@ -22,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Mutant:
-    """What a line becomes, and the tests that have to notice: steps of tests/run.py and words that match their names."""
+    """The change of a line, and the tests that must notice:
+    steps of tests/run.py and words that match their names."""
 
     name: str
     path: str
@@ -33,47 +35,64 @@ class Mutant:
 
 
 MUTANTS = [
-    Mutant("launches", "bpf/launch/launch.bpf.h", "\tmine->launches++;\n", "\tmine->launches += (known >> WHERE_BITS) != 40;\n",
-           "integration", "test_launches"),
+    Mutant("launches", "bpf/launch/launch.bpf.h", "\tmine->launches++;\n",
+           "\tmine->launches += (known >> WHERE_BITS) != 40;\n", "integration", "test_launches"),
     Mutant("memory", "bpf/memory/memory.bpf.h", "\trecord.size = call->arg[ALLOC_SIZE];\n",
-           "\trecord.size = call->arg[ALLOC_SIZE] - (call->kind == MEMORY_MANAGED);\n", "integration", "test_memory"),
+           "\trecord.size = call->arg[ALLOC_SIZE] - (call->kind == MEMORY_MANAGED);\n",
+           "integration", "test_memory"),
     Mutant("copies", "bpf/copy/copy.bpf.h", "\t\treturn TALLY_PINNED;\n",
-           "\t\treturn plan->kind == COPY_H2D ? TALLY_PINNED : TALLY_PAGEABLE;\n", "integration", "copies"),
-    Mutant("waits", "bpf/wait/wait.bpf.h", "\tcall->arg[WAITED_SCOPE] = key.scope;\n\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot);\n",
-           "\tcall->arg[WAITED_SCOPE] = key.scope;\n\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot) - 1;\n",
+           "\t\treturn plan->kind == COPY_H2D ? TALLY_PINNED : TALLY_PAGEABLE;\n",
+           "integration", "copies"),
+    Mutant("waits", "bpf/wait/wait.bpf.h", "\tcall->arg[WAITED_SCOPE] = key.scope;\n"
+           "\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot);\n", "\tcall->arg[WAITED_SCOPE] = "
+           "key.scope;\n\tcall->arg[WAITED_EPOCH] = next_epoch(thread->slot) - 1;\n",
            "integration", "copies or waits"),
-    Mutant("order of streams", "bpf/wait/order.bpf.h", "\tif (!order->epoch || order->epoch >= epoch)\n", "\tif (!order->epoch)\n",
+    Mutant("order of streams", "bpf/wait/order.bpf.h",
+           "\tif (!order->epoch || order->epoch >= epoch)\n", "\tif (!order->epoch)\n",
            "integration", "order_of_streams"),
-    Mutant("objects", "src/collect/objects.c", "\tobjects->destroyed += tally->calls;\n",
-           "\tobjects->destroyed += tally->calls - (key->kind == OBJECT_EVENT && tally->calls > 1);\n", "integration", "objects"),
+    Mutant(
+        "objects", "src/collect/objects.c", "\tobjects->destroyed += tally->calls;\n",
+        "\tobjects->destroyed += tally->calls - (key->kind == OBJECT_EVENT && tally->calls > 1);\n",
+        "integration", "objects"),
     Mutant("graphs", "bpf/launch/graph.bpf.h", "\t__sync_fetch_and_add(count, 1);\n",
            "\t__sync_fetch_and_add(count, key.kernels > 1 ? 2 : 1);\n", "integration", "graphs"),
-    Mutant("errors", "bpf/call/call.bpf.h", "\tnote_sticky(slot, code);\n", "\tif (code == 2)\n\t\treturn 0;\n\tnote_sticky(slot, code);\n",
+    Mutant("errors", "bpf/call/call.bpf.h", "\tnote_sticky(slot, code);\n",
+           "\tif (code == 2)\n\t\treturn 0;\n\tnote_sticky(slot, code);\n",
            "integration", "errors"),
-    Mutant("tracer", "src/trace/reorder.c", "\t\treturn a->time < b->time;\n", "\t\treturn a->time > b->time;\n",
-           "unit,integration", "trace_calls"),
+    Mutant("tracer", "src/trace/reorder.c", "\t\treturn a->time < b->time;\n",
+           "\t\treturn a->time > b->time;\n", "unit,integration", "trace_calls"),
     Mutant("stacks", "src/stack/merge.c", "\t\tended = merging->entry[merging->next];\n",
-           "\t\tended = merging->entry[merging->next] || merging->next > 2;\n", "unit,integration", "python_stacks"),
-    Mutant("findings", "src/finding/short_waits.c", "\treturn waits->calls ? (double)launches / (double)waits->calls : 0;\n",
-           "\treturn waits->calls ? (double)waits->calls / (double)launches : 0;\n", "unit,integration", "finding"),
-    Mutant("dump", "src/dump/call.c", "\t\tif (owner == OWNER_CUDA && call.by)\n", "\t\tif (owner == OWNER_CUDA && call.function)\n",
-           "integration", "dump"),
-    Mutant("shims", "bpf/call/shim.bpf.h", "\treturn process->calls_drivers;\n", "\treturn false;\n", "integration", "test_shims"),
-    Mutant("shares", "bpf/process/share.bpf.h", "own < max / LITTLE;\n", "own > max;\n", "integration", "test_full_shares"),
-    Mutant("confined", "bpf/process/confined.bpf.h", "\t\treturn is_counted;\n", "\t\treturn is_counted && row == 7;\n", "integration", "test_confined"),
-    Mutant("metrics", "src/output/metrics/exposition.c", "\tif (*s == '\\n') {\n", "\tif (*s == '\\r') {\n", "unit"),
-    Mutant("exit status", "src/cli/session/child_command.c", "128 + WTERMSIG(raw)", "127 + WTERMSIG(raw)", "integration", "test_command"),
+           "\t\tended = merging->entry[merging->next] || merging->next > 2;\n",
+           "unit,integration", "python_stacks"),
+    Mutant("findings", "src/finding/short_waits.c",
+           "\treturn waits->calls ? (double)launches / (double)waits->calls : 0;\n",
+           "\treturn waits->calls ? (double)waits->calls / (double)launches : 0;\n",
+           "unit,integration", "finding"),
+    Mutant("dump", "src/dump/call.c", "\t\tif (owner == OWNER_CUDA && call.by)\n",
+           "\t\tif (owner == OWNER_CUDA && call.function)\n", "integration", "dump"),
+    Mutant("shims", "bpf/call/shim.bpf.h", "\treturn process->calls_drivers;\n",
+           "\treturn false;\n", "integration", "test_shims"),
+    Mutant("shares", "bpf/process/share.bpf.h", "own < max / LITTLE;\n",
+           "own > max;\n", "integration", "test_full_shares"),
+    Mutant("confined", "bpf/process/confined.bpf.h", "\t\treturn is_counted;\n",
+           "\t\treturn is_counted && row == 7;\n", "integration", "test_confined"),
+    Mutant("metrics", "src/output/metrics/exposition.c",
+           "\tif (*s == '\\n') {\n", "\tif (*s == '\\r') {\n", "unit"),
+    Mutant("exit status", "src/cli/session/child_command.c", "128 + WTERMSIG(raw)",
+           "127 + WTERMSIG(raw)", "integration", "test_command"),
 ]
 
 
 def build(tree):
     command = ["make", "-j2", "all", "test-programs", "sanitized"]
-    done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
     return "" if done.returncode == 0 else done.stdout[-3000:]
 
 
 def survives(mutant, tree):
-    """Builds and tests the mutant; why it is not noticed, or an empty text, and what the run says at its end."""
+    """Builds and tests the mutant; returns why it is not noticed, or an empty string,
+    and the end of the run's output."""
     path = tree / mutant.path
     original = path.read_text(encoding="utf-8")
     if original.count(mutant.old) != 1:
@@ -83,8 +102,10 @@ def survives(mutant, tree):
         wrong = build(tree)
         if wrong:
             return f"it does not compile:\n{wrong}", ""
-        command = ["tests/run.py", "--only", mutant.steps, *(["--match", mutant.match] if mutant.match else []), "build"]
-        done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        command = ["tests/run.py", "--only", mutant.steps,
+                   *(["--match", mutant.match] if mutant.match else []), "build"]
+        done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
     finally:
         path.write_text(original, encoding="utf-8")
     closing = re.findall(r"^\d+ passed, \d+ failed$", done.stdout, re.M)
@@ -107,7 +128,8 @@ def main(arguments):
         for mutant in mutants:
             why, told = survives(mutant, tree)
             failed += bool(why)
-            print(f"not ok {mutant.name}: {why}" if why else f"ok {mutant.name}: {told}", flush=True)
+            print(f"not ok {mutant.name}: {why}" if why else f"ok {mutant.name}: {told}",
+                  flush=True)
     print(f"{len(mutants) - failed} passed, {failed} failed")
     return 1 if failed or not mutants else 0
 

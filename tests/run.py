@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs all tests of a build and closes with `N passed, N failed`.
 
-The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated CUDA's own checks, the
-integration tests (pytest, which need root) with a gpuprobe under sanitizers or, where that would change the test, with
-the plain one; beside them, one after another and at low priority, the old kernel's suite, the static checks and the
-fuzz targets; then the tests that bear no neighbour. --full adds the tests marked slow, runs the integration tests with
-both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind), and makes the long parts longer.
+The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
+CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
+or, where that would change the test, with the plain one; beside them, one after another and at low
+priority, the old kernel's suite, the static checks and the fuzz targets; then the tests that bear
+no neighbour. --full adds the tests marked slow, runs the integration tests with both gpuprobes,
+unit tests and some others under valgrind (BUILD/valgrind), and makes the long parts longer.
 
-A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only runs the steps that
-it names, one after another; --match leaves of the integration tests those that match (pytest -k). Exits with 1 if any test failed. A step that breaks off counts as one that failed.
+A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
+runs the steps that it names, one after another; --match leaves of the integration tests those that
+match (pytest -k). Exits with 1 if any test failed. A step that breaks off counts as
+one that failed.
 
 steps: STEPS
 """
@@ -33,8 +36,8 @@ from runner.units import Units  # noqa: E402
 
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one after another; nothing
-# beside, before all other programs of the machine; and what only --full has.
+# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one
+# after another; nothing beside, before all other programs of the machine; and what only --full has.
 BESIDE = ["kernel", "static", "fuzz"]
 WAITING = ["waits"]
 TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
@@ -44,18 +47,19 @@ SHORT = {"fuzz": 6, "soak": 60, "static": []}
 FULL = {"fuzz": 300, "soak": 1800, "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"]}
 LOW = 5
 DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
-# Integration tests wait more than they compute; with three workers 3 minutes are saved, and they hold up each other's
-# watched programs: two failed by chance.
+# Integration tests wait more than they compute; with three workers 3 minutes are saved,
+# and they hold up each other's watched programs: two failed by chance.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
-SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
-              "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Not under valgrind: the children of test_nvml end with NVML open; there is no vDSO for test_native_frames;
-# test_text_stream has an allocator of its own; alarms and times bound the others. In some that run single tests are
-# skipped (tests/unit/no_valgrind.h).
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1"}
+# Not under valgrind: the children of test_nvml end with NVML open; there is no vDSO for
+# test_native_frames; test_text_stream has an allocator of its own; alarms and times bound the
+# others. In some that run single tests are skipped (tests/unit/no_valgrind.h).
 VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_kernel_name",
-                   "test_python_code_fuzz", "test_python_offsets", "test_kernels_hostile", "test_elf_file_hostile",
-                   "test_findings_hostile", "test_model_hostile", "test_http", "test_http_clients",
-                   "test_http_requests", "test_trace_stream"}
+                   "test_python_code_fuzz", "test_python_offsets", "test_kernels_hostile",
+                   "test_elf_file_hostile", "test_findings_hostile", "test_model_hostile",
+                   "test_http", "test_http_clients", "test_http_requests", "test_trace_stream"}
 
 
 def sim_checks(build):
@@ -66,14 +70,16 @@ def sim_checks(build):
 
 
 def command_steps(build, lengths):
-    """The parts that are commands. Beside the others the kernel's emulation is slower than by itself."""
+    """The parts that are commands. Beside the others the kernel's emulation is slower
+    than by itself."""
     fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
     kernel = ["GUEST_SECONDS=600", "tests/kernel/run.sh", build]
     return [Command("kernel", ["env", *kernel], 4800, ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
-            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}", f"SOAK_SECONDS={lengths['soak']}"], 3600)]
+            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}",
+                             f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
 def valgrind_tests():
@@ -82,22 +88,26 @@ def valgrind_tests():
 
 
 def integration_steps(build, full, match):
-    """The integration tests by gpuprobe and marks. With `full` the slow ones, too, and all of them by both gpuprobes."""
+    """The integration tests by gpuprobe and marks. `full` adds the slow ones,
+    and runs all of them with both gpuprobes."""
     selected = ["-k", match] if match else []
     plain, sanitized = build / "gpuprobe", build / "sanitized" / "gpuprobe"
     chosen = "" if full else " and not slow"
     some = "not alone" + ("" if full else " and plain")
 
     def step(name, program, marks, options=(), before=()):
-        return Integration(name, build, program, marks + chosen, [*options, *selected], before=before)
+        return Integration(name, build, program, marks + chosen, [*options, *selected],
+                           before=before)
 
-    return {"integration": step("sanitized", sanitized, "not alone and not waits and not plain", TWO_WORKERS),
+    return {"integration": step("sanitized", sanitized,
+                                "not alone and not waits and not plain", TWO_WORKERS),
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
             "integration-plain": step("plain", plain, some, TWO_WORKERS),
             "alone": step("alone", plain, "alone", before=FIRST),
-            "alone-sanitized": step("alone, sanitized", sanitized, "alone and not plain", before=FIRST),
-            "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone", tests=valgrind_tests(),
-                                    before=AROUND_VALGRIND)}
+            "alone-sanitized": step("alone, sanitized", sanitized,
+                                    "alone and not plain", before=FIRST),
+            "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone",
+                                    tests=valgrind_tests(), before=AROUND_VALGRIND)}
 
 
 def steps_of(build, full, match=""):
@@ -105,7 +115,8 @@ def steps_of(build, full, match=""):
     steps = {"unit": Units("unit", build / "tests"),
              "sanitized": Units("sanitized", build / "sanitized" / "tests", env=SANITIZERS),
              "sim": sim_checks(build),
-             "valgrind-unit": Units("valgrind", build / "valgrind" / "tests", [*AROUND_VALGRIND, VALGRIND / "unit.sh"],
+             "valgrind-unit": Units("valgrind", build / "valgrind" / "tests",
+                                    [*AROUND_VALGRIND, VALGRIND / "unit.sh"],
                                     {"GPUPROBE_BUILD": str(build)}, VALGRIND_LEAVES, workers=1),
              **integration_steps(build, full, match)}
     for command in command_steps(build, FULL if full else SHORT):
@@ -114,7 +125,8 @@ def steps_of(build, full, match=""):
 
 
 class Beside:
-    """Steps beside others, one after another, in a thread with a priority of its own, which all that it starts inherits."""
+    """Steps beside others, one after another, in a thread with its own priority,
+    which all processes that it starts inherit."""
 
     def __init__(self, steps, nice):
         self.parts = []
@@ -141,9 +153,10 @@ def run_all(steps, full):
 
 
 def read_arguments(arguments):
-    parser = argparse.ArgumentParser(usage="tests/run.py [--full] [--only STEP,...] [--match WORDS] BUILD",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     description=__doc__.replace("STEPS", ", ".join(steps_of(Path(), True))))
+    parser = argparse.ArgumentParser(
+        usage="tests/run.py [--full] [--only STEP,...] [--match WORDS] BUILD",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__.replace("STEPS", ", ".join(steps_of(Path(), True))))
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", type=lambda names: names.split(","), default=[])
     parser.add_argument("--match", default="")
@@ -169,11 +182,14 @@ def main(arguments):
     if os.geteuid() != 0:
         sys.exit("the tests need root: sudo make test")
     if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS and not may_raise_limits():
-        sys.exit(f"the tests need {DESCRIPTORS} descriptors, and root may not raise the limit here: ulimit -Hn is too low")
+        sys.exit(f"the tests need {DESCRIPTORS} descriptors, "
+                 "and root may not raise the limit here: ulimit -Hn is too low")
     began = time.time()
     steps = steps_of(read.build, read.full, read.match)
-    parts = [run_step(steps[name]) for name in read.only] if read.only else run_all(steps, read.full)
-    verdict = again.judge(parts, {step.name: step for step in steps.values()}, read.build / "flaky.txt")
+    parts = [run_step(steps[name])
+             for name in read.only] if read.only else run_all(steps, read.full)
+    verdict = again.judge(parts, {step.name: step for step in steps.values()},
+                          read.build / "flaky.txt")
     timing.show(parts, began - (read.began or began), time.time() - began, read.build / "times.tsv")
     return verdict.close()
 

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# gpuprobe and its unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own. What they
-# watch, the simulated CUDA and the workloads, stays that of the plain build, and warnings are looked at there, too. clang
-# builds it, with what libFuzzer needs to see which lines an input reaches: the fuzz targets link the same objects.
+# gpuprobe and its unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of
+# their own. They watch the simulated CUDA and the workloads of the plain build, which also shows
+# warnings. clang builds it so that libFuzzer can see which lines an input reaches: the fuzz targets
+# link the same objects.
 
 SANITIZED := $(BUILD)/sanitized
-SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer $(FUZZ_MORE)
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer $(FUZZ_MORE)
 
 .PHONY: sanitized
 
 #: make sanitized   gpuprobe and the unit tests under ASan and UBSan, in build/sanitized
 sanitized: check-deps
-	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) CC=$(CLANG) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_SANITIZED' \
-		HARDENING='-fPIE $(SANITIZERS) -fsanitize=fuzzer-no-link' LDFLAGS='-pie $(SANITIZERS)' \
+	@$(MAKE) --no-print-directory BUILD=$(SANITIZED) CC=$(CLANG) WARNINGS=-w \
+		CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_SANITIZED' \
+		HARDENING='-fPIE $(SANITIZERS) -fsanitize=fuzzer-no-link' \
+		LDFLAGS='-pie $(SANITIZERS)' \
 		$(SANITIZED)/gpuprobe unit-tests

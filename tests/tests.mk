@@ -7,7 +7,7 @@
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(UNIT_SRC))))
 
-# When `make test` began, in seconds since 1970: what it took to build is part of the time that is printed.
+# When `make test` began, in seconds since 1970: the printed time includes that of the build.
 BEGAN ?=
 
 .PHONY: test-programs unit-tests run-tests run-all-tests test-changed mutants verifier
@@ -50,7 +50,7 @@ unit-tests: $(UNIT_TESTS)
 	@rm -f $(filter-out $(UNIT_TESTS),$(wildcard $(BUILD)/tests/test_*))
 
 # What a test needs besides the library; what is already in there is left out by the linker.
-$(BUILD)/tests/test_api_table $(BUILD)/tests/test_api_table_files $(BUILD)/tests/test_api_arg_location: $(API_OBJS)
+$(addprefix $(BUILD)/tests/test_api_,table table_files arg_location): $(API_OBJS)
 OPTION_OBJS := $(patsubst %,$(BUILD)/obj/cli/options/%.o,arguments option_table stack_options)
 $(patsubst %,$(BUILD)/tests/test_%_options,profile dump memleak trace): $(BUILD)/tests/test_%: \
 	$(BUILD)/obj/cli/options/%.o $(OPTION_OBJS)
@@ -62,25 +62,32 @@ $(BUILD)/tests/test_rescans: $(BUILD)/obj/cli/session/rescans.o
 $(BUILD)/tests/test_attach_failure: $(BUILD)/obj/cli/session/unwatchable.o
 $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 
-# The BPF program as functions, compiled with stand-ins for libbpf's headers of helpers, which come first.
+# The BPF program as functions, compiled with stand-ins for libbpf's headers of helpers, which come
+# first.
 NATIVE_BPF_OBJ := $(patsubst tests/unit/%.c,$(BUILD)/tests/obj/%.o, \
-	$(filter-out tests/unit/bpf/test_%,$(wildcard tests/unit/bpf/*.c tests/unit/bpf/native/*.c)))
+	$(filter-out tests/unit/bpf/test_%, \
+		$(wildcard tests/unit/bpf/*.c tests/unit/bpf/native/*.c)))
 $(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
-$(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): $(NATIVE_BPF_OBJ)
+$(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): \
+	$(NATIVE_BPF_OBJ)
 
 $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared \
+		-Wl,-soname,libnvidia-ml.so.1 -o $@ $<
 
-# tests/unit/FOLDER/test_X.c becomes tests/test_X: all programs are in one folder, where tests/run.py finds them.
+# tests/unit/FOLDER/test_X.c becomes tests/test_X: all programs are in one folder, where
+# tests/run.py finds them.
 $(foreach source,$(UNIT_SRC),$(eval \
-	$(BUILD)/tests/$(basename $(notdir $(source))): $(source:tests/unit/%.c=$(BUILD)/tests/obj/%.o)))
+	$(BUILD)/tests/$(basename $(notdir $(source))): \
+		$(source:tests/unit/%.c=$(BUILD)/tests/obj/%.o)))
 
 $(UNIT_TESTS): $(BUILD)/libgpuprobe.a
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/libgpuprobe.a $(LDLIBS) -lcmocka
 
 $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP \
+		-c -o $@ $<
 
 -include $(wildcard $(BUILD)/tests/obj/*/*.d $(BUILD)/tests/obj/*/*/*.d)

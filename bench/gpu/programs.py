@@ -35,7 +35,8 @@ class Program:
     def start(self):
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, text=True, env={**os.environ, **self.environment})
+                                        stderr=self.errors, text=True,
+                                        env={**os.environ, **self.environment})
         if self.cpus:
             os.sched_setaffinity(self.process.pid, self.cpus)
         self.answers = queue.SimpleQueue()
@@ -118,29 +119,32 @@ def build_loops(work, sim):
     """The C program; for the simulated CUDA if `sim` is given."""
     path, source = f"{work}/loops", f"{HERE}/loops.c"
     if sim:
-        command = ["cc", "-O2", "-D_GNU_SOURCE", f"-I{HERE}/../../sim/include", "-o", path, source, f"-L{sim}",
-                   f"-Wl,-rpath,{sim}", "-lcudart", "-lcuda"]
+        command = ["cc", "-O2", "-D_GNU_SOURCE", f"-I{HERE}/../../sim/include", "-o", path, source,
+                   f"-L{sim}", f"-Wl,-rpath,{sim}", "-lcudart", "-lcuda"]
     elif compiler():
-        libraries = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(compiler()))), "lib64")
-        command = [compiler(), "-x", "cu", "-O2", "-cudart", "shared", "-Xlinker", f"-rpath={libraries}", "-o", path,
-                   source]
+        libraries = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(compiler()))),
+                                 "lib64")
+        command = [compiler(), "-x", "cu", "-O2", "-cudart", "shared", "-Xlinker",
+                   f"-rpath={libraries}", "-o", path, source]
     else:
         raise Failed("no nvcc")
-    built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=90)
+    built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           timeout=90)
     if built.returncode:
         raise Failed(f"{' '.join(command)}: {built.stdout.strip()[-800:]}")
     return path
 
 
-# Key, title, kind, weight. The first has a long warm-up, after which CPU and GPU run at their clocks; the GPU-bound one
-# comes last.
+# Key, title, kind, weight. The first has a long warm-up, after which CPU and GPU run at their
+# clocks; the GPU-bound one comes last.
 C_LOOPS = [("launch", "launches of an empty kernel", "launch", 0.5),
            ("sync", "a launch and the wait for it", "sync", 0.5),
            ("allocation", "8 cudaMalloc of 64 KiB, 8 cudaFree", "allocation", 0.5)]
-TORCH_LOOPS = [("torch_allocation", "PyTorch, 8 tensors of 64 KiB, caching allocator off", "allocation", 0.5),
-               ("torch_operations", "PyTorch, nothing but the smallest operations", "operations", 0.75),
-               ("torch_training", "PyTorch, launch-bound: training of a small model", "training", 2.25),
-               ("torch_busy", "PyTorch, GPU-bound: training of a large model", "busy", 2)]
+TORCH_LOOPS = [
+    ("torch_allocation", "PyTorch, 8 tensors of 64 KiB, caching allocator off", "allocation", 0.5),
+    ("torch_operations", "PyTorch, nothing but the smallest operations", "operations", 0.75),
+    ("torch_training", "PyTorch, launch-bound: training of a small model", "training", 2.25),
+    ("torch_busy", "PyTorch, GPU-bound: training of a large model", "busy", 2)]
 # About a real driver's.
 SIM_LATENCY = "cuLaunchKernel=2us,cuStreamSynchronize=2us,cuMemAlloc_v2=2us,cuMemFree_v2=2us"
 NO_CACHING = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
@@ -149,16 +153,19 @@ NO_CACHING = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 def programs(work, sim, python):
     """{key: Program}, not started. What a program lacks is found when it is."""
     simulated = {"CUDA_SIM_LATENCY": SIM_LATENCY} if sim else None
-    found = {key: Program(title, [f"{work}/loops", kind], weight, simulated) for key, title, kind, weight in C_LOOPS}
+    found = {key: Program(title, [f"{work}/loops", kind], weight, simulated)
+             for key, title, kind, weight in C_LOOPS}
     found["launch"].warm_up_share = FIRST_WARM_UP
     for key, title, kind, weight in TORCH_LOOPS:
-        found[key] = Program(title, [python, f"{HERE}/torch_loops.py", kind, *(["--device", "cpu"] if sim else [])],
+        found[key] = Program(title, [python, f"{HERE}/torch_loops.py", kind,
+                                     *(["--device", "cpu"] if sim else [])],
                              weight, NO_CACHING if kind == "allocation" else None)
     return found
 
 
 def give_cpus(found):
-    """Each two of its own (PyTorch's backward pass has a thread), where two are left for gpuprobe: steps vary less."""
+    """Two cores for each (PyTorch's backward pass has a thread) if two are left for gpuprobe:
+    steps vary less then."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2 * len(found) + 2:
         return

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What gpuprobe costs real programs on this machine's GPU, see bench/gpu.sh.
 
-Seven loops run in a process each (loops.c, torch_loops.py), which do a block of steps when they are told to. A round
-is: a block of each loop without gpuprobe, then one with the monitor attached to them all; a block without, one with
-`stat`; and so on with `trace` and with stacks. So each block with gpuprobe has one without before and after it, in the
-same process, of the same number of steps; what is given is its time over their mean, and of all rounds the mean with
-its 95 % confidence interval. Writes a page of Markdown and, beside it, all blocks and results as JSON, which
-`bench/bench.py --take FILE --only gpu` puts into docs/performance.md. A loop or a way to watch that fails is told as
-such, and the others go on.
+Seven loops run in a process each (loops.c, torch_loops.py), which do a block of steps when they are
+told to. A round is: a block of each loop without gpuprobe, then one with the monitor attached to
+them all; a block without, one with `stat`; and so on with `trace` and with stacks. So each block
+with gpuprobe has one without before and after it, in the same process, of the same number of steps;
+what is given is its time over their mean, and of all rounds the mean with its 95 % confidence
+interval. Writes a page of Markdown and, beside it, all blocks and results as JSON, which
+`bench/bench.py --take FILE --only gpu` puts into docs/performance.md. The page names a loop or a
+way to watch that fails, and the others go on.
 """
 import argparse
 import datetime
@@ -33,7 +34,8 @@ from sections import gpu as section  # noqa: E402
 from watchers import Broken, watchers  # noqa: E402
 
 WRITING_SECONDS = 5  # left for the end
-STRETCH = 1.3  # a round's blocks by what they are asked to take, at first: warm-ups, waits, what probes add
+# How much longer a round's blocks take than asked, at first: warm-ups, waits, the cost of probes
+STRETCH = 1.3
 STARTS_STRETCH = 1.1  # the same of gpuprobe's starts and ends
 PLANNED_SHARE = 0.96  # of the time that is left
 LEAST_BLOCK = 0.02
@@ -50,14 +52,16 @@ def gpuprobe_of(options):
     """The portable one, where there is a GPU: the other's libraries may be missing there."""
     names = ["gpuprobe"] if options.simulate else ["portable/gpuprobe", "gpuprobe"]
     found = [path for path in (f"{options.build}/{name}" for name in names) if os.path.exists(path)]
-    return os.path.abspath(found[0]) if found else sys.exit(f"{options.build} has no gpuprobe: make portable")
+    return (os.path.abspath(found[0]) if found
+            else sys.exit(f"{options.build} has no gpuprobe: make portable"))
 
 
 class Run:
     """What is measured by what, and all that was measured."""
 
     def __init__(self, options, work):
-        self.options, self.began, self.load = options, time.monotonic(), round(os.getloadavg()[0], 2)
+        self.options, self.began, self.load = (options, time.monotonic(),
+                                               round(os.getloadavg()[0], 2))
         self.deadline = self.began + options.limit - WRITING_SECONDS
         self.gpuprobe = gpuprobe_of(options)
         self.sim = os.path.abspath(f"{options.build}/sim") if options.simulate else None
@@ -79,7 +83,8 @@ class Run:
         return {key: program for key, program in self.programs.items() if not program.failed}
 
     def watching(self):
-        return {key: watcher for key, watcher in self.watchers.items() if watcher.failures < FAILURES}
+        return {key: watcher for key, watcher in self.watchers.items()
+                if watcher.failures < FAILURES}
 
     def note(self, what):
         self.told.append(what)
@@ -105,7 +110,8 @@ def run_blocks(run, tool):
 
 
 def watched(run, tool, work):
-    """Does `work` with a tool attached to all loops, and returns what work returned and the tool saw."""
+    """Runs `work` with a tool attached to all loops; returns what work returned and
+    what the tool saw."""
     watcher, done = run.watchers[tool], {}
     try:
         watcher.start([program.process.pid for program in run.working().values()])
@@ -124,7 +130,8 @@ def visit(run, tool):
     done, seen = watched(run, tool, lambda: run_blocks(run, tool))
     for pid, (key, steps, seconds) in done.items():
         if pid in seen:
-            run.seen.setdefault((key, tool), []).append({**seen[pid], "steps": steps, "seconds": seconds})
+            run.seen.setdefault((key, tool), []).append({**seen[pid], "steps": steps,
+                                                         "seconds": seconds})
 
 
 def prepare(run):
@@ -155,7 +162,8 @@ def set_blocks(run):
     options, left = run.options, PLANNED_SHARE * (run.deadline - time.monotonic())
     rounds = options.rounds - run.rounds
     visits = rounds * 2 * len(run.watching()) + 1
-    fits = (left - STARTS_STRETCH * rounds * run.starting) / max(1, visits * asked_of_visit(run) * run.stretch)
+    fits = (left - STARTS_STRETCH * rounds * run.starting) / max(
+        1, visits * asked_of_visit(run) * run.stretch)
     run.block_seconds = max(LEAST_BLOCK, min(options.seconds, fits))
     for key, program in run.working().items():
         program.set_block(run.block_seconds, run.steps[key])
@@ -172,7 +180,8 @@ def one_round(run):
     asked = run.block_seconds * 2 * len(tools) * asked_of_visit(run)
     if asked:
         run.stretch = max(STRETCH, (took - run.starting) / asked)
-    print(f"round {run.rounds}: {took:.1f} s, {run.starting:.1f} s of them gpuprobe's starts and ends; blocks of "
+    print(f"round {run.rounds}: {took:.1f} s, "
+          f"{run.starting:.1f} s of them gpuprobe's starts and ends; blocks of "
           f"{run.block_seconds:.2f} s", file=sys.stderr, flush=True)
 
 
@@ -193,44 +202,53 @@ def per_step(run, key, tool, what):
 
 def results_of_loop(run, key, program):
     plain = [seconds for tool, seconds in run.blocks[key] if tool is None]
-    found = {"title": program.title, "failed": program.failed, "steps": program.steps, "weight": program.weight,
-             "blocks": run.blocks[key], "plain_step_seconds": interval(plain), "slowdown": {}, "added_ns": {}}
+    found = {"title": program.title, "failed": program.failed, "steps": program.steps,
+             "weight": program.weight, "blocks": run.blocks[key],
+             "plain_step_seconds": interval(plain), "slowdown": {}, "added_ns": {}}
     for tool in run.watchers:
         beside = pairs(run.blocks[key], tool)
         found["slowdown"][tool] = interval([seconds / alone - 1 for seconds, alone in beside])
         found["added_ns"][tool] = interval([(seconds - alone) * 1e9 for seconds, alone in beside])
     for name in ("calls", "launches"):
         for tool in run.watchers.keys() - {"trace"}:
-            found.setdefault(f"{name}_per_step", {})[tool] = interval(per_step(run, key, tool, name))
+            found.setdefault(f"{name}_per_step", {})[tool] = interval(
+                per_step(run, key, tool, name))
     calls = found["calls_per_step"]["monitor"] or found["calls_per_step"].get("stat")
-    found["calls_per_second"] = calls["mean"] / found["plain_step_seconds"]["mean"] if calls and plain else None
-    found["wait_share"] = interval([seen["waits_ns"] / 1e9 / seen["seconds"] for seen in run.seen.get((key, "stat"), [])])
+    found["calls_per_second"] = (calls["mean"] / found["plain_step_seconds"]["mean"]
+                                 if calls and plain else None)
+    found["wait_share"] = interval([seen["waits_ns"] / 1e9 / seen["seconds"]
+                                    for seen in run.seen.get((key, "stat"), [])])
     return found
 
 
 def calls_times_cost(loops, tool):
-    """Of the GPU-bound loop: calls of a step x cost of a launch / time of a step; with the cost's upper bound, too."""
+    """For the GPU-bound loop: calls of a step x cost of a launch / time of a step;
+    also with the cost's upper bound."""
     cost, loop = loops["launch"]["added_ns"][tool], loops["torch_busy"]
     calls = loop["calls_per_step"].get(tool) or loop["calls_per_step"]["monitor"]
     if not cost or not calls or not loop["plain_step_seconds"]:
         return None
     share = calls["mean"] / (loop["plain_step_seconds"]["mean"] * 1e9)
-    return {"share": share * cost["mean"], "high": None if cost["high"] is None else share * cost["high"]}
+    return {"share": share * cost["mean"],
+            "high": None if cost["high"] is None else share * cost["high"]}
 
 
 def bars(loops, shares):
     """[(what, bar, measured or None, met or None)]: of the monitor."""
-    launch_bound, gpu_bound = (loops[key]["slowdown"]["monitor"] for key in ("torch_training", "torch_busy"))
+    launch_bound, gpu_bound = (loops[key]["slowdown"]["monitor"]
+                               for key in ("torch_training", "torch_busy"))
     high = launch_bound and launch_bound["high"]
     low = gpu_bound and gpu_bound["low"]
     share = shares["monitor"] and shares["monitor"]["high"]
-    return [{"what": "launch-bound PyTorch loop, monitor, upper end of the 95 % interval", "bar": BAR_LAUNCH_BOUND,
+    return [{"what": "launch-bound PyTorch loop, monitor, upper end of the 95 % interval",
+             "bar": BAR_LAUNCH_BOUND,
              "measured": high, "met": None if high is None else high <= BAR_LAUNCH_BOUND},
             {"what": "GPU-bound PyTorch loop, monitor: the interval contains 0", "bar": 0.0,
              "measured": [low, gpu_bound["high"]] if low is not None else None,
              "met": None if low is None else low <= 0 <= gpu_bound["high"]},
-            {"what": "GPU-bound PyTorch loop, monitor: calls x calibrated cost, by its upper end", "bar": BAR_GPU_BOUND,
-             "measured": share, "met": None if share is None else share <= BAR_GPU_BOUND}]
+            {"what": "GPU-bound PyTorch loop, monitor: calls x calibrated cost, by its upper end",
+             "bar": BAR_GPU_BOUND, "measured": share,
+             "met": None if share is None else share <= BAR_GPU_BOUND}]
 
 
 def said_by(*command):
@@ -242,32 +260,40 @@ def said_by(*command):
 
 
 def versions(run):
-    smi = said_by("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
-    torch = next((program.ready for program in run.programs.values() if "torch" in program.ready), {})
-    nvcc = re.search(r"release ([\d.]+)", said_by("nvcc", "--version") or said_by("/usr/local/cuda/bin/nvcc", "--version"))
+    smi = said_by("nvidia-smi", "--query-gpu=name,driver_version",
+                  "--format=csv,noheader").splitlines()
+    torch = next((program.ready for program in run.programs.values() if "torch" in program.ready),
+                 {})
+    nvcc = re.search(r"release ([\d.]+)", said_by("nvcc", "--version")
+                     or said_by("/usr/local/cuda/bin/nvcc", "--version"))
     name, _, driver = smi[0].partition(", ") if smi else ("no GPU", "", "")
     return {"gpu": name, "gpus": len(smi), "driver": driver, "nvcc": nvcc[1] if nvcc else None,
-            "torch": torch.get("torch"), "torch_cuda": torch.get("cuda"), "python": torch.get("python"),
-            "gpuprobe": said_by(run.gpuprobe, "--version"), "simulated": bool(run.sim)}
+            "torch": torch.get("torch"), "torch_cuda": torch.get("cuda"),
+            "python": torch.get("python"), "gpuprobe": said_by(run.gpuprobe, "--version"),
+            "simulated": bool(run.sim)}
 
 
 def results(run):
     loops = {key: results_of_loop(run, key, program) for key, program in run.programs.items()}
     shares = {tool: calls_times_cost(loops, tool) for tool in run.watchers}
     tools = {key: {"title": watcher.title, "failed": watcher.error, "lost": watcher.lost,
-                   "start_seconds": interval(watcher.starts), "stop_seconds": interval(watcher.stops)}
+                   "start_seconds": interval(watcher.starts),
+                   "stop_seconds": interval(watcher.stops)}
              for key, watcher in run.watchers.items()}
-    return {"versions": versions(run), "rounds": run.rounds, "block_seconds": run.block_seconds, "tools": tools,
-            "loops": loops, "calls_times_cost": shares, "bars": bars(loops, shares), "told": run.told}
+    return {"versions": versions(run), "rounds": run.rounds, "block_seconds": run.block_seconds,
+            "tools": tools, "loops": loops, "calls_times_cost": shares, "bars": bars(loops, shares),
+            "told": run.told}
 
 
 def write(run):
     """The page, and the JSON as bench.py --take wants it."""
     found = results(run)
-    kept = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "kernel": platform.release(),
-            "cpu": processor(), "cpus": os.cpu_count(), "load": run.load, "load_at_end": round(os.getloadavg()[0], 2),
-            "command": shlex.join(["bench/gpu.sh", *sys.argv[1:]]), "quick": False, "rounds": run.rounds,
-            "seconds": round(time.monotonic() - run.began, 1), "result": found}
+    kept = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+            "kernel": platform.release(), "cpu": processor(), "cpus": os.cpu_count(),
+            "load": run.load, "load_at_end": round(os.getloadavg()[0], 2),
+            "command": shlex.join(["bench/gpu.sh", *sys.argv[1:]]), "quick": False,
+            "rounds": run.rounds, "seconds": round(time.monotonic() - run.began, 1),
+            "result": found}
     output = pathlib.Path(run.options.output)
     replace(output.with_suffix(".json"), json.dumps({"gpu": kept}, indent=1) + "\n")
     text = show_section(section, kept).lstrip()
@@ -283,17 +309,25 @@ def out_of_time(_number, _frame):
 
 
 def options_of(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter,
                                      prog="bench/gpu.sh")
     parser.add_argument("--build", default="build", help="where gpuprobe is [build]")
-    parser.add_argument("--output", default="gpu-performance.md", help="the page; the JSON is put beside it [%(default)s]")
-    parser.add_argument("--rounds", type=int, default=10, help="blocks with each way to watch [%(default)s]")
-    parser.add_argument("--seconds", type=float, help="of a block [at most 0.3, as the limit allows]")
-    parser.add_argument("--limit", type=float, help="seconds for all of it [240; with --seconds 3600]")
-    parser.add_argument("--bars", action="store_true", help="only the loops and the tool that the bars are of, so that "
+    parser.add_argument("--output", default="gpu-performance.md",
+                        help="the page; the JSON is put beside it [%(default)s]")
+    parser.add_argument("--rounds", type=int, default=10,
+                        help="blocks with each way to watch [%(default)s]")
+    parser.add_argument("--seconds", type=float,
+                        help="of a block [at most 0.3, as the limit allows]")
+    parser.add_argument("--limit", type=float,
+                        help="seconds for all of it [240; with --seconds 3600]")
+    parser.add_argument("--bars", action="store_true",
+                        help="only the loops and the tool that the bars are of, so that "
                         "the time goes into more rounds")
-    parser.add_argument("--python", default=sys.executable, help="the Python that has PyTorch [%(default)s]")
-    parser.add_argument("--simulate", action="store_true", help="without a GPU, to try this script: the simulated CUDA "
+    parser.add_argument("--python", default=sys.executable,
+                        help="the Python that has PyTorch [%(default)s]")
+    parser.add_argument("--simulate", action="store_true",
+                        help="without a GPU, to try this script: the simulated CUDA "
                         "libraries of the build, and PyTorch, where there is one, on the CPU")
     options = parser.parse_args(argv)
     options.limit = options.limit or (3600 if options.seconds else 240)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Loops of PyTorch, on command: torch_loops.py operations|training|busy|allocation [--device cpu].
 
-Prints a line of JSON when it is ready. For each line "STEPS WARM_UP" on its standard input it does WARM_UP steps,
-then STEPS, and prints the seconds of the latter, the wait for the GPU at their end included; at the input's end it
-ends. With --device cpu the same models, small, run without a GPU, to try this script.
+Prints a line of JSON when it is ready. For each line "STEPS WARM_UP" on its standard input it does
+WARM_UP steps, then STEPS, and prints the seconds of the latter, the wait for the GPU at their end
+included; at the input's end it ends. With --device cpu the same models, small, run without a GPU,
+to try this script.
 
-No graphs, no compiler: each operation is launched by itself, and each step makes the same calls. The garbage
-collector runs between blocks, since it would come in some and not in others.
+No graphs, no compiler: each operation is launched by itself, and each step makes the same calls.
+The garbage collector runs between blocks, since it would come in some and not in others.
 """
 import argparse
 import gc
@@ -22,14 +23,16 @@ import torch
 OPERATIONS = 50  # of a step, each a kernel of a few microseconds
 VALUES = 4096
 LAYERS, WIDTH, BATCH = 8, 512, 256  # of the training that waits for Python to launch
-BUSY_LAYERS, BUSY_WIDTH, BUSY_INNER, BUSY_BATCH = 2, 4096, 16384, 8192  # and of the one that waits for the GPU
+# Of the training that waits for the GPU.
+BUSY_LAYERS, BUSY_WIDTH, BUSY_INNER, BUSY_BATCH = 2, 4096, 16384, 8192
 SMALL = 64  # of each of these without a GPU
 BUFFERS, BUFFER_BYTES = 8, 64 << 10
 FIRST_STEPS = 10  # state of the optimizer, workspaces, choice of algorithms
 
 
 def operations(device):
-    """Nothing but launches of the smallest operations: the most launches a second that PyTorch makes."""
+    """Launches of the smallest operations and nothing else:
+    the highest launch rate that PyTorch reaches."""
     values = torch.randn(VALUES, device=device)
 
     def step():
@@ -58,9 +61,11 @@ def training(device):
 
 
 def busy(device):
-    """A large model in bfloat16: milliseconds of GPU time for some tens of launches. It reads its loss in each step, as
-    programs do, so that the GPU runs dry once a step, and what launching costs then shows."""
-    width, inner, rows = (BUSY_WIDTH, BUSY_INNER, BUSY_BATCH) if device == "cuda" else (SMALL, SMALL, SMALL)
+    """A large model in bfloat16: milliseconds of GPU time for some tens of launches. It reads its
+    loss in each step, as programs do. The GPU therefore runs dry once a step, and the cost of
+    launching shows."""
+    width, inner, rows = ((BUSY_WIDTH, BUSY_INNER, BUSY_BATCH)
+                          if device == "cuda" else (SMALL, SMALL, SMALL))
     layers = []
     for _ in range(BUSY_LAYERS):
         layers += [torch.nn.Linear(width, inner), torch.nn.GELU(), torch.nn.Linear(inner, width)]
@@ -78,8 +83,10 @@ def busy(device):
 
 
 def allocation(device):
-    """Tensors that come and go. Whoever starts this turns PyTorch's caching allocator off by the environment."""
-    held = torch.empty(BUFFER_BYTES, dtype=torch.uint8, device=device)  # keeps the driver's block of small buffers
+    """Tensors that come and go. The caller turns PyTorch's caching allocator off by
+    the environment."""
+    # Keeps the driver's block of small buffers.
+    held = torch.empty(BUFFER_BYTES, dtype=torch.uint8, device=device)
 
     def step():
         tensors = [torch.empty_like(held) for _ in range(BUFFERS)]
@@ -115,8 +122,10 @@ def main():
     gc.collect()
     gc.freeze()
     gc.disable()
-    print(json.dumps({"python": platform.python_version(), "torch": torch.__version__, "cuda": torch.version.cuda,
-                      "gpu": torch.cuda.get_device_name() if cuda else "none"}), file=answers, flush=True)
+    print(json.dumps({"python": platform.python_version(),
+                      "torch": torch.__version__, "cuda": torch.version.cuda,
+                      "gpu": torch.cuda.get_device_name() if cuda else "none"}),
+          file=answers, flush=True)
     for line in sys.stdin:
         steps, warm_up = map(int, line.split())
         gc.collect()

@@ -34,16 +34,20 @@ class Watcher:
             command += ["-p", str(pid)]
         began = time.monotonic()
         with open(f"{self.work}/said", "w") as said, open(f"{self.work}/error", "w") as error:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=error)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said,
+                                            stderr=error)
         self._wait_until_live(began)
         self.starts.append(time.monotonic() - began)
 
     def _wait_until_live(self, began):
-        """The driver's probes, which come first, are in, and no other library's followed for a while."""
+        """Whether the driver's probes, which come first, are in,
+        and no other library's have followed for a while."""
         driver, links, since = False, 0, began
-        while not links or time.monotonic() - since < (SETTLED_SECONDS if driver else UNSURE_SECONDS):
+        while not links or time.monotonic() - since < (SETTLED_SECONDS
+                                                       if driver else UNSURE_SECONDS):
             if self.process.poll() is not None:
-                raise Broken(f"it ended with status {self.process.returncode}: {self._text('error')[-800:]}")
+                raise Broken(
+                    f"it ended with status {self.process.returncode}: {self._text('error')[-800:]}")
             if time.monotonic() - began > LIVE_SECONDS:
                 raise Broken(f"no probes within {LIVE_SECONDS} s: {self._text('error')[-800:]}")
             driver = driver or bool(DRIVER.search(self._text("error")))
@@ -53,7 +57,8 @@ class Watcher:
             time.sleep(0.01)
 
     def stop(self):
-        """What it saw: {pid: {"calls", "launches", "waits_ns"}}, {} for one that makes no report."""
+        """What the tool saw: {pid: {"calls", "launches", "waits_ns"}},
+        {} for a tool that makes no report."""
         process, self.process = self.process, None
         began = time.monotonic()
         if process.poll() is None:
@@ -95,11 +100,13 @@ class Watcher:
 
 
 def seen_of(process):
-    """Of the monitor's functions those that launch have the calls whose return it looked at, one in 256; all launches are
-    counted apart. An account has them all."""
+    """The monitor counts all launches apart; its launch functions only have the calls whose return
+    it looked at, one in 256. An account has all calls."""
     account = process.get("all_threads")
-    calls = sum(function["calls"] for function in process["functions"] if "sampled" not in function.get("flags", []))
-    return {"calls": calls if account else calls + process["launches"], "launches": process["launches"],
+    calls = sum(function["calls"] for function in process["functions"]
+                if "sampled" not in function.get("flags", []))
+    return {"calls": calls if account else calls + process["launches"],
+            "launches": process["launches"],
             "waits_ns": account["time"]["wait"]["ns"] if account else None}
 
 
@@ -123,5 +130,6 @@ def watchers(gpuprobe, work):
     monitor = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--top", "0"]
     return {"monitor": Watcher(gpuprobe, "gpuprobe", monitor, work),
             "stat": Watcher(gpuprobe, "gpuprobe stat", ["stat", "--json", "--top", "0"], work),
-            "trace": Watcher(gpuprobe, "gpuprobe trace -O FILE", ["trace", "-O", f"{work}/trace"], work, reports=False),
+            "trace": Watcher(gpuprobe, "gpuprobe trace -O FILE",
+                             ["trace", "-O", f"{work}/trace"], work, reports=False),
             "stacks": Watcher(gpuprobe, "gpuprobe --stack fp", [*monitor, "--stack", "fp"], work)}

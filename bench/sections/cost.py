@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call costs the watched program: with no probe, with probes that do nothing, with gpuprobe's commands, with
-bpftrace, and with a tracer of the usual design (bench/usual.c)."""
+"""What a call costs the watched program: with no probe, with probes that do nothing,
+with gpuprobe's commands, with bpftrace, and with a tracer of the usual design (bench/usual.c)."""
 import contextlib
 import tempfile
 
@@ -14,7 +14,8 @@ THREADS = (1, 2, 8)
 KINDS = {
     "launch": ("a launch", ["cuLaunchKernel"]),
     "allocation": ("an allocation and its free, two functions", ["cuMemAlloc_v2", "cuMemFree_v2"]),
-    "user": ("an allocation and its free by the runtime, four functions", ["cudaMalloc", "cudaFree"]),
+    "user": ("an allocation and its free by the runtime, four functions",
+             ["cudaMalloc", "cudaFree"]),
     "copy": ("a copy of 64 bytes", ["cuMemcpyHtoD_v2"]),
     "wait": ("a wait for an idle stream", ["cuStreamSynchronize"]),
     "getter": ("a getter", ["cuCtxGetDevice"]),
@@ -41,13 +42,15 @@ TOOLS = {
     "count": "`bpftrace`, `@[arg0] = count()`",
     "table": "`bpftrace bench/bpftrace_table.bt` into a file",
 }
-# Without --getters nobody but the tracer probes those; the usual design and the table are of the driver.
-WITHOUT = {"getters": [kind for kind in KINDS if kind != "getter"], "slow": ["user"], "keeps": ["user"],
-           "table": [kind for kind in KINDS if kind not in TABLE_KINDS]}
+# Without --getters only the tracer probes getters; the usual design and the table probe
+# the driver alone.
+WITHOUT = {"getters": [kind for kind in KINDS if kind != "getter"], "slow": ["user"],
+           "keeps": ["user"], "table": [kind for kind in KINDS if kind not in TABLE_KINDS]}
 QUICK = {"tools": ("alone", "entry", "session", "monitor", "stat", "slow"),
          "kinds": ("launch", "allocation", "copy", "wait")}
 
-SHORT = {"entry": "an empty entry probe", "session": "an empty session probe", "monitor": "the monitor", "stat": "`stat`",
+SHORT = {"entry": "an empty entry probe", "session": "an empty session probe",
+         "monitor": "the monitor", "stat": "`stat`",
          "json": "`trace --format json`", "slow": "the usual design, slow reader that loses",
          "keeps": "the usual design, reader that keeps up"}
 # What is measured, with what it is compared, and at most how often as much it may be.
@@ -63,8 +66,8 @@ BARS = (
     ("launch", "json", "session", 1.25),
     ("copy", "json", "session", 1.25),
 )
-# Nobody probes this function but an empty probe at its entry, always: how long it takes tells how the machine fares
-# at the moment, and what is compared some seconds apart is compared in it.
+# This function has an empty probe at its entry and no other: its time shows how fast the machine is
+# at the moment, so that values measured some seconds apart can be compared.
 YARDSTICK = "cuProfilerStop"
 PARTS = ("low", "middle", "yardsticks", "yardstick")  # as bench/calls.c prints them
 
@@ -77,7 +80,8 @@ def tool(setup, name, directory):
              "diagnose": ("diagnose", "--stack", "off"), "memleak": ("memleak", "60")}
     with contextlib.ExitStack() as stack:
         if name in ("entry", "session"):
-            stack.enter_context(setup.empty("entry" if name == "entry" else "both", DRIVER + RUNTIME))
+            stack.enter_context(setup.empty("entry" if name == "entry" else "both",
+                                            DRIVER + RUNTIME))
             yield None
         elif name in words:
             stack.enter_context(setup.gpuprobe(*words[name], libraries=libraries))
@@ -86,21 +90,25 @@ def tool(setup, name, directory):
             yield stack.enter_context(setup.gpuprobe("trace", "-e", TRACED, "--format", name, "-O",
                                                      f"{directory}/trace", libraries=libraries))
         elif name in ("slow", "keeps"):
-            yield stack.enter_context(peers.usual(setup, "print" if name == "slow" else "count", DRIVER))
+            yield stack.enter_context(peers.usual(setup, "print" if name == "slow" else "count",
+                                                  DRIVER))
         elif name == "count":
             script = peers.counting_script({setup.libcuda: DRIVER, setup.libcudart: RUNTIME})
             stack.enter_context(peers.bpftrace(script, f"{directory}/count", len(DRIVER + RUNTIME)))
             yield None
         elif name == "table":
-            yield stack.enter_context(peers.bpftrace(peers.table_script(setup.libcuda), f"{directory}/table", 14))
+            yield stack.enter_context(peers.bpftrace(peers.table_script(setup.libcuda),
+                                                     f"{directory}/table", 14))
         else:
             yield None
 
 
 def configurations(name, quick):
     """(kind, threads) that are measured with the tool."""
-    kinds = [kind for kind in (QUICK["kinds"] if quick else KINDS) if kind not in WITHOUT.get(name, ())]
-    return [(kind, threads) for kind in kinds for threads in (THREADS if kind in THREADED and not quick else (1,))]
+    kinds = [kind for kind in (QUICK["kinds"] if quick else KINDS)
+             if kind not in WITHOUT.get(name, ())]
+    return [(kind, threads) for kind in kinds
+            for threads in (THREADS if kind in THREADED and not quick else (1,))]
 
 
 def one_round(setup, found, losses):
@@ -128,20 +136,24 @@ def compare(found, kind, these, those):
     if these not in tools or those not in tools:
         return None
     alone, these, those = (tools[name]["yardsticks"] for name in ("alone", these, those))
-    return {"cost": figure(ratios(over(these, alone), over(those, alone))), "call": figure(ratios(these, those))}
+    return {"cost": figure(ratios(over(these, alone), over(those, alone))),
+            "call": figure(ratios(these, those))}
 
 
 def least_yardstick(found):
     """Nanoseconds of it when the machine was least busy with other things."""
-    return min(min(values["yardstick"]) for by_threads in found.values() for values in by_threads["1"].values())
+    return min(min(values["yardstick"]) for by_threads in found.values()
+               for values in by_threads["1"].values())
 
 
 def summarize(of, threads, yardstick_ns):
-    """The figures of one kind and number of threads. What is added to a call: of one thread by the yardstick, of
-    several by the middle of the stretches, since how they meet is what is asked."""
+    """The figures of one kind and number of threads. The cost added to a call is scaled by the
+    yardstick for one thread. For several threads it is the middle of the stretches, since their
+    contention is what is measured."""
     part, unit = ("yardsticks", yardstick_ns) if threads == "1" else ("middle", 1)
     return {name: {"over": figure([ns * unit for ns in over(values[part], of["alone"][part])]),
-                   **{other: figure(values[other]) for other in PARTS}} for name, values in of.items()}
+                   **{other: figure(values[other]) for other in PARTS}}
+            for name, values in of.items()}
 
 
 def measure(setup):
@@ -149,12 +161,14 @@ def measure(setup):
     with setup.empty("entry", [YARDSTICK]):
         for _ in range(setup.rounds):
             one_round(setup, found, losses)
-    compared = [{"kind": kind, "these": these, "those": those, "bar": bar, "ratio": compare(found, kind, these, those)}
+    compared = [{"kind": kind, "these": these, "those": those,
+                 "bar": bar, "ratio": compare(found, kind, these, those)}
                 for kind, these, those, bar in BARS]
     yardstick_ns = least_yardstick(found)
     return {
         "yardstick_ns": yardstick_ns,
-        "calls": {kind: {threads: summarize(of, threads, yardstick_ns) for threads, of in by_threads.items()}
+        "calls": {kind: {threads: summarize(of, threads, yardstick_ns)
+                         for threads, of in by_threads.items()}
                   for kind, by_threads in found.items()},
         "bars": [one for one in compared if one["ratio"]],
         "lost": {name: figure(shares) for name, shares in losses.items()},
@@ -163,7 +177,8 @@ def measure(setup):
 
 HEADS = {
     "1": "One thread:",
-    "2": "Two threads, by the median of the stretches, without the yardstick. The simulation's own locks are included:",
+    "2": "Two threads, by the median of the stretches, without the yardstick. "
+        "The simulation's own locks are included:",
     "8": "Eight threads, the same:",
 }
 
@@ -183,33 +198,41 @@ def cell(of, name):
 
 def cost_table(result, threads):
     kinds = [kind for kind, by_threads in result["calls"].items() if threads in by_threads]
-    names = [name for name in TOOLS if any(name in result["calls"][kind][threads] for kind in kinds)]
+    names = [name for name in TOOLS
+             if any(name in result["calls"][kind][threads] for kind in kinds)]
     return table(["", *(KINDS[kind][0] for kind in kinds)],
-                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name) for kind in kinds)] for name in names])
+                 [[TOOLS[name], *(cell(result["calls"][kind][threads], name) for kind in kinds)]
+                  for name in names])
 
 
 def show(result):
-    text = f"""Nanoseconds of the calling thread's CPU time that a call takes more than unprobed; after the semicolon, the measured time of
-the whole call. `bench/calls.c` calls functions of the simulated driver:
+    text = f"""Nanoseconds of the calling thread's CPU time that a call takes more than unprobed;
+after the semicolon, the measured time of the whole call. `bench/calls.c` calls functions of the
+simulated driver:
 
 - a launch: `cuLaunchKernel`;
-- an allocation and its free: `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions; four with the runtime;
+- an allocation and its free: `cuMemAlloc_v2` and `cuMemFree_v2`, two probed functions; four with
+  the runtime;
 - a copy: `cuMemcpyHtoD_v2` from pageable memory;
 - a wait: `cuStreamSynchronize`;
 - a getter: `cuCtxGetDevice`.
 
-`memleak` probes allocations, frees and waits. Only the tracer and `--getters` probe getters. The small figures of other tools there are noise. The
-usual design is `bench/usual.c`: a perf event for each entry and return, and an event into a ring at each. Its counting
-reader keeps up if it finds a free core; each event then wakes it.
+`memleak` probes allocations, frees and waits. Only the tracer and `--getters` probe getters. The
+small figures of other tools there are noise. The usual design is `bench/usual.c`: a perf event for
+each entry and return, and an event into a ring at each. Its counting reader keeps up if it finds a
+free core; each event then wakes it.
 
-Each tool runs with all its probes in while each kind of call is measured. Compared values are therefore some seconds apart, and
-the speed of a core depends on the load of the others. For this reason each stretch of 500 calls is followed by 50 of a yardstick,
-`{YARDSTICK}` with an empty probe at its entry, which no tool watches. The value for one thread is the median of a stretch's time over
+Each tool runs with all its probes in while each kind of call is measured. Compared values are
+therefore some seconds apart, and the speed of a core depends on the load of the others. For this
+reason each stretch of 500 calls is followed by 50 of a yardstick, `{YARDSTICK}` with an empty probe
+at its entry, which no tool watches. The value for one thread is the median of a stretch's time over
 its yardstick's, times the {result['yardstick_ns']:,.0f} ns that the yardstick took at least.
 
-Bars, by the median of the time that one adds to a call over the time that the other adds. The next column compares whole calls:
+Bars, by the median of the time that one adds to a call over the time that the other adds. The next
+column compares whole calls:
 
-""" + table(["what", "compared with", "added / added", "call / call", "bar"], map(bar_row, result["bars"]))
+""" + table(["what", "compared with", "added / added", "call / call", "bar"],
+            map(bar_row, result["bars"]))
     for threads in map(str, THREADS):
         if any(threads in by_threads for by_threads in result["calls"].values()):
             text += "\n" + HEADS[threads] + "\n\n" + cost_table(result, threads)

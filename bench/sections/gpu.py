@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe costs real programs on a GPU. Measured by bench/gpu.sh on a machine that has one; elsewhere
-`bench/bench.py --take FILE --only gpu` takes the JSON that it wrote."""
+"""What gpuprobe costs real programs on a GPU. Measured by bench/gpu.sh on a machine that has one;
+elsewhere `bench/bench.py --take FILE --only gpu` takes the JSON that it wrote."""
 import json
 import pathlib
 import shutil
@@ -29,5 +29,6 @@ def measure(setup):
     with tempfile.TemporaryDirectory() as work:
         page = pathlib.Path(work) / "gpu.md"
         # It fails where a part of it did: what there is counts all the same.
-        subprocess.run([RUN, "--build", setup.build, "--output", page], stdout=sys.stderr, check=False)
+        subprocess.run([RUN, "--build", setup.build, "--output", page], stdout=sys.stderr,
+                       check=False)
         return json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))["gpu"]["result"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What following threads costs (diagnose --host on): threads that are not followed at each switch, and those that are."""
+"""The cost of following threads (diagnose --host on): a switch of threads that are not followed,
+and the time of those that are."""
 import random
 import statistics
 import subprocess
@@ -20,7 +21,8 @@ def turn(setup, way, host):
     """Nanoseconds of a switch, or a piece of work, under diagnose with --host as told."""
     _, switches, stretches = WAYS[way]
     with setup.gpuprobe("diagnose", "--host", host):
-        done = subprocess.run([setup.build / "bench/host", way, str(stretches // (4 if setup.quick else 1))],
+        done = subprocess.run([setup.build / "bench/host", way,
+                               str(stretches // (4 if setup.quick else 1))],
                               capture_output=True, text=True, check=True)
     return float(done.stdout) / switches
 
@@ -28,7 +30,8 @@ def turn(setup, way, host):
 def interval(values):
     """The median's, of 95 %: by the medians of values drawn anew from these."""
     drawn = random.Random(27)
-    medians = sorted(statistics.median(drawn.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    medians = sorted(statistics.median(drawn.choices(values, k=len(values)))
+                     for _ in range(RESAMPLES))
     return [medians[RESAMPLES // 40], medians[-RESAMPLES // 40]]
 
 
@@ -39,8 +42,9 @@ def compare(setup, way, rounds):
         order = ("off", "on") if number % 2 else ("on", "off")
         pairs.append({host: turn(setup, way, host) for host in order})
     added, shares = [p["on"] - p["off"] for p in pairs], [p["on"] / p["off"] - 1 for p in pairs]
-    return {"off": figure([p["off"] for p in pairs]), "on": figure([p["on"] for p in pairs]), "added": figure(added),
-            "added_interval": interval(added), "share": figure(shares), "share_interval": interval(shares)}
+    return {"off": figure([p["off"] for p in pairs]), "on": figure([p["on"] for p in pairs]),
+            "added": figure(added), "added_interval": interval(added), "share": figure(shares),
+            "share_interval": interval(shares)}
 
 
 def measure(setup):
@@ -58,8 +62,9 @@ def show(result):
                      f"{found['added']['median']:+,.0f} ({low:+,.0f} to {high:+,.0f})",
                      f"{found['share']['median']:+.1%} ({least:+.1%} to {most:+.1%})"])
     bystander = result["bystander"]["added"]["median"]
-    return f"""`diagnose --host on` and `--host off` in turn: nanoseconds of a context switch or a piece of work. The added time and its share have
-the 95 % interval of the median. Bars: {BAR_NS} ns a switch for a thread that is not followed
-({"met" if bystander <= BAR_NS else "missed"}), {BAR_SHARE:.0%} of the time of a thread that computes.
+    return f"""`diagnose --host on` and `--host off` in turn: nanoseconds of a context switch or a
+piece of work. The added time and its share have the 95 % interval of the median. Bars: {BAR_NS} ns
+a switch for a thread that is not followed ({"met" if bystander <= BAR_NS else "missed"}),
+{BAR_SHARE:.0%} of the time of a thread that computes.
 
 """ + table(["what", "off", "on", "on adds", "share"], rows)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe takes for itself: its CPU and memory, idle and under launches, and the kernel memory of the maps."""
+"""The resources that gpuprobe itself takes: CPU and memory, idle and under launches,
+and the kernel memory of its maps."""
 import subprocess
 import time
 
@@ -32,7 +33,8 @@ def under_launches(setup, words, seconds):
 def busy_maps(setup, seconds):
     """Bytes of the maps while 64 threads mix all calls."""
     with setup.gpuprobe() as process, \
-            subprocess.Popen([setup.sim / "mix", "--seconds", str(seconds), "--calm"], stdout=subprocess.DEVNULL):
+            subprocess.Popen([setup.sim / "mix", "--seconds", str(seconds), "--calm"],
+                             stdout=subprocess.DEVNULL):
         time.sleep(seconds - 0.5)
         return map_bytes(process.pid)
 
@@ -42,14 +44,17 @@ def measure(setup):
     runs = {
         "idle": [idle(seconds, setup) for _ in range(rounds)],
         "monitor": [under_launches(setup, [], seconds) for _ in range(rounds)],
-        "stat": [under_launches(setup, ["stat", "--interval", "1"], seconds) for _ in range(rounds)],
+        "stat": [under_launches(setup, ["stat", "--interval", "1"], seconds)
+                 for _ in range(rounds)],
     }
-    figures = {name: {key: figure([run[key] for run in of]) for key in of[0]} for name, of in runs.items()}
+    figures = {name: {key: figure([run[key] for run in of]) for key in of[0]}
+               for name, of in runs.items()}
     return {"seconds": seconds, "busy_maps": busy_maps(setup, 1 if setup.quick else 3), **figures}
 
 
 def cpu_row(what, found, bar):
-    return [f"CPU of {what}", spread(found["cpu"], "{:.3%}") + " of a core", verdict(found["cpu"]["median"], bar, "{:.1%}")]
+    return [f"CPU of {what}", spread(found["cpu"], "{:.3%}") + " of a core",
+            verdict(found["cpu"]["median"], bar, "{:.1%}")]
 
 
 def memory(found):
@@ -57,7 +62,8 @@ def memory(found):
 
 
 def show(result):
-    rates = {name: f"{result[name]['rate']['median']:,.0f} kernels/s" for name in ("monitor", "stat")}
+    rates = {name: f"{result[name]['rate']['median']:,.0f} kernels/s"
+             for name in ("monitor", "stat")}
     return f"CPU time as the scheduler reports it, over {result['seconds']} s.\n\n" + \
         table(["what", "measured", "bar"], [
             cpu_row("gpuprobe, no CUDA process", result["idle"], BARS["idle"]),
@@ -65,8 +71,10 @@ def show(result):
              verdict(result["idle"]["resident"]["median"] / 1e6, BAR_BYTES / 1e6, "{:.0f} MB")],
             ["kernel memory of the maps", memory(result["idle"]["maps"]), ""],
             ["while 64 threads mix all kinds of calls", f"{result['busy_maps'] / 1e6:.1f} MB", ""],
-            cpu_row(f"the monitor while one thread launches {rates['monitor']}", result["monitor"], BARS["monitor"]),
+            cpu_row(f"the monitor while one thread launches {rates['monitor']}",
+                    result["monitor"], BARS["monitor"]),
             ["resident memory meanwhile", memory(result["monitor"]["resident"]), ""],
-            cpu_row(f"`stat --interval 1` while one thread launches {rates['stat']}", result["stat"], BARS["stat"]),
+            cpu_row(f"`stat --interval 1` while one thread launches {rates['stat']}",
+                    result["stat"], BARS["stat"]),
             ["resident memory meanwhile", memory(result["stat"]["resident"]), ""],
         ])

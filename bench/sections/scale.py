@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe's monitor takes as there is more to know: CPU time of a report, time of a scrape of /metrics and its
-size, how long its event loop answers nobody meanwhile, resident memory and kernel memory of the maps; by live
-allocations, by kernels, by processes, and with much of all."""
+"""The resources that gpuprobe's monitor takes as its data grow: CPU time of a report, time and size
+of a scrape of /metrics, how long its event loop answers nobody meanwhile, resident memory and
+kernel memory of the maps; by live allocations, by kernels, by processes, and with much of all."""
 import contextlib
 import http.client
 import math
@@ -39,7 +39,8 @@ def holder(*command):
 
 
 def allocations(setup, count):
-    return holder(setup.sim / "memory", "--pairs", 1, "--keep", count, "--size", 512, "--api", "driver")
+    return holder(setup.sim / "memory", "--pairs", 1, "--keep", count, "--size", 512, "--api",
+                  "driver")
 
 
 def kernels(setup, count):
@@ -49,7 +50,8 @@ def kernels(setup, count):
 @contextlib.contextmanager
 def processes(setup, count):
     """Each with one live allocation and one kernel."""
-    command = [setup.sim / "forker", "--processes", str(count), "--pairs", "1", "--launches", "1", *HOLD]
+    command = [setup.sim / "forker", "--processes", str(count), "--pairs", "1", "--launches", "1",
+               *HOLD]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as parent:
         children = pathlib.Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
         try:
@@ -85,7 +87,8 @@ def ask(client, path):
 
 
 class Gaps(threading.Thread):
-    """Another client, who asks for a trivial page without a pause and remembers the longest answers."""
+    """Another client, which requests a trivial page without a pause and remembers the
+    longest answers."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
@@ -107,7 +110,8 @@ class Gaps(threading.Thread):
 
 
 def report_cpu(process, reports):
-    """Seconds of CPU time that gpuprobe takes for a report; it makes one each REPORT_SECONDS and nothing else."""
+    """Seconds of CPU time of a report, measured while gpuprobe does nothing but a report each
+    REPORT_SECONDS."""
     before = cpu_nanoseconds(process.pid)
     time.sleep(reports * REPORT_SECONDS)
     return (cpu_nanoseconds(process.pid) - before) / 1e9 / reports
@@ -116,7 +120,8 @@ def report_cpu(process, reports):
 def look(setup, workload, reports, scrapes):
     """All figures of the monitor while there is that workload."""
     port = free_port()
-    words = ("--metrics-addr", f"127.0.0.1:{port}", "--metrics-kernels", "10000", "--display-interval", REPORT_SECONDS)
+    words = ("--metrics-addr", f"127.0.0.1:{port}", "--metrics-kernels", "10000",
+             "--display-interval", REPORT_SECONDS)
     with setup.gpuprobe(*words) as process, workload:
         cpu = [report_cpu(process, 1) for _ in range(reports)]
         with Gaps(port) as gaps:
@@ -126,17 +131,20 @@ def look(setup, workload, reports, scrapes):
         ask(client, "/metrics")  # the first one's buffers are new
         with Gaps(port) as gaps:
             times, sizes = zip(*(ask(client, "/metrics") for _ in range(scrapes)))
-        return {"report": figure(cpu), "report_gap": report_gap, "scrape": figure(times), "scrape_gap": gaps.longest,
-                "page": sizes[-1], "resident": resident_bytes(process.pid), "maps": map_bytes(process.pid)}
+        return {"report": figure(cpu), "report_gap": report_gap,
+                "scrape": figure(times), "scrape_gap": gaps.longest, "page": sizes[-1],
+                "resident": resident_bytes(process.pid), "maps": map_bytes(process.pid)}
 
 
 def measure(setup):
     small = 2 if setup.quick else None
     reports, scrapes = (1, 2) if setup.quick else (6, 10)
     found = {
-        "allocations": {n: look(setup, allocations(setup, n), reports, scrapes) for n in ALLOCATIONS[:small]},
+        "allocations": {n: look(setup, allocations(setup, n), reports, scrapes)
+                        for n in ALLOCATIONS[:small]},
         "kernels": {n: look(setup, kernels(setup, n), reports, scrapes) for n in KERNELS[:small]},
-        "processes": {n: look(setup, processes(setup, n), reports, scrapes) for n in PROCESSES[:small]},
+        "processes": {n: look(setup, processes(setup, n), reports, scrapes)
+                      for n in PROCESSES[:small]},
     }
     if not setup.quick:
         found["all"] = look(setup, everything(setup), reports, scrapes)
@@ -149,13 +157,14 @@ def milliseconds(kept):
     return spread({key: kept[key] * 1e3 for key in ("median", "min", "max")}, "{:.1f}")
 
 
-HEAD = ("report, CPU ms", "scrape, ms", "longest wait of others: reports, ms", "scrapes, ms", "/metrics",
-        "resident memory", "maps")
+HEAD = ("report, CPU ms", "scrape, ms", "longest wait of others: reports, ms", "scrapes, ms",
+        "/metrics", "resident memory", "maps")
 
 
 def cells(found):
-    return [milliseconds(found["report"]), milliseconds(found["scrape"]), f"{found['report_gap'] * 1e3:.1f}",
-            f"{found['scrape_gap'] * 1e3:.1f}", f"{found['page'] / 1e3:,.0f} kB", f"{found['resident'] / 1e6:.1f} MB",
+    return [milliseconds(found["report"]), milliseconds(found["scrape"]),
+            f"{found['report_gap'] * 1e3:.1f}", f"{found['scrape_gap'] * 1e3:.1f}",
+            f"{found['page'] / 1e3:,.0f} kB", f"{found['resident'] / 1e6:.1f} MB",
             f"{found['maps'] / 1e6:.1f} MB"]
 
 
@@ -178,9 +187,11 @@ def growth_rows(result):
     rows = []
     for what in ("allocations", "kernels", "processes"):
         sizes = sorted(map(int, result[what]))
-        last = [result[what][size] if size in result[what] else result[what][str(size)] for size in sizes[-2:]]
+        last = [result[what][size] if size in result[what] else result[what][str(size)]
+                for size in sizes[-2:]]
         rows.append([what, f"{sizes[-2]:,} to {sizes[-1]:,}",
-                     *(f"{power(sizes[-2:], [get(found) for found in last]):.2f}" for _, get in GROWTH)])
+                     *(f"{power(sizes[-2:], [get(found) for found in last]):.2f}"
+                       for _, get in GROWTH)])
     return rows
 
 
@@ -191,26 +202,33 @@ def longest_wait(found):
 def show_all(result):
     found = result["all"]
     # What holds the loop up with less may not do so for longer.
-    longest = max(map(longest_wait, (found, *result["kernels"].values(), *result["allocations"].values())))
-    processes, most = max(((int(size), longest_wait(row)) for size, row in result["processes"].items()), key=lambda of: of[1])
+    longest = max(map(longest_wait,
+                      (found, *result["kernels"].values(), *result["allocations"].values())))
+    processes, most = max(((int(size), longest_wait(row))
+                           for size, row in result["processes"].items()), key=lambda of: of[1])
     return f"""
 With {ALL['kernels']:,} kernels and {ALL['allocations']:,} live allocations together:
 
 """ + table(HEAD, [cells(found)]) + f"""
-Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; longest block of the event loop, in this row and those of
-kernels and allocations above, {verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
-{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not cover processes: {processes:,}
-of them blocked the loop for {most * 1e3:.0f} ms.
+Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; longest
+block of the event loop, in this row and those of kernels and allocations above,
+{verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
+{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not cover
+processes: {processes:,} of them blocked the loop for {most * 1e3:.0f} ms.
 """
 
 
 def show(result):
-    return f"""The monitor with all sections, a report each {REPORT_SECONDS} s and `--metrics-kernels 10000`. The CPU time of a report is all of
-gpuprobe's while it only makes reports. "Longest wait of others" is the longest answer to a client that requests `/healthz` all the
-time, during reports and during scrapes by another client: for so long the event loop, or the machine, was busy.
+    return f"""The monitor with all sections, a report each {REPORT_SECONDS} s and
+`--metrics-kernels 10000`. The CPU time of a report is all of gpuprobe's while it only makes
+reports. "Longest wait of others" is the longest answer to a client that requests `/healthz` all the
+time, during reports and during scrapes by another client: for so long the event loop, or the
+machine, was busy.
 
-""" + "".join(table([what, *HEAD], [[f"{int(size):,}", *cells(found)] for size, found in result[what].items()]) + "\n"
-              for what in ("allocations", "kernels", "processes")) + """Growth between the two largest sizes, as a power of the size: 1 is linear, 2 would be quadratic.
+""" + "".join(table([what, *HEAD], [[f"{int(size):,}", *cells(found)]
+                                    for size, found in result[what].items()]) + "\n"
+              for what in ("allocations", "kernels", "processes")) + """Growth between the two
+largest sizes, as a power of the size: 1 is linear, 2 would be quadratic.
 
 """ + table(["of", "from", *(name for name, _ in GROWTH)], growth_rows(result)) + \
         (show_all(result) if "all" in result else "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stacks cost in the monitor: the time that each way of taking them adds to calls, and the memory that they
-hold for 100,000 live allocations."""
+"""The cost of stacks in the monitor: the time that each unwinding mode adds to calls,
+and the memory that stacks take for 100,000 live allocations."""
 import subprocess
 import time
 
@@ -38,10 +38,12 @@ def memory(setup, mode):
     """Kernel and resident memory that LIVE allocations of one site add, in bytes."""
     with setup.gpuprobe("--stack", mode) as process:
         maps, resident = map_bytes(process.pid), resident_bytes(process.pid)
-        with subprocess.Popen([setup.sim / "memory", "--threads", "1", "--pairs", "1", "--keep", str(LIVE), "--api",
-                               "driver", "--hold", "4"], stdout=subprocess.DEVNULL) as workload:
+        with subprocess.Popen([setup.sim / "memory", "--threads", "1", "--pairs", "1",
+                               "--keep", str(LIVE), "--api", "driver", "--hold", "4"],
+                              stdout=subprocess.DEVNULL) as workload:
             time.sleep(2)
-            added = {"maps": map_bytes(process.pid) - maps, "resident": resident_bytes(process.pid) - resident}
+            added = {"maps": map_bytes(process.pid) - maps,
+                     "resident": resident_bytes(process.pid) - resident}
             workload.kill()
         return added
 
@@ -53,7 +55,8 @@ def measure(setup):
     return {
         "cost": {kind: {**{mode: figure(values) for mode, values in of.items()},
                         "fp - off": figure(differences(of["fp"], of["off"])),
-                        "fp / off": figure(ratios(of["fp"], of["off"]))} for kind, of in found.items()},
+                        "fp / off": figure(ratios(of["fp"], of["off"]))}
+                 for kind, of in found.items()},
         "memory": {mode: memory(setup, mode) for mode in modes},
     }
 
@@ -65,15 +68,18 @@ def memory_row(mode, added, base):
 
 def show(result):
     modes = list(result["memory"])
-    return """The monitor with `--stack MODE`: nanoseconds of a call. Every allocation has its stack taken; a launch only the first time at a
-place, and then one in 64.
+    return """The monitor with `--stack MODE`: nanoseconds of a call. Every allocation has its stack
+taken; a launch only the first time at a place, and then one in 64.
 
 """ + table(["what", "alone", *modes, "fp - off", "fp / off"], [
-        [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *modes, "fp - off")), spread(of["fp / off"], "{:.2f}")]
+        [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *modes, "fp - off")),
+         spread(of["fp / off"], "{:.2f}")]
         for kind, of in result["cost"].items()]) + f"""
-Memory that {LIVE:,} live allocations of one call site add to the maps and to gpuprobe. The bar is at most {BAR_BYTES} bytes of
-kernel memory each beyond the record. The record has the stack's id (8 bytes) in every mode. A stack is kept once, however
-many allocations it has.
+Memory that {LIVE:,} live allocations of one call site add to the maps and to gpuprobe. The bar is
+at most {BAR_BYTES} bytes of kernel memory each beyond the record. The record has the stack's id (8
+bytes) in every mode. A stack is kept once, however many allocations it has.
 
-""" + table(["`--stack`", "kernel memory", "for each allocation", "more than off", "gpuprobe's own memory"], [
-        memory_row(mode, added, result["memory"]["off"]) for mode, added in result["memory"].items()])
+""" + table(["`--stack`", "kernel memory", "for each allocation", "more than off",
+             "gpuprobe's own memory"],
+            [memory_row(mode, added, result["memory"]["off"])
+             for mode, added in result["memory"].items()])

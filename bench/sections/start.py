@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How long gpuprobe takes from exec until its probes are in, and from SIGINT to its end: by the number of
-functions, beside the usual way of a perf event each; by library files; by processes that have one mapped; and by
-the kernel's kinds of links."""
+"""How long gpuprobe takes from exec until its probes are in, and from SIGINT to its end: by the
+number of functions, beside the usual way of a perf event each; by library files; by processes that
+have one mapped; and by the kernel's kinds of links."""
 import contextlib
 import os
 import pathlib
@@ -33,8 +33,9 @@ def ended(process):
 
 
 def life(command, env=None):
-    """Of gpuprobe: seconds from exec until its programs are loaded (`load`) and its probes are in (`start`; `attach`
-    is what lies between), CPU time in them, seconds from SIGINT to the end; and the functions that have probes."""
+    """Startup of gpuprobe: seconds from exec until its programs are loaded (`load`) and its probes
+    are in (`start`; `attach` is the time between), CPU time in them, seconds from SIGINT to the
+    end, and the functions that have probes."""
     began, times = time.monotonic(), {}
     with subprocess.Popen([*command, "-v"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, env={**os.environ, **(env or {})}) as process:
@@ -46,7 +47,8 @@ def life(command, env=None):
                 break
         else:
             raise RuntimeError(f"{command} ended before its probes were in")
-        return {"load": times[LOADED], "start": times[ATTACHED], "attach": times[ATTACHED] - times[LOADED],
+        return {"load": times[LOADED], "start": times[ATTACHED],
+                "attach": times[ATTACHED] - times[LOADED],
                 "cpu": cpu_nanoseconds(process.pid) / 1e9, "end": ended(process),
                 "functions": int(line.split(ATTACHED)[1].split()[1])}
 
@@ -54,8 +56,8 @@ def life(command, env=None):
 def usual_life(setup, names):
     """The same of a program that has a perf event a function."""
     began = time.monotonic()
-    with subprocess.Popen([setup.build / "bench/empty", setup.libcuda, "events", *names], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([setup.build / "bench/empty", setup.libcuda, "events", *names],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         found = {"start": time.monotonic() - began, "functions": len(names)}
         began = time.monotonic()
@@ -73,8 +75,8 @@ def figures(runs):
 
 def driver_functions(setup):
     """All names of libcuda."""
-    listed = subprocess.run([setup.build / "gpuprobe", "trace", "-e", "all", "--list-functions"], check=True,
-                            stdout=subprocess.PIPE, text=True).stdout
+    listed = subprocess.run([setup.build / "gpuprobe", "trace", "-e", "all", "--list-functions"],
+                            check=True, stdout=subprocess.PIPE, text=True).stdout
     return [line.split()[0] for line in listed.splitlines() if line.split()[1] == "driver"]
 
 
@@ -90,7 +92,8 @@ def by_functions(setup):
 def usual_by_functions(setup):
     """Once, as it takes minutes, and not in a quick run."""
     names = driver_functions(setup)
-    return [] if setup.quick else [figures([usual_life(setup, names[:count])]) for count in FUNCTIONS]
+    return [] if setup.quick else [figures([usual_life(setup, names[:count])])
+                                   for count in FUNCTIONS]
 
 
 @contextlib.contextmanager
@@ -109,14 +112,16 @@ def by_libraries(setup):
     counts = LIBRARIES[:2] if setup.quick else LIBRARIES
     with copies(setup.libcuda, counts[-1]) as files:
         runs = in_turn(setup.rounds, {
-            count: lambda count=count: life(setup.command(*MONITOR, libraries=files[:count])) for count in counts})
+            count: lambda count=count: life(setup.command(*MONITOR, libraries=files[:count]))
+            for count in counts})
     return {str(count): figures(of) for count, of in runs.items()}
 
 
 @contextlib.contextmanager
 def processes(setup, count):
     """So many processes that have called CUDA and stay."""
-    command = [setup.sim / "forker", "--processes", str(count), "--pairs", "1", "--launches", "1", "--hold", "600"]
+    command = [setup.sim / "forker", "--processes", str(count), "--pairs", "1", "--launches", "1",
+               "--hold", "600"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as parent:
         children = pathlib.Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
         while len(children.read_text().split()) < count:
@@ -132,7 +137,8 @@ def by_processes(setup):
     found = {}
     for count in PROCESSES[:2] if setup.quick else PROCESSES:
         with processes(setup, count):
-            found[str(count)] = figures([life(setup.command(*MONITOR)) for _ in range(setup.rounds)])
+            found[str(count)] = figures([life(setup.command(*MONITOR))
+                                         for _ in range(setup.rounds)])
     return found
 
 
@@ -140,12 +146,14 @@ def by_links(setup):
     command = setup.command(*MONITOR, libraries=[setup.libcuda, setup.libcudart])
     kinds = LINKS[:1] if setup.quick else LINKS
     return {links: figures(runs) for links, runs in in_turn(setup.rounds, {
-        links: lambda links=links: life(command, {"GPUPROBE_LINKS": links}) for links in kinds}).items()}
+        links: lambda links=links: life(command, {"GPUPROBE_LINKS": links})
+        for links in kinds}).items()}
 
 
 def measure(setup):
-    return {"functions": by_functions(setup), "libraries": by_libraries(setup), "processes": by_processes(setup),
-            "links": by_links(setup), "usual": usual_by_functions(setup)}
+    return {"functions": by_functions(setup), "libraries": by_libraries(setup),
+            "processes": by_processes(setup), "links": by_links(setup),
+            "usual": usual_by_functions(setup)}
 
 
 # --- what is shown ---
@@ -171,21 +179,24 @@ def show_bars(found):
 
 def show(result):
     libraries = result["libraries"]
-    return """Seconds until the kernel has the BPF programs (load), from then until all probes are in (attach), both together from exec, and from
-SIGINT to the end.
+    return """Seconds until the kernel has the BPF programs (load), from then until all probes are
+in (attach), both together from exec, and from SIGINT to the end.
 
-`gpuprobe trace` by number of functions of libcuda, compared with the usual way: a perf event for each function with an empty
-program (`bench/empty`, once):
+`gpuprobe trace` by number of functions of libcuda, compared with the usual way: a perf event for
+each function with an empty program (`bench/empty`, once):
 
 """ + table([*HEAD, "usual: exec to probes in", "end"],
-            [[*cells(found), *show_usual(result["usual"], place)] for place, found in enumerate(result["functions"])]) + f"""
-The monitor, all families, by number of libcuda files. Bars, for {BARS['libraries']}: {show_bars(libraries[str(BARS['libraries'])])}.
+            [[*cells(found), *show_usual(result["usual"], place)]
+             for place, found in enumerate(result["functions"])]) + f"""
+The monitor, all families, by number of libcuda files. Bars, for {BARS['libraries']}:
+{show_bars(libraries[str(BARS['libraries'])])}.
 
 """ + table(["files", *HEAD], [[count, *cells(found)] for count, found in libraries.items()]) + """
-The monitor by number of processes that have called CUDA and have the same libcuda mapped. The kernel writes each probe into each of
-them:
+The monitor by number of processes that have called CUDA and have the same libcuda mapped. The
+kernel writes each probe into each of them:
 
-""" + table(["processes", *HEAD], [[count, *cells(found)] for count, found in result["processes"].items()]) + """
+""" + table(["processes", *HEAD],
+            [[count, *cells(found)] for count, found in result["processes"].items()]) + """
 The monitor by kind of links, with libcuda and libcudart:
 
 """ + table(["links", *HEAD], [[links, *cells(found)] for links, found in result["links"].items()])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a call costs by who is watched: probes in its process alone, in each of several by links of their own, in all."""
+"""The cost of a call by the way its process is watched: probes in that process alone,
+links of their own in each of several, or one for all."""
 import contextlib
 import subprocess
 
@@ -7,24 +8,27 @@ from setup import differences, figure, in_turn, spread, stop, table, wait_for_li
 
 TITLE = "Who is watched"
 ORDER = 36
-KINDS = {"launch": "a launch, whose return is left out", "allocation": "an allocation and its free, which are followed"}
-# Processes of the same library that are watched by links of their own, besides the one that is measured; by one for all.
+KINDS = {"launch": "a launch, whose return is left out",
+         "allocation": "an allocation and its free, which are followed"}
+# The number of other processes of the library, each watched by links of its own;
+# or one link for all.
 MODES = {"own": ("links of its own", 0, True), "eight": ("the same in 8 processes", 7, True),
          "many": ("the same in 64", 63, True), "shared": ("one link for all", 0, False)}
 IDLE = ("launch", 1, 3600)  # once a second
 
 
 def command(setup, *program):
-    return [setup.build / "gpuprobe", "--metrics-addr", "none", "--display-interval", "0", "-v", "--",
-            setup.build / "bench/calls", *map(str, program)]
+    return [setup.build / "gpuprobe", "--metrics-addr", "none", "--display-interval", "0", "-v",
+            "--", setup.build / "bench/calls", *map(str, program)]
 
 
 @contextlib.contextmanager
 def others(setup, count):
     """So many processes of the library, each with a gpuprobe of its own."""
     with contextlib.ExitStack() as stack:
-        started = [stack.enter_context(subprocess.Popen(command(setup, *IDLE), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
-                   for _ in range(count)]
+        started = [
+            stack.enter_context(subprocess.Popen(command(setup, *IDLE), stdout=subprocess.DEVNULL,
+                                                 stderr=subprocess.PIPE)) for _ in range(count)]
         for process in started:
             stack.callback(stop, process, 120)
         for process in started:
@@ -35,8 +39,8 @@ def others(setup, count):
 def own(setup, kind):
     """Nanoseconds of a call of COMMAND."""
     milliseconds = 100 if setup.quick else 400
-    done = subprocess.run(command(setup, kind, milliseconds), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          check=True)
+    done = subprocess.run(command(setup, kind, milliseconds), stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, check=True)
     words = next(line.split() for line in done.stdout.splitlines() if line.count(".") >= 2)
     return float(words[0])
 
@@ -54,8 +58,10 @@ def measure(setup):
             stack.enter_context(others(setup, count))
             if not is_own:
                 stack.enter_context(setup.gpuprobe())
-            runs = in_turn(rounds, {kind: lambda kind=kind: (own if is_own else beside)(setup, kind) for kind in KINDS})
-            stranger = in_turn(rounds, {kind: lambda kind=kind: beside(setup, kind) for kind in KINDS})
+            runs = in_turn(rounds, {kind: lambda kind=kind: (own if is_own else beside)(setup, kind)
+                                    for kind in KINDS})
+            stranger = in_turn(rounds,
+                               {kind: lambda kind=kind: beside(setup, kind) for kind in KINDS})
         for kind in KINDS:
             result[kind]["alone"] += alone[kind]
             result[kind][mode] = figure(differences(runs[kind], alone[kind]))
@@ -66,9 +72,11 @@ def measure(setup):
 
 
 def show(result):
-    rows = [[name, spread(result[kind]["alone"], "{:,.0f} ns"), *(spread(result[kind][mode], "{:+,.0f} ns") for mode in MODES)]
+    rows = [[name, spread(result[kind]["alone"], "{:,.0f} ns"),
+             *(spread(result[kind][mode], "{:+,.0f} ns") for mode in MODES)]
             for kind, name in KINDS.items()]
-    rows += [[f"{name}, in a process that is not watched", "", *(spread(result[kind][f"not {mode}"], "{:+,.0f} ns") for mode in MODES)]
+    rows += [[f"{name}, in a process that is not watched", "",
+              *(spread(result[kind][f"not {mode}"], "{:+,.0f} ns") for mode in MODES)]
              for kind, name in KINDS.items()]
     return "Additional time, compared with no gpuprobe.\n\n" + \
         table(["what", "alone", *(name for name, _, _ in MODES.values())], rows)

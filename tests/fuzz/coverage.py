@@ -4,8 +4,8 @@
 
 usage: tests/fuzz/coverage.py BUILD [TARGET...]
 
-Needs the targets of `make fuzz-coverage`. The corpora are those of tests/fuzz/run.py, without fuzzing. A table goes
-to BUILD/fuzz-coverage/report.txt.
+Needs the targets of `make fuzz-coverage`. The corpora are those of tests/fuzz/run.py,
+without fuzzing. A table goes to BUILD/fuzz-coverage/report.txt.
 """
 import json
 import os
@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_corpus(build, target, profile):
-    folders = [build / "fuzz/corpus" / target, build / "fuzz/seeds" / target, ROOT / "tests/fuzz/corpus" / target]
+    folders = [build / "fuzz/corpus" / target, build / "fuzz/seeds" / target,
+               ROOT / "tests/fuzz/corpus" / target]
     subprocess.run([build / f"fuzz-coverage/fuzz_{target}", "-runs=0", "-max_len=65536",
                     *[folder for folder in folders if folder.is_dir()]],
                    env=dict(os.environ, LLVM_PROFILE_FILE=str(profile)), stdin=subprocess.DEVNULL,
@@ -27,7 +28,8 @@ def run_corpus(build, target, profile):
 def lines_of(program, profile, others=()):
     """(lines reached, lines) of each source file that the program has any reached line of."""
     more = [part for other in others for part in ("-object", other)]
-    text = subprocess.run(["llvm-cov", "export", "-summary-only", f"-instr-profile={profile}", program, *more],
+    text = subprocess.run(["llvm-cov", "export", "-summary-only",
+                           f"-instr-profile={profile}", program, *more],
                           stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout
     found = {}
     for entry in json.loads(text)["data"][0]["files"]:
@@ -48,7 +50,8 @@ def write_table(out, title, files):
 def main():
     build = Path(sys.argv[1]).resolve()
     coverage = build / "fuzz-coverage"
-    targets = sys.argv[2:] or sorted(path.name[5:-2] for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
+    targets = sys.argv[2:] or sorted(path.name[5:-2]
+                                     for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
     with open(coverage / "report.txt", "w") as out:
         for target in targets:
             raw, profile = coverage / f"{target}.profraw", coverage / f"{target}.profdata"
@@ -56,7 +59,8 @@ def main():
             subprocess.run(["llvm-profdata", "merge", "-sparse", raw, "-o", profile], check=True)
             write_table(out, target, lines_of(coverage / f"fuzz_{target}", profile))
         profiles = [coverage / f"{target}.profdata" for target in targets]
-        subprocess.run(["llvm-profdata", "merge", "-sparse", *profiles, "-o", coverage / "all.profdata"], check=True)
+        subprocess.run(["llvm-profdata", "merge", "-sparse", *profiles, "-o",
+                        coverage / "all.profdata"], check=True)
         programs = [coverage / f"fuzz_{target}" for target in targets]
         write_table(out, "all", lines_of(programs[0], coverage / "all.profdata", programs[1:]))
     print((coverage / "report.txt").read_text(), end="")

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the fuzz targets of a build, two at a time. Prints `ok NAME` or `not ok NAME` for each and closes with
-`N passed, N failed`.
+"""Runs the fuzz targets of a build, two at a time. Prints `ok NAME` or `not ok NAME` for each and
+closes with `N passed, N failed`.
 
 usage: tests/fuzz/run.py [--seconds N] [--jobs N] [--results FILE] BUILD [TARGET...]
 
-Each target reads its corpus first: the files of tests/fuzz/corpus, the seeds of tests/fuzz/seeds.py and what
-earlier runs found worth keeping (BUILD/fuzz/corpus); then it makes inputs of its own for so many seconds. One that
-ends gpuprobe's code, leaks, takes longer than 10 s or more than 2 GiB is kept in BUILD/fuzz/found, and its path is
-printed; it belongs into tests/fuzz/corpus with the repair.
+Each target reads its corpus first: the files of tests/fuzz/corpus, the seeds of tests/fuzz/seeds.py
+and what earlier runs found worth keeping (BUILD/fuzz/corpus); then it makes inputs of its own for
+so many seconds. One that ends gpuprobe's code, leaks, takes longer than 10 s or more than 2 GiB is
+kept in BUILD/fuzz/found, and its path is printed; it belongs into tests/fuzz/corpus
+with the repair.
 """
 import argparse
 import json
@@ -51,28 +52,32 @@ def run(fuzz, target, seconds):
     found = fuzz / "found"
     found.mkdir(parents=True, exist_ok=True)
     before = set(found.iterdir())
-    command = [fuzz / f"fuzz_{target}", f"-max_total_time={seconds}", f"-timeout={INPUT_SECONDS}", "-print_final_stats=1",
-               f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={LENGTH_MAX}", f"-artifact_prefix={found}/{target}-",
-               *corpora(fuzz, target)]
+    command = [fuzz / f"fuzz_{target}", f"-max_total_time={seconds}", f"-timeout={INPUT_SECONDS}",
+               "-print_final_stats=1", f"-rss_limit_mb={MEMORY_MIB}", f"-max_len={LENGTH_MAX}",
+               f"-artifact_prefix={found}/{target}-", *corpora(fuzz, target)]
     begin = time.monotonic()
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=seconds + GRACE_SECONDS, cwd=ROOT, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=seconds + GRACE_SECONDS, cwd=ROOT,
+                              check=False)
         status, log = done.returncode, done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         status, log = None, (late.stdout or b"").decode(errors="replace")
-    inputs = sorted(str(path) for path in set(found.iterdir()) - before if path.name.startswith(f"{target}-"))
+    inputs = sorted(str(path) for path in set(found.iterdir()) - before
+                    if path.name.startswith(f"{target}-"))
     runs = number(r"stat::number_of_executed_units:\s*(\d+)", log)
     # Of inputs none of its own: the code behind was not reached, or the corpus took all the time.
     passed = status == 0 and runs > 0
-    return {"target": target, "passed": passed, "seconds": round(time.monotonic() - begin, 1), "executions": runs,
-            "edges": number(r"cov: (\d+)", log), "features": number(r"ft: (\d+)", log), "inputs": inputs,
+    return {"target": target, "passed": passed, "seconds": round(time.monotonic() - begin, 1),
+            "executions": runs, "edges": number(r"cov: (\d+)", log),
+            "features": number(r"ft: (\d+)", log), "inputs": inputs,
             "why": "" if passed else why(log, status), "log": log}
 
 
 def show(result):
     state = "ok" if result["passed"] else "not ok"
-    print(f"{state} {result['target']} ({result['seconds']} s): {result['executions']} inputs, {result['edges']} edges, "
+    print(f"{state} {result['target']} ({result['seconds']} s): {result['executions']} inputs, "
+          f"{result['edges']} edges, "
           f"{result['features']} features{result['why'] and ': ' + result['why']}", flush=True)
     if result["passed"]:
         return
@@ -84,7 +89,8 @@ def show(result):
 
 
 def add_up(path, results):
-    """Adds to what earlier runs have done: seconds and inputs; edges and features are the latest."""
+    """Adds to what earlier runs have done: seconds and inputs;
+    edges and features are the latest."""
     sums = json.loads(path.read_text()) if path.exists() else {}
     for result in results:
         entry = sums.setdefault(result["target"], {"seconds": 0, "executions": 0})
@@ -103,7 +109,8 @@ def main():
     parser.add_argument("targets", nargs="*")
     options = parser.parse_args()
     fuzz = options.build.resolve() / "fuzz"
-    targets = options.targets or sorted(path.name[5:-2] for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
+    targets = options.targets or sorted(path.name[5:-2]
+                                        for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
     os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=1")
     results = []
     with ThreadPoolExecutor(options.jobs) as pool:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that probes could do harm: debuggers' programs beside a gpuprobe of the whole machine, workers that fork."""
+"""Programs that probes could harm: debuggers' programs beside a gpuprobe of the whole machine,
+workers that fork."""
 import contextlib
 import shutil
 import subprocess
@@ -27,8 +28,9 @@ assert total.item() == 3 * 255 * 128, total
 def watching(machine, *options):
     """A gpuprobe at work; what it says goes to a file."""
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen([machine.gpuprobe, "--json", "--metrics-addr", "none", "--display-interval", "1",
-                                    *options], stdout=said, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([machine.gpuprobe, "--json", "--metrics-addr",
+                                    "none", "--display-interval", "1", *options],
+                                   stdout=said, stderr=subprocess.DEVNULL)
         time.sleep(3)
         yield
         process.terminate()
@@ -36,8 +38,8 @@ def watching(machine, *options):
 
 
 def run(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=180,
-                          check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, timeout=180, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 
 
@@ -48,16 +50,21 @@ def find(name):
 def test_beside(machine, results):
     with watching(machine):
         for tool, options in (("compute-sanitizer", ["--error-exitcode", "9"]),
-                              ("cuda-gdb", ["-batch", "-ex", "run", "-ex", "print $_exitcode", "--args"])):
+                              ("cuda-gdb",
+                               ["-batch", "-ex", "run", "-ex", "print $_exitcode", "--args"])):
             if not find(tool):
                 results.tell(f"a PyTorch program under {tool}", "the tool is not here")
                 continue
             status, text = run([find(tool), *options, sys.executable, "-c", TORCH])
-            well = {"compute-sanitizer": "ERROR SUMMARY: 0 errors", "cuda-gdb": "exited normally"}[tool]
-            results.check(f"a PyTorch program under {tool}, beside a gpuprobe of the machine: exit status, its last word",
+            well = {"compute-sanitizer": "ERROR SUMMARY: 0 errors",
+                    "cuda-gdb": "exited normally"}[tool]
+            results.check(f"a PyTorch program under {tool}, beside a gpuprobe of the machine: "
+                          "exit status, its last word",
                           (0, well), (status, well if well in text else text[-300:]))
-    program = subprocess.Popen([sys.executable, "-c", WORKERS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    program = subprocess.Popen([sys.executable, "-c", WORKERS], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
     program.stdout.readline()
     with watching(machine, "-p", str(program.pid)):
         program.communicate(b"go\n", timeout=180)
-    results.check("DataLoader workers that are forked under -p: exit status, right sum", 0, program.returncode)
+    results.check("DataLoader workers that are forked under -p: exit status, right sum", 0,
+                  program.returncode)

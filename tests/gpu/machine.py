@@ -25,7 +25,8 @@ class Results:
     def check(self, what, expected, seen):
         good = expected == seen
         self.rows.append((what, expected, seen, good))
-        print(f"{'ok' if good else 'FAILED'}: {what}: expected {shown(expected)}, gpuprobe {shown(seen)}", flush=True)
+        print(f"{'ok' if good else 'FAILED'}: {what}: expected {shown(expected)}, "
+              f"gpuprobe {shown(seen)}", flush=True)
 
     def tell(self, what, seen):
         """A figure with nothing to compare it with."""
@@ -47,8 +48,8 @@ class Machine:
     """Where the pieces are, and how to run them."""
 
     def __init__(self, options):
-        self.gpuprobe = next(path for path in (f"{options.build}/portable/gpuprobe", f"{options.build}/gpuprobe")
-                             if os.path.exists(path))
+        self.gpuprobe = next(path for path in (f"{options.build}/portable/gpuprobe",
+                                               f"{options.build}/gpuprobe") if os.path.exists(path))
         self.sim = f"{options.build}/sim"
         self.work = tempfile.mkdtemp(prefix="gpuprobe-gpu-")
         self.real = f"{self.work}/real"  # the workloads without the simulated libraries beside them
@@ -58,11 +59,11 @@ class Machine:
             shutil.copy(f"{self.sim}/{name}", self.real)
 
     def watch(self, command, *arguments, links=None, **variables):
-        """The last report of gpuprobe, and COMMAND's exit status. What it printed as JSON stands in `said`."""
+        """The last report of gpuprobe, and COMMAND's exit status. Its JSON output is in `said`."""
         environment = dict(os.environ, **({"GPUPROBE_LINKS": links} if links else {}), **variables)
-        ran = subprocess.run([self.gpuprobe, "--json", "--display-interval", "0", "--metrics-addr", "none",
-                              "--top", "0", *arguments, "--", *command],
-                             env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        ran = subprocess.run([self.gpuprobe, "--json", "--display-interval", "0", "--metrics-addr",
+                              "none", "--top", "0", *arguments, "--", *command], env=environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         if ran.returncode:
             print(ran.stderr.decode()[-2000:], file=sys.stderr)
         lines = [line for line in ran.stdout.decode().splitlines() if line.startswith('{"schema"')]
@@ -130,7 +131,8 @@ def function_totals(report, *names):
     """(calls, bytes) of these functions in all processes, failed calls left out."""
     found = [function for process in report["processes"] for function in process["functions"]
              if function["function"] in names]
-    return sum(function["calls"] for function in found), sum(function["bytes"] for function in found)
+    return (sum(function["calls"] for function in found),
+            sum(function["bytes"] for function in found))
 
 
 def device_memory(report):

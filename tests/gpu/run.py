@@ -62,8 +62,9 @@ OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank")
 
 NOTES = """Each row compares gpuprobe with an independent source:
 
-- Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and `cuLaunchKernel*`; kernels that
-  ran are the events of its trace. The profiler's 100 steps are compared with gpuprobe's run of 100 steps less its run of 0 steps.
+- Launch calls of PyTorch's own profiler are its rows `cudaLaunchKernel`, `cudaLaunchKernelExC` and
+  `cuLaunchKernel*`; kernels that ran are the events of its trace. The profiler's 100 steps are
+  compared with gpuprobe's run of 100 steps less its run of 0 steps.
 - Memory is compared with what the program reports at the end of the same run.
 - Workloads that the simulator can run are compared with its truth file for the same run.
 
@@ -72,16 +73,19 @@ Rows without an expected value are for information.
 
 
 def output(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
+    return subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout.decode().strip()
 
 
 def gpus():
-    lines = output("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
+    lines = output("nvidia-smi", "--query-gpu=name,driver_version",
+                   "--format=csv,noheader").splitlines()
     return f"{len(lines)} x {lines[0]}" if len(lines) > 1 else lines[0]
 
 
 def versions():
-    return output(sys.executable, "-c", "import torch; print(f'CUDA {torch.version.cuda}, PyTorch {torch.__version__}')")
+    return output(sys.executable, "-c",
+                  "import torch; print(f'CUDA {torch.version.cuda}, PyTorch {torch.__version__}')")
 
 
 def written(machine):
@@ -115,11 +119,14 @@ def write_studies(studies, machine, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
     parser.add_argument("--output", default="docs/gpu-results.md")
-    parser.add_argument("--studies", default="docs/case-studies.md", help="where the case studies go")
-    parser.add_argument("--raw", help="a file for all that gpuprobe said of the case studies, as JSON")
+    parser.add_argument("--studies", default="docs/case-studies.md",
+                        help="where the case studies go")
+    parser.add_argument("--raw",
+                        help="a file for all that gpuprobe said of the case studies, as JSON")
     parser.add_argument("--only", action="append", choices=[*TESTS, *GROUPS],
                         help="run this test alone (repeatable)")
     options = parser.parse_args()
@@ -131,7 +138,7 @@ def main():
             continue
         try:
             TESTS[name](machine, results)
-        except Exception as error:  # one that breaks off is a failure; the others are run
+        except Exception as error:  # If one breaks off that is a failure; the others are run.
             traceback.print_exc()
             results.check(f"{name}: ran to its end", "yes", repr(error))
         with open(options.output, "w") as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stacks of PyTorch's calls, down to the Python line: who holds memory, who launches which kernel, a leak that was
-planted in a process that ran before."""
+"""Stacks of PyTorch's calls, down to the Python line: who holds memory, who launches which kernel,
+a leak that was planted in a process that ran before."""
 import os
 import re
 import subprocess
@@ -14,12 +14,13 @@ STEPS = 300
 def lines_marked(word):
     """Numbers of the program's lines with this mark."""
     with open(PROGRAM) as file:
-        return [number for number, line in enumerate(file, 1) if line.rstrip().endswith(f"# {word}")]
+        return [number for number, line in enumerate(file, 1)
+                if line.rstrip().endswith(f"# {word}")]
 
 
 def gpuprobe(machine, *arguments, timeout=200):
-    ran = subprocess.run([machine.gpuprobe, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         timeout=timeout)
+    ran = subprocess.run([machine.gpuprobe, *map(str, arguments)], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, timeout=timeout)
     return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
 
 
@@ -34,7 +35,8 @@ def folded(text):
 
 def innermost_line(frames):
     """The line of the program's innermost frame in a stack."""
-    lines = [int(found[1]) for found in (re.search(r"\(stacks\.py:(\d+)\)", frame) for frame in frames) if found]
+    lines = [int(found[1])
+             for found in (re.search(r"\(stacks\.py:(\d+)\)", frame) for frame in frames) if found]
     return lines[-1] if lines else None
 
 
@@ -60,37 +62,42 @@ def largest(stacks, count):
 def test_launch_lines(machine, results):
     """Each marked line launches one kernel a step."""
     for mode, sample in (("fp", 1), ("auto", 1), ("fp", 64)):
-        status, text, said = gpuprobe(machine, "flame", "--by", "launches", "--folded", "--stack", mode,
-                                      "--stack-sample", sample, "--", sys.executable, PROGRAM, STEPS)
+        status, text, said = gpuprobe(machine, "flame", "--by", "launches", "--folded", "--stack",
+                                      mode, "--stack-sample", sample, "--", sys.executable, PROGRAM,
+                                      STEPS)
         # The program prints as well.
         stacks = folded("\n".join(line for line in text.splitlines() if ";" in line))
         sums = by_line(stacks)
         wanted = {line: STEPS for line in lines_marked("LAUNCH")}
-        results.check(f"launches by line, --stack {mode}, 1 in {sample}: exit status, launches of each marked line",
+        results.check(f"launches by line, --stack {mode}, 1 in {sample}: exit status, "
+                      "launches of each marked line",
                       (0, wanted), (status, {line: sums.get(line, 0) for line in wanted}))
         if sample == 64:
-            results.keep("`gpuprobe flame --by launches --folded -- python3 stacks.py`: the five largest",
-                         largest(stacks, 5) + "\n" + said)
+            results.keep(
+                "`gpuprobe flame --by launches --folded -- python3 stacks.py`: the five largest",
+                largest(stacks, 5) + "\n" + said)
 
 
 def test_live_memory(machine, results):
     for mode in ("fp", "dwarf"):
         path = f"{machine.work}/live"
-        status, _, said = gpuprobe(machine, "flame", "--by", "bytes", "--folded", "-o", path, "--stack", mode, "--",
-                                   sys.executable, PROGRAM, 20)
+        status, _, said = gpuprobe(machine, "flame", "--by", "bytes", "--folded", "-o", path,
+                                   "--stack", mode, "--", sys.executable, PROGRAM, 20)
         with open(path) as file:
             stacks = folded(file.read())
         sums = by_line(stacks)
         wanted = {lines_marked("VALUES")[0]: 3 << 22, lines_marked("WEIGHT")[0]: 3 << 22}
-        results.check(f"bytes allocated by line, --stack {mode}: exit status, the two largest tensors", (0, wanted),
-                      (status, {line: sums.get(line, 0) for line in wanted}))
-        results.keep(f"`gpuprobe flame --by bytes --folded --stack {mode} -- python3 stacks.py 20`: the three largest",
-                     largest(stacks, 3) + "\n" + said)
+        results.check(
+            f"bytes allocated by line, --stack {mode}: exit status, the two largest tensors",
+            (0, wanted), (status, {line: sums.get(line, 0) for line in wanted}))
+        results.keep(f"`gpuprobe flame --by bytes --folded --stack {mode} -- python3 stacks.py "
+                     "20`: the three largest", largest(stacks, 3) + "\n" + said)
 
 
 def test_leak(machine, results):
     """In a process that runs already."""
-    program = subprocess.Popen([sys.executable, PROGRAM, "100000", "0.25", "--leak"], stdout=subprocess.PIPE)
+    program = subprocess.Popen([sys.executable, PROGRAM, "100000", "0.25", "--leak"],
+                               stdout=subprocess.PIPE)
     program.stdout.readline()
     began = time.monotonic()
     watching = subprocess.Popen([machine.gpuprobe, "memleak", "-p", str(program.pid), "1", "60"],
@@ -109,8 +116,8 @@ def test_leak(machine, results):
     rest, said = watching.communicate()
     program.kill()
     program.wait()
-    results.check("a leak planted in a list, the process ran before: named by its line within 60 s", True,
-                  found is not None and found < 60)
+    results.check("a leak planted in a list, the process ran before: named by its line within 60 s",
+                  True, found is not None and found < 60)
     results.tell("seconds until the leak was named", f"{found:.0f}" if found else "never")
     reports = (text + rest.decode()).split("\n[")
     results.keep("`gpuprobe memleak -p PID 1`: the last report", "[" + reports[-1] + said.decode())

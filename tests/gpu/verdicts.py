@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `gpuprobe diagnose` says of threads and ranks that hold each other up, on the real driver."""
+"""`gpuprobe diagnose` on threads and ranks that hold each other up, on the real driver."""
 import json
 import subprocess
 
 
 def diagnose(machine, command):
     """The report, and what the program said as JSON."""
-    ran = subprocess.run([machine.gpuprobe, "diagnose", "--json", "--max-overhead", "off", "--", *command], text=True,
+    ran = subprocess.run([machine.gpuprobe, "diagnose", "--json",
+                          "--max-overhead", "off", "--", *command], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200, check=False)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     reports = [line for line in lines if "schema" in line]
@@ -23,14 +24,15 @@ def test_contention(machine, results):
     """The loop's launches beside a thread that allocates and frees 8 GiB over and over."""
     report, said = diagnose(machine, machine.python("contention.py"))
     (_, long_before, _), (_, long, long_ns) = said[0]["before"], said[0]["beside"]
-    results.tell("contention: launches of a millisecond and more, before and beside the other thread; their time, ms",
-                 (long_before, long, long_ns // 1_000_000))
+    results.tell("contention: launches of a millisecond and more, before and beside the other "
+                 "thread; their time, ms", (long_before, long, long_ns // 1_000_000))
     found = [finding for finding in report["findings"] if finding["id"] == "driver-contention"]
     results.check("contention: driver-contention is found", True, bool(found))
     if found:
-        results.check("contention: whose calls are held up, and by whom", ("launch", "hog"),
-                      (next((name for name in functions_of(found[0]["stack"]) if name == "launch"), None),
-                       next((name for name in functions_of(found[0]["other_place"]["stack"]) if name == "hog"), None)))
+        results.check("contention: whose calls are held up, and by whom", ("launch", "hog"), (
+            next((name for name in functions_of(found[0]["stack"]) if name == "launch"), None),
+            next((name for name in functions_of(found[0]["other_place"]["stack"]) if name == "hog"),
+                 None)))
         cost = sum(finding["cost_seconds"] for finding in found)
         results.check("contention: its cost is 0.6 to 1.4 of the time of those launches", True,
                       0.6 <= cost / (long_ns / 1e9) <= 1.4)
@@ -54,11 +56,15 @@ def test_late_rank(machine, results):
         else:
             results.check(f"rank {rank}: verdict, in collective operations, for whom, findings",
                           ("waiting for others", True, late, []),
-                          (verdict["kind"], verdict.get("in_collectives"), (verdict["waits_for"] or {}).get("pid"), findings))
-        results.tell(f"rank {rank}: steps", {key: processes[pid]["steps"][key] for key in ("count", "p50_ns", "launches")})
+                          (verdict["kind"], verdict.get("in_collectives"),
+                           (verdict["waits_for"] or {}).get("pid"), findings))
+        results.tell(f"rank {rank}: steps",
+                     {key: processes[pid]["steps"][key] for key in ("count", "p50_ns", "launches")})
     missing = [finding for finding in report["findings"] if finding["id"] == "missing-sync"]
-    results.check("late rank: missing-sync keeps silent about NCCL's teardown", [], [finding["pid"] for finding in missing])
+    results.check("late rank: missing-sync keeps silent about NCCL's teardown", [],
+                  [finding["pid"] for finding in missing])
     for finding in missing:
         frames = (finding["stack"] or {"frames": []})["frames"]
         results.tell(f"missing-sync of {finding['pid']}, and where",
-                     (finding["evidence"], [(frame.get("object"), frame.get("function")) for frame in frames]))
+                     (finding["evidence"],
+                      [(frame.get("object"), frame.get("function")) for frame in frames]))

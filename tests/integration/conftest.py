@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("lib.profile_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact", "lib.gpu_queue", "lib.probe",
-                              "lib.trace")
+pytest.register_assert_rewrite("lib.profile_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact",
+                               "lib.gpu_queue", "lib.probe", "lib.trace")
 
 
 from lib import surroundings  # noqa: E402
@@ -21,8 +21,9 @@ surroundings.settle()
 
 def copy_build():
     """
-    A copy of what is under test for this process's tests. Probes are of files: where gpuprobe watches all users of
-    the simulated libraries, it does not see the programs of tests beside it, since theirs are other files.
+    A copy of the program and libraries under test for this process's tests. Probes belong to files:
+    a gpuprobe that watches all users of the simulated libraries does not see the programs of
+    concurrent tests, since their files are different.
     """
     build = Path(os.environ.get("GPUPROBE_BUILD", Path(__file__).resolve().parents[2] / "build"))
     copy = Path(tempfile.mkdtemp(prefix="gpuprobe-tests-"))
@@ -40,7 +41,8 @@ def copy_build():
 if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
-from lib import certain, dump, folders, leftovers, paths, results, sanitizer, scrape, steady  # noqa: E402
+from lib import (  # noqa: E402
+    certain, dump, folders, leftovers, paths, results, sanitizer, scrape, steady)
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -49,24 +51,28 @@ LINKS = tuple(os.environ.get("GPUPROBE_TEST_LINKS", "session,multi,perf").split(
 
 
 def pytest_configure(config):
-    # A shell ignores these for what it starts in the background, and what is started here would with it.
+    # A shell ignores these signals for what it starts in the background,
+    # and the programs started here would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         surroundings.catch_ignored_signals()
     config.addinivalue_line("markers", "slow: takes long; part of `make test-full` only")
-    config.addinivalue_line("markers", "alone(why): fails where another test runs beside it, or makes that fail")
-    config.addinivalue_line("markers", "plain(why): not with sanitizers, which change what it measures or rests on")
+    config.addinivalue_line(
+        "markers", "alone(why): fails where another test runs beside it, or makes that fail")
+    config.addinivalue_line(
+        "markers", "plain(why): not with sanitizers, which change what it measures or rests on")
     config.addinivalue_line("markers", "alone_by_perf(why): the same, with tracefs links only")
-    config.addinivalue_line("markers", "waits(why): holds no CPU for most of its time; runs on workers of its own")
+    config.addinivalue_line(
+        "markers", "waits(why): holds no CPU for most of its time; runs on workers of its own")
     results.register(config)
 
 
 def pytest_itemcollected(item):
     """
-    Tests that share what is made once for their module stay together where several run at a time, and the marks
-    for tracefs links are made those of the test.
+    Keeps tests that share a module's fixture on one worker,
+    and adds the marks for tracefs links to the test.
     """
     by_perf = item.get_closest_marker("alone_by_perf")
     if by_perf and item.callspec.params["links"] == "perf":
@@ -90,7 +96,7 @@ def built():
 
 @pytest.fixture(autouse=True)
 def no_sanitizer_report(built):
-    """What a sanitizer has found fails the test that ran gpuprobe, whatever that looks at itself."""
+    """A sanitizer's report fails the test that ran gpuprobe, whatever that test checks itself."""
     yield
     reports = sanitizer.take_reports()
     if reports:
@@ -105,19 +111,20 @@ def missing_links():
         if kind == "perf" and not leftovers.tracefs_answers():
             missing.add(kind)
             continue
-        done = subprocess.run([paths.GPUPROBE, "--duration", "0.01", "--metrics-addr", "none", "-q"],
-                              env=environment(GPUPROBE_LINKS=kind), capture_output=True, text=True, check=False)
+        done = subprocess.run([paths.GPUPROBE, "--duration", "0.01", "--metrics-addr",
+                               "none", "-q"], env=environment(GPUPROBE_LINKS=kind),
+                              capture_output=True, text=True, check=False)
         if "this kernel has no such links" in done.stderr:
             missing.add(kind)
     return missing
 
 
-# Where other kinds of links than sessions are tested on each run, too: where processes and files begin and end, and
-# where returns count. `make test-full` has all of them everywhere, and the old kernel's suite tests tracefs links with
-# all families, processes and files.
+# Tests that also run with other kinds of links than sessions on each run: those of the begin and
+# end of processes and files, and of counted returns. `make test-full` runs all of them everywhere,
+# and the old kernel's suite tests tracefs links with all families, processes and files.
 ON_EACH_RUN = {"perf": {"test_command"},
-               "multi": {"test_command", "test_probed_files", "test_launches", "test_processes", "test_trace_calls",
-                         "test_trace_losses"}}
+               "multi": {"test_command", "test_probed_files", "test_launches", "test_processes",
+                         "test_trace_calls", "test_trace_losses"}}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -132,7 +139,8 @@ def pytest_collection_modifyitems(items):
 def links(request, missing_links):
     """Each kind of links in turn."""
     if request.param in missing_links:
-        pytest.skip(f"this kernel has no {request.param} links, or its tracefs does not answer after a fault")
+        pytest.skip(f"this kernel has no {request.param} links, "
+                    "or its tracefs does not answer after a fault")
     return request.param
 
 
@@ -169,7 +177,8 @@ def tracer_by(tmp_path, links):
 
 @pytest.fixture
 def nothing_left():
-    """After the test no program, map, link or tracefs event of an ended gpuprobe stays that was not there before."""
+    """After the test no program, map, link or tracefs event of an ended gpuprobe is left that was
+    not there before."""
     leftovers.mount_tracefs()
     before = leftovers.present()
     yield
@@ -196,7 +205,7 @@ def stuck(tmp_path_factory):
 
 @pytest.fixture
 def sleeper():
-    """A process that uses no CUDA, for gpuprobe to watch or look at and nothing else: nothing of other tests."""
+    """A process that uses no CUDA, for gpuprobe to watch or inspect; no other test uses it."""
     process = subprocess.Popen(["sleep", "3600"])
     yield process.pid
     process.kill()
@@ -205,7 +214,8 @@ def sleeper():
 
 @pytest.fixture
 def open_dir():
-    """A directory that every user can read, with gpuprobe, the simulated libraries and two workloads in it."""
+    """A directory that every user can read, with gpuprobe, the simulated libraries and two
+    workloads in it."""
     with folders.private("launch", "idle-holder", gpuprobe=True) as directory:
         yield directory
 

@@ -82,7 +82,7 @@ guard() {
 	kill "$1"
 }
 
-# A plain CPU: what newer ones have, vectors and copies by single instructions, is slow to emulate, and so are
+# A plain CPU: the vectors and copy instructions of newer ones are slow to emulate, and so are
 # mitigations, which guard against nothing here.
 # The first serial port is the guest's console, the second takes its exit status.
 qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 2 -m 2G \

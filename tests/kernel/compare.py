@@ -4,9 +4,9 @@
 
 usage: compare.py DIRECTORY
 
-DIRECTORY has a folder for each test: `reports`, a JSON report a line, and the truth files in `truth`.
-Prints `ok exact NAME` or `not ok exact NAME` with the differences, closes with `N passed, N failed`
-and exits with 1 if any failed.
+DIRECTORY has a folder for each test: `reports`, a JSON report a line, and the truth files in
+`truth`. Prints `ok exact NAME` or `not ok exact NAME` with the differences, closes with `N passed,
+N failed` and exits with 1 if any failed.
 """
 import sys
 from pathlib import Path
@@ -17,16 +17,19 @@ from lib import profile, exact, mixtruth  # noqa: E402
 from lib.probe import Result  # noqa: E402
 
 SHOWN = 40
-# Threads find a stream's record in use by another one: its copies in flight are then not known, and nothing else.
+# Threads may find a stream's record in use by another one: then its copies in flight are unknown,
+# and nothing else.
 BEARABLE = {"inflight_busy"}
-# Of the whole machine, a program whose mappings were not looked at before its end is marked, though its numbers are right.
+# When the whole machine is watched, a program whose mappings were not read before its end is
+# marked, though its numbers are right.
 MAY_BE_MARKED = {"process_whole_machine"}
 
 
 def shown_of(result, truth):
-    """The process as it was last shown. Of one pid's programs, names of truth files and ends tell the order."""
-    programs = {p["ended_ns"]: p
-                for report in result.reports for p in report["processes"] if p["pid"] == truth.pid and p["ended"]}
+    """The process as it was last shown. Programs of one pid are ordered by names of truth
+    files and by ends."""
+    programs = {p["ended_ns"]: p for report in result.reports for p in report["processes"]
+                if p["pid"] == truth.pid and p["ended"]}
     truths = [t for t in result.truths if t.pid == truth.pid and not t.idle]
     if len(programs) != len(truths):
         return None
@@ -39,7 +42,8 @@ def differences(test):
     final = result.final
     is_account = str(final["schema"]).startswith("gpuprobe.stat/")
     checked = final.get("launch_sample") == 1
-    wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items() if reason not in BEARABLE]
+    wrong = [f"lost: {reason}: {count}" for reason, count in exact.lost(final).items()
+             if reason not in BEARABLE]
     families = set()
     for truth in result.truths:
         name = f"{truth.comm} {truth.pid}"
@@ -57,8 +61,10 @@ def differences(test):
                       for function, counts in true.items() if seen.get(function) != counts]
             families.add("functions")
             continue
-        wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth, "auto", checked)]
-        families |= {family for family, numbers in mixtruth.true(truth, "auto", checked).items() if numbers}
+        wrong += [f"{name}: {line}"
+                  for line in mixtruth.differences(process, truth, "auto", checked)]
+        families |= {family for family, numbers in mixtruth.true(truth, "auto", checked).items()
+                     if numbers}
     if not families:
         wrong.append("nothing to compare")
     if test.name.startswith("mix"):

@@ -24,7 +24,8 @@ fi
 
 # Downloads the package itself, or the kernel that it stands for, into this directory.
 download() {
-	real=$(apt-cache depends "$package" | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2 }')
+	real=$(apt-cache depends "$package" |
+		awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2 }')
 	# As root, apt would download as a user of its own, who may not write here.
 	apt-get -qq -o APT::Sandbox::User=root download "${real:-$package}" >&2
 }

@@ -7,6 +7,6 @@ KERNELS ?=
 
 .PHONY: test-kernels
 
-#: make test-kernels the suite on Debian 12's Linux 6.1 under emulation, and on each vmlinuz in KERNELS (root)
+#: make test-kernels the suite on Debian 12's Linux 6.1, emulated, and on KERNELS' vmlinuz (root)
 test-kernels: all portable
 	@tests/kernel/run.sh $(BUILD) $(KERNELS)

@@ -33,8 +33,8 @@ uptime_cs() {
 	echo "${up%%.*}${up#*.}"
 }
 
-# wait_until COMMAND...: until it succeeds; what it says is of no interest. The bound only ends what hangs: how fast the
-# guest is, is a matter of what else the host does.
+# wait_until COMMAND...: until it succeeds; its output is dropped. The bound only ends a hang: the
+# speed of the guest depends on what else the host does.
 wait_until() {
 	patience=$(($(uptime_cs) + 60000))
 	until "$@"; do
@@ -126,8 +126,8 @@ commands_of() {
 	END
 }
 
-# Whether the test `test` of those run together has passed: its commands, gpuprobe and, if there is one, what is looked
-# at in the report besides.
+# Whether the test `test` of those run together has passed: its commands, gpuprobe and, if there is
+# one, its own check of the report.
 passed_together() {
 	cd "$WORK/$test" || return
 	ln -s ../together/out ../together/err .
@@ -140,9 +140,9 @@ passed_together() {
 	) >> log 2>&1
 }
 
-# together "WORDS" NAME COMMANDS...: tests that one gpuprobe with these words runs, one after the other, since its start
-# takes longer than they do. COMMANDS call `sim WORKLOAD [ARG...]`. Whose part of the report is whose, pids tell. The
-# first bears the time of all.
+# together "WORDS" NAME COMMANDS...: tests that one gpuprobe with these words runs, one after the
+# other, since its start takes longer than they do. COMMANDS call `sim WORKLOAD [ARG...]`. The parts
+# of the report are told apart by pid. The time of all counts as that of the first.
 together() {
 	words=$1
 	shift
@@ -184,7 +184,7 @@ shown() {
 	last_report out | sed 's/{"pid":/\n&/g' | grep "^{\"pid\":$1,"
 }
 
-# keep FILE: the reports in it and the truth files, for compare.py on the host to find them the same.
+# keep FILE: keeps its reports and the truth files, which compare.py on the host compares.
 keep() {
 	test -n "$(ls truth)"
 	mkdir -p "/run/output/$test"

@@ -23,17 +23,20 @@ not_ok() {
 	failed=$((failed + 1))
 }
 
-# Prints what the guest and the comparison tell but for their closing lines, which are added to the sums.
+# Prints the output of the guest and of the comparison, except their closing lines, which are added
+# to the sums.
 run_suite() {
 	before="$passed $failed"
 	rm -rf "$work/kept"
 	mkdir "$work/kept"
 	echo "# kernel $1"
-	GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build" "${KERNEL_TESTS:-*}" 2>&1 | tee "$output" |
+	GUEST_OUTPUT=$work/kept "$here/boot.sh" "$1" "$here/suite.sh" "$build" \
+		"${KERNEL_TESTS:-*}" 2>&1 | tee "$output" |
 		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d'
 	# Of a guest that did not come so far there is nothing to compare.
 	if add_sums "boot of $1"; then
-		"$here/compare.py" "$work/kept" 2>&1 | tee "$output" | sed -E '/^[0-9]+ passed, [0-9]+ failed$/d'
+		"$here/compare.py" "$work/kept" 2>&1 | tee "$output" |
+			sed -E '/^[0-9]+ passed, [0-9]+ failed$/d'
 		add_sums "comparison with the truth on $1"
 	fi
 	echo "# kernel $1: $((passed - ${before% *})) passed, $((failed - ${before#* })) failed"

@@ -54,14 +54,15 @@ check_tells() {
 	}
 	for line in 'degraded  links: tracefs events' 'degraded  session: no session probes' \
 		'degraded  copies: each copy from pageable memory' 'ok        tracefs: mounted' \
-		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' 'ok        monitor: ' \
-		'ok        tracer: ' 'ok        threads: ' 'ok        stacks: '; do
+		'ok        probes: 64 calls' 'ok        seccomp: ' 'ok        iterator: ' \
+		'ok        monitor: ' 'ok        tracer: ' 'ok        threads: ' \
+		'ok        stacks: '; do
 		grep "^$line" out
 	done
 	test ! -s err
 }
 
-# Where probes cannot be taken out in time, the option is refused and not ignored; elsewhere it holds.
+# If probes cannot be taken out in time, the option is refused and not ignored; else it holds.
 max_overhead() {
 	status=0
 	"$GPUPROBE" --max-overhead 5 --json --display-interval 0 --metrics-addr none -- \
@@ -80,7 +81,8 @@ max_overhead() {
 
 # Whose frame this kernel's own walk of the stack misses.
 stacks_have_the_caller() {
-	"$GPUPROBE" trace --format tsv -o stack -e cudaLaunchKernel -O lines -- "$SIM/traced" --rounds 3
+	"$GPUPROBE" trace --format tsv -o stack -e cudaLaunchKernel -O lines -- \
+		"$SIM/traced" --rounds 3
 	test "$(grep -c '^runtime_round+0x[0-9a-f]* \[traced\] traced.c:' lines)" -eq 3
 }
 
@@ -109,7 +111,8 @@ stacks_of_python() {
 }
 
 flame_of_live_bytes() {
-	"$GPUPROBE" flame --by live-bytes -o live.folded -- "$SIM/memory" --pairs 1 --keep 3 > out 2> err
+	"$GPUPROBE" flame --by live-bytes -o live.folded -- \
+		"$SIM/memory" --pairs 1 --keep 3 > out 2> err
 	grep 'run_thread;cudaMalloc 12288$' live.folded
 	test "$(wc -l < live.folded)" -eq 1
 }
@@ -183,22 +186,25 @@ passes_the_status_on() {
 
 check_memory_failure() {
 	grep '"allocation_failures":1,' out
-	grep '"function":"cudaMalloc","layer":"runtime","error":"cudaErrorMemoryAllocation","code":2,"count":1,' out
+	error='"error":"cudaErrorMemoryAllocation","code":2,"count":1,'
+	grep '"function":"cudaMalloc","layer":"runtime",'"$error" out
 }
 
 failing_launches() {
-	probe --display-interval 0 --check-launches -- "$SIM/launch" --launches 100 --bad 5 --threads 2 --api driver
+	probe --display-interval 0 --check-launches -- \
+		"$SIM/launch" --launches 100 --bad 5 --threads 2 --api driver
 	last_report out | grep -o '"function":"cuLaunchKernel"[^}]*' > failures
 	grep '"count":10,' failures
 	grep '"sampled":false' failures
 	keep out
 }
 
-# Where results of launches are not looked at, the report says so; with the option they are, and it does not.
+# The report says whether results of launches are not looked at; with the option they are.
 unchecked_launches() {
 	for option in '' --check-launches; do
 		# shellcheck disable=SC2086 # an empty option is none
-		"$GPUPROBE" --metrics-addr none --display-interval 0 $option -- "$SIM/launch" --launches 10 --bad 5 > out 2> err
+		"$GPUPROBE" --metrics-addr none --display-interval 0 $option -- \
+			"$SIM/launch" --launches 10 --bad 5 > out 2> err
 		grep 'total kernel launches: 15 calls of 1 kernel' out
 		if [ "$LINKS" = session ] || [ -n "$option" ]; then
 			grep 'cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x ' out
@@ -218,7 +224,8 @@ full_map_is_counted() {
 
 # --- processes that gpuprobe did not start ---
 
-# Starts idle-holder, sets `holder` and waits until it is ready. A line to descriptor 4 makes it launch.
+# Starts idle-holder, sets `holder` and waits until it is ready. A line to descriptor 4 makes it
+# launch.
 start_holder() {
 	mkfifo holder.lines
 	"$@" < holder.lines > holder.out &
@@ -289,10 +296,12 @@ overlays() {
 	cp "$SIM"/libcuda*.so.* "$SIM/launch" lower
 	for mount in 1 2; do
 		mkdir upper$mount work$mount merged$mount
-		mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$PWD/upper$mount,workdir=$PWD/work$mount" \
+		upper=$PWD/upper$mount work=$PWD/work$mount
+		mount -t overlay -o "lowerdir=$PWD/lower,upperdir=$upper,workdir=$work" \
 			overlay merged$mount
 	done
-	probe --display-interval 0 -- sh -c './merged1/launch --launches 10; ./merged2/launch --launches 10'
+	probe --display-interval 0 -- \
+		sh -c './merged1/launch --launches 10; ./merged2/launch --launches 10'
 	umount merged1 merged2
 	keep out
 }
@@ -301,20 +310,23 @@ overlays() {
 
 FAILURES="cuMemAlloc_v2:%7,cuMemFree_v2:%9,cuMemFreeAsync:%5,cuMemCreate:%4,cuMemUnmap:%3,\
 cuMemcpyHtoDAsync_v2:%6,cuMemsetD8_v2:%4,cuLaunchKernel:%11,cuLaunchKernelEx:%5,cuGraphLaunch:%5,\
-cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3,cuModuleUnload:%4,cudaMalloc:%8"
+cuStreamCreate:%7,cuEventDestroy_v2:%3,cuStreamSynchronize:%5,cuCtxDestroy_v2:%3,\
+cuModuleUnload:%4,cudaMalloc:%8"
 MIX="export CUDA_SIM_DEVICES=3 CUDA_SIM_ASYNC=50us
 	sim mix --threads 8 --seconds 2 --actions 2000 --children 2"
 
 # --- the account of a run ---
 
-# A loop that computes between its launches: sampled there, and nothing is lacking. It is followed after two seconds.
+# A loop that computes between its launches: sampled there, and nothing is lacking. It is followed
+# after two seconds.
 follows_threads() {
 	"$GPUPROBE" diagnose --json -- "$SIM/steps" --steps 3000 --cpu 0.002 > out 2> err
 	grep -o '"host":{"follows":true' out
 	grep -o '"reasons":.*"kind":"on-cpu"' out
 }
 
-# With stacks, and what is probed for findings alone. Which findings there are is a matter of time, which is another here.
+# With stacks, and with the probes for findings alone. Which findings there are depends on the time,
+# which is different here.
 diagnoses() {
 	"$GPUPROBE" diagnose --json -- "$SIM/faults" "$1" > out 2> err
 	last_report out | grep '"final":true' | grep '"findings":\['
@@ -333,12 +345,14 @@ call_in_progress() {
 	kill -KILL "$(last_report out | grep -o '"pid":[0-9]*' | head -n 1 | cut -d : -f 2)"
 	wait "$probe" || true
 	# In the last report, or in one before that: whoever has been shown as ended leaves.
-	grep '"calls_in_progress":0,"in_progress":\[{"function":"cu[a-z]*EventSynchronize".*"ended":true}\]' out
+	call='"function":"cu[a-z]*EventSynchronize"'
+	grep '"calls_in_progress":0,"in_progress":\[{'"$call"'.*"ended":true}\]' out
 }
 
 # --- the tracer ---
 
-# traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and loses none.
+# traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and
+# loses none.
 traced() {
 	calls=$1
 	shift
@@ -354,18 +368,21 @@ traces_launches() {
 }
 
 traces_nested() {
-	traced 400 --nested -e 'cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2' -- "$SIM/memory" --pairs 100
+	traced 400 --nested -e 'cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2' -- \
+		"$SIM/memory" --pairs 100
 }
 
 traces_entries() {
-	"$GPUPROBE" trace --entry-return --format tsv -O lines -e launch -- "$SIM/launch" --launches 500 > workload.out 2> err
+	"$GPUPROBE" trace --entry-return --format tsv -O lines -e launch -- \
+		"$SIM/launch" --launches 500 > workload.out 2> err
 	grep 'written 500 calls, lost 0' err
 	test "$(grep -c '<entry>' lines)" -eq 500
 	test "$(grep -c '<returned>' lines)" -eq 500
 }
 
 traces_failures() {
-	"$GPUPROBE" trace --format tsv -O lines --failed -e memory -- "$SIM/memory" --pairs 100 --fail-frees 3 > workload.out 2> err
+	"$GPUPROBE" trace --format tsv -O lines --failed -e memory -- \
+		"$SIM/memory" --pairs 100 --fail-frees 3 > workload.out 2> err
 	grep 'written 3 calls, lost 0' err
 	test "$(grep -c 'cudaFree.*cudaErrorInvalidValue' lines)" -eq 3
 	"$GPUPROBE" trace -c -e memory -- "$SIM/memory" --pairs 100 --fail-frees 3 > summary 2> err
@@ -406,10 +423,11 @@ count_grace_periods() {
 	echo 1 > "${EVENTS%/*}/events/kprobes/grace_period/enable"
 }
 
-# How long it takes is the host's affair. What takes long is to wait for the kernel: with an event for each site it would
-# be some grace periods for each.
+# The time depends on the host; most of it is spent waiting for the kernel. With an event for each
+# site it would be some grace periods for each.
 ends_soon() {
-	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13" --api both
+	background --libcuda-path "$SIM/libcuda.so.1" --libcudart-path "$SIM/libcudart.so.13" \
+		--api both
 	sites=$(wc -l < "$EVENTS")
 	events=$(cut -d ' ' -f 1 "$EVENTS" | sort -u | wc -l)
 	if [ "$LINKS" = tracefs ]; then
@@ -446,12 +464,14 @@ killed() {
 	kill "$holder"
 }
 
-# Pids of another namespace are not its own: it must not take the events of a living gpuprobe for stale.
+# Pids of another namespace are not its own: it must not take the events of a living gpuprobe for
+# stale.
 other_namespace() {
 	start_holder "$SIM/idle-holder" --then-launch 5
 	background -p "$holder"
 	sites=$(wc -l < "$EVENTS")
-	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none > nested 2> err-nested
+	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none \
+		> nested 2> err-nested
 	test "$(wc -l < "$EVENTS")" -eq "$sites"
 	echo >&4
 	wait_until launches_seen 5
@@ -462,7 +482,8 @@ other_namespace() {
 
 no_programs() {
 	bpftool prog list > programs
-	! grep -E ' name (call_|trace_|calls_in|mapping_exit|process_e|process_f|identity_of|look_at)' programs
+	names='call_|trace_|calls_in|mapping_exit|process_e|process_f|identity_of|look_at'
+	! grep -E " name ($names)" programs
 }
 
 # The kernel takes its time to free them.

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares what two builds of gpuprobe print, in the forms that programs read.
 
-    tests/outputs/compare.py OLD NEW        # as root: two programs; the simulated libraries and workloads are those of build/
+    # as root: two programs; the simulated libraries and workloads are those of build/
+    tests/outputs/compare.py OLD NEW
 
-Runs a fixed set of programs under each, and compares JSON, CSV, the metrics page and the report of --memleak, --cudatrace and
---bandwidth-util. What a run differs in from the next (numbers, addresses, times; the order of rows by time; how many rows are alike)
-is left out; keys, names, labels, columns and words are not. Where NVML answers late on a busy machine, what it
-tells can be missing: run it again. Ends with "N passed, N failed".
+Runs a fixed set of programs under each, and compares JSON, CSV, the metrics page and the report of
+--memleak, --cudatrace and --bandwidth-util. What a run differs in from the next (numbers,
+addresses, times; the order of rows by time; how many rows are alike) is left out; keys, names,
+labels, columns and words are not. Where NVML answers late on a busy machine, what it tells can be
+missing: run it again. Ends with "N passed, N failed".
 """
 import difflib
 import json
@@ -21,7 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SIM = ROOT / "build/sim"
-ENVIRONMENT = {**os.environ, "CUDA_SIM_DIRECTORY": str(SIM), "LD_LIBRARY_PATH": str(SIM), "CUDA_SIM_MACHINE": "x", "TZ": "UTC"}
+ENVIRONMENT = {**os.environ, "CUDA_SIM_DIRECTORY": str(SIM), "LD_LIBRARY_PATH": str(SIM),
+               "CUDA_SIM_MACHINE": "x", "TZ": "UTC"}
 SHORT = [str(SIM / "demo"), "--seconds", "1"]
 LEAK = [str(SIM / "memory"), "--pairs", "40", "--keep", "5", "--size", "64K"]
 COPIES = [str(SIM / "copy")]
@@ -72,7 +75,9 @@ def shape(value):
 def without_numbers(text):
     text = re.sub(r"\d+-\d+-\d+[T ][\d:.]+Z?", "TIME", text)
     text = re.sub(r"0x[0-9a-f]+|\+0x[0-9a-f]+", "0x", text)
-    text = re.sub(r"\b(under )?~?\d[\d,]*(\.\d+)? ?(ns|us|ms|s|B|KiB|MiB|GiB|MB/s|GB/s|KB/s|%)?(?=\W|$)", "N", text)
+    text = re.sub(
+        r"\b(under )?~?\d[\d,]*(\.\d+)? ?(ns|us|ms|s|B|KiB|MiB|GiB|MB/s|GB/s|KB/s|%)?(?=\W|$)", "N",
+        text)
     return re.sub(r" +", " ", text).strip()
 
 
@@ -87,19 +92,24 @@ def forms_of(output):
 
 
 def said_by(program, arguments):
-    ran = subprocess.run([program, *arguments], env=ENVIRONMENT, text=True, capture_output=True, timeout=120, check=False)
+    ran = subprocess.run([program, *arguments], env=ENVIRONMENT, text=True, capture_output=True,
+                         timeout=120, check=False)
     return sorted({*forms_of(ran.stdout), f"exit status {ran.returncode}", *forms_of(ran.stderr)})
 
 
 def metrics_of(program):
     """The page while a program runs that waits."""
-    command = [program, "--metrics-addr", "127.0.0.1:19407", "--display-interval", "0", "--", *LEAK, "--hold", "3"]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+    command = [program, "--metrics-addr", "127.0.0.1:19407", "--display-interval", "0", "--", *LEAK,
+               "--hold", "3"]
+    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as running:
         time.sleep(2)
         with urllib.request.urlopen("http://127.0.0.1:19407/metrics", timeout=10) as page:
             text = page.read().decode()
         running.terminate()
-    return sorted({line if line.startswith("# ") else re.sub(r'="[^"]*"', "", line).rpartition(" ")[0] for line in text.splitlines()})
+    return sorted({line
+                   if line.startswith("# ") else re.sub(r'="[^"]*"', "", line).rpartition(" ")[0]
+                   for line in text.splitlines()})
 
 
 def compare(what, old, new):

@@ -67,7 +67,8 @@ class Verdict:
         path.unlink(missing_ok=True)
         if self.forgiven:
             path.write_text("\n".join(one.text() for one in self.forgiven), encoding="utf-8")
-            print(f"\n{len(self.forgiven)} passed at the second try only; mend each at its cause. {path}:\n\n"
+            print(f"\n{len(self.forgiven)} passed at the second try only; "
+                  f"mend each at its cause. {path}:\n\n"
                   f"{path.read_text(encoding='utf-8')}", flush=True)
 
     def close(self):
@@ -77,11 +78,12 @@ class Verdict:
         excused = {id(one.first) for one in self.forgiven}
         for test in self.tests:
             if test.failed and id(test) not in excused:
-                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}", *_why(test.output),
-                      sep="\n")
+                print(f"failed: {test.step}: {test.name}{test.certain and f' ({test.certain})'}",
+                      *_why(test.output), sep="\n")
         if forgiven > FORGIVEN:
             passed, failed = passed - forgiven, failed + forgiven
-            print(f"{forgiven} tests passed at the second try only; more than {FORGIVEN} fail the run")
+            print(f"{forgiven} tests passed at the second try only; "
+                  f"more than {FORGIVEN} fail the run")
         if self._count(SKIPPED):
             print(f"{self._count(SKIPPED)} skipped")
         print(f"{passed} passed, {failed} failed", flush=True)

@@ -22,7 +22,8 @@ class Checks:
         if status == 0:
             return Outcome(self.name, name, PASSED, seconds, key=name)
         print(output, flush=True)
-        return failure(self.name, name, output, "" if status is None else "a wrong value", seconds, name)
+        return failure(self.name, name, output, "" if status is None else "a wrong value", seconds,
+                       name)
 
     def run(self):
         return [self._run(name) for name in self.commands]

@@ -21,7 +21,8 @@ def parse(step, output):
         found = LINE.match(line)
         if found:
             seconds = float(found[3] or 0) / (1000 if found[4] == "ms" else 1)
-            tests.append(Outcome(step, found[2], PASSED if found[1] == "ok" else FAILED, seconds, key=found[2]))
+            tests.append(Outcome(step, found[2], PASSED if found[1] == "ok" else FAILED, seconds,
+                                 key=found[2]))
         if tests and tests[-1].failed:
             tests[-1].output += line + "\n"
     for test in tests:
@@ -50,8 +51,10 @@ class Command:
         tests = parse(self.name, output)
         closing = CLOSING.findall(output)
         told = sum(map(int, closing[-1])) if closing else 0
-        if told != len(tests) or not tests or (status != 0 and not any(test.failed for test in tests)):
-            tests.append(failure(self.name, "all of it", f"{output[-4000:]}\n{ending(status)}; {told} tests in the "
+        if told != len(tests) or not tests or (status != 0
+                                               and not any(test.failed for test in tests)):
+            tests.append(failure(self.name, "all of it",
+                                 f"{output[-4000:]}\n{ending(status)}; {told} tests in the "
                                  f"closing line, {len(tests)} named\n"))
         return tests
 

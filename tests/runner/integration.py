@@ -16,7 +16,8 @@ FOLDER = "tests/integration"  # pytest's root: names of tests are relative to it
 class Integration:
     """The tests with these marks, with this gpuprobe; `before` has words put before pytest."""
 
-    def __init__(self, name, build, program, marks, options=(), tests=None, before=(), folder=FOLDER):
+    def __init__(self, name, build, program, marks, options=(), tests=None, before=(),
+                 folder=FOLDER):
         self.name = f"integration, {name}"
         self.folder = folder
         self.build = build
@@ -28,13 +29,14 @@ class Integration:
 
     def _pytest(self, results, options, tests, before):
         """Runs pytest and passes its output on. Returns its status, None after a timeout."""
-        env = {**os.environ, "GPUPROBE_BUILD": str(self.build), "GPUPROBE_PROGRAM": str(self.program),
-               "GPUPROBE_TEST_RESULTS": str(results), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary", *options, "-m", self.marks,
-                   *tests]
+        env = {**os.environ, "GPUPROBE_BUILD": str(self.build),
+               "GPUPROBE_PROGRAM": str(self.program), "GPUPROBE_TEST_RESULTS": str(results),
+               "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary",
+                   *options, "-m", self.marks, *tests]
         try:
-            return subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                  check=False).returncode
+            return subprocess.run(command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                  timeout=SECONDS, check=False).returncode
         except subprocess.TimeoutExpired:
             return None
 
@@ -49,7 +51,8 @@ class Integration:
             if test.failed:
                 print(test.output, flush=True)
         if status not in (0, 1) or not found:
-            found.append(failure(self.name, "pytest", f"pytest {ending(status)}\n", "the run broke off"))
+            found.append(failure(self.name, "pytest", f"pytest {ending(status)}\n",
+                                 "the run broke off"))
         return found
 
     def run(self):
@@ -57,4 +60,5 @@ class Integration:
 
     def again(self, test):
         """Runs the test again in a single pytest process, with nothing beside it."""
-        return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name), None)
+        return next((new for new in self._run((), [test.key], FIRST) if new.name == test.name),
+                    None)

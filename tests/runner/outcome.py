@@ -13,7 +13,8 @@ def load_of_machine():
     for a CPU.
     """
     one, five, _, tasks, _ = Path("/proc/loadavg").read_text(encoding="ascii").split()
-    text = f"load {one} {five}, running {tasks.split('/')[0]} of {tasks.split('/')[1]} tasks on {os.cpu_count()} CPUs"
+    text = (f"load {one} {five}, running {tasks.split('/')[0]} of {tasks.split('/')[1]} tasks on "
+            f"{os.cpu_count()} CPUs")
     try:
         pressure = Path("/proc/pressure/cpu").read_text(encoding="ascii").split()
     except OSError:
@@ -55,7 +56,8 @@ class Part:
 
     def line(self):
         skipped = f", {self.count(SKIPPED)} skipped" if self.count(SKIPPED) else ""
-        return f"{self.name}: {self.count(PASSED)} passed, {self.count(FAILED)} failed{skipped} ({self.seconds:.1f} s)"
+        return (f"{self.name}: {self.count(PASSED)} passed, {self.count(FAILED)} failed{skipped} "
+                f"({self.seconds:.1f} s)")
 
 
 def failure(step, name, output, certain="", seconds=0.0, key=None):

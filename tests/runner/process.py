@@ -25,8 +25,9 @@ def capture(command, seconds, env=None):
     without waiting.
     """
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen([str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
-                                   stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, process_group=0)
+        process = subprocess.Popen(
+            [str(word) for word in command], env={**os.environ, **(env or {})}, cwd=ROOT,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, process_group=0)
         said = ""
         try:
             process.wait(seconds)

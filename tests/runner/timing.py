@@ -9,13 +9,14 @@ def show(parts, building, testing, path):
     Prints the time of the build, of all tests and of each part, in seconds, and the slowest tests.
     Writes all of them to `path`.
     """
-    print(f"\n{building / 60:.1f} minutes to build, {testing / 60:.1f} minutes for the tests. Their parts, some of which "
+    print(f"\n{building / 60:.1f} minutes to build, {testing / 60:.1f} minutes for the tests. "
+          "Their parts, some of which "
           "ran beside others:")
     for part in parts:
         print(f"{part.seconds:8.1f} s  {part.name}")
     tests = sorted((test for part in parts for test in part.tests), key=lambda test: -test.seconds)
-    path.write_text("".join(f"{test.seconds:.2f}\t{test.step}\t{test.name}\t{test.state}\n" for test in tests),
-                    encoding="utf-8")
+    path.write_text("".join(f"{test.seconds:.2f}\t{test.step}\t{test.name}\t{test.state}\n"
+                            for test in tests), encoding="utf-8")
     print(f"the slowest {SLOWEST} ({path} has all):")
     for test in tests[:SLOWEST]:
         print(f"{test.seconds:8.1f} s  {test.step}: {test.name}")

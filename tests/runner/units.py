@@ -47,20 +47,23 @@ class Units:
         status, output = capture([*self.before, program], SECONDS, self.env)
         seconds = time.monotonic() - begin
         states = {case: MARKS[mark] for mark, case in LINE.findall(output)}
-        tests = [Outcome(self.name, f"{program.name} {case}", state, key=program) for case, state in states.items()]
+        tests = [Outcome(self.name, f"{program.name} {case}", state, key=program)
+                 for case, state in states.items()]
         bad = [test for test in tests if test.failed]
         for test in bad:
             test.output, test.certain = output, certain_of(status, output)
             test.load = load_of_machine()
         if not bad and (status != 0 or not tests):
-            tests.append(failure(self.name, program.name, f"{output}\n{program.name} {ending(status)}\n",
+            tests.append(failure(self.name, program.name,
+                                 f"{output}\n{program.name} {ending(status)}\n",
                                  certain_of(status, output), key=program))
         part = Part(f"{self.name} {program.name}", tests, seconds)
         print("".join(test.output for test in bad[:1]) + part.line(), flush=True)
         return part
 
     def programs(self):
-        return sorted(path for path in self.folder.glob("test_*") if path.is_file() and path.name not in self.leaves)
+        return sorted(path for path in self.folder.glob("test_*")
+                      if path.is_file() and path.name not in self.leaves)
 
     def run(self):
         with ThreadPoolExecutor(self.workers) as pool:
@@ -69,7 +72,8 @@ class Units:
         for part in parts:  # cmocka reports no times: the program's first test gets them
             if part.tests:
                 part.tests[0].seconds = part.seconds
-        return tests or [failure(self.name, "programs", f"no test programs in {self.folder}", "nothing to run")]
+        return tests or [failure(self.name, "programs", f"no test programs in {self.folder}",
+                                 "nothing to run")]
 
     def again(self, test):
         """

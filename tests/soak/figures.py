@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-# BPF map types whose entries stay until they are deleted: plain and per CPU. Others forget the oldest by themselves.
+# BPF map types whose entries stay until they are deleted: plain and per CPU.
+# Others forget the oldest by themselves.
 ENTRIES = {1, 5}
-# Of processes that have ended some maps keep entries, up to as many as there are processes of which stacks are known.
+# Some maps keep entries of ended processes, up to as many as there are processes whose
+# stacks are known.
 KEPT_OF_PROCESSES = {"code_maps": 1024, "python_targets": 1024}
 WARM_UP = 0.2
 SETTLING = 30  # seconds, that the ends of processes may take to be cleared away
-# Memory fills up until so many processes have ended: caches are bounded, and 1,024 processes of stacks are known.
+# Memory fills up until so many processes have ended: caches are bounded,
+# and 1,024 processes of stacks are known.
 CACHES_FULL = 2000
 FEWEST_BETWEEN = 1000 # processes, to judge memory by
 REST_SECONDS = 125    # ended processes stay on the metrics page for two minutes
@@ -35,8 +38,10 @@ class Sample:
     entries: dict      # by map
 
     def __str__(self):
-        return (f"{self.seconds:.0f} s, {self.processes} processes: {self.resident >> 10} KiB, {self.heap >> 10} of them in use, {self.descriptors} descriptors, "
-                f"{self.threads} threads, {sum(self.entries.values())} entries of maps, which take {self.map_bytes >> 10} KiB")
+        return (f"{self.seconds:.0f} s, {self.processes} processes: {self.resident >> 10} KiB, "
+                f"{self.heap >> 10} of them in use, {self.descriptors} descriptors, "
+                f"{self.threads} threads, {sum(self.entries.values())} entries of maps, "
+                f"which take {self.map_bytes >> 10} KiB")
 
 
 def _maps(pid):
@@ -44,7 +49,8 @@ def _maps(pid):
     found = {}
     for entry in Path(f"/proc/{pid}/fdinfo").iterdir():
         try:
-            numbers = dict(re.findall(r"^(map_id|map_type|memlock):\s*(\d+)", entry.read_text(), re.MULTILINE))
+            numbers = dict(re.findall(r"^(map_id|map_type|memlock):\s*(\d+)", entry.read_text(),
+                                      re.MULTILINE))
         except FileNotFoundError:
             continue
         if "map_id" in numbers:
@@ -53,20 +59,22 @@ def _maps(pid):
 
 
 def _bpftool(*words):
-    done = subprocess.run(["bpftool", "-j", *words], env={**os.environ, "PATH": PATH}, capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run(["bpftool", "-j", *words], env={**os.environ, "PATH": PATH},
+                          capture_output=True, text=True, check=True)
     return json.loads(done.stdout or "[]")
 
 
 def _descriptors(pid):
-    """Open descriptors, but for the one of each file on disk: symbols of so many files are kept at hand."""
+    """Open descriptors, except the one of each file on disk:
+    symbols of so many files are kept at hand."""
     links = []
     for entry in os.scandir(f"/proc/{pid}/fd"):
         try:
             links.append(os.readlink(entry.path))
         except FileNotFoundError:
             pass
-    files = {link for link in links if link.startswith("/") and not link.startswith(("/proc/", "/sys/", "/dev/"))}
+    files = {link for link in links
+             if link.startswith("/") and not link.startswith(("/proc/", "/sys/", "/dev/"))}
     return len(links) - len(files)
 
 
@@ -80,7 +88,8 @@ def _fewest_descriptors(pid):
 
 
 def _status(pid, name):
-    return int(re.search(rf"^{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+    return int(re.search(rf"^{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(),
+                         re.MULTILINE)[1])
 
 
 class Figures:
@@ -108,9 +117,11 @@ class Figures:
         return sum(count for name, count in entries.items() if name not in KEPT_OF_PROCESSES)
 
     def _settled(self, maps):
-        """The entries, once they are as few as they ever were, or after the time that this may take."""
+        """The number of entries, once it is as low as ever,
+        or after the time that this may take."""
         entries = self._entries(maps)
-        fewest = min((self._owned(sample.entries) for sample in self.samples), default=self._owned(entries))
+        fewest = min((self._owned(sample.entries) for sample in self.samples),
+                     default=self._owned(entries))
         end = time.monotonic() + SETTLING
         while self._owned(entries) > fewest and time.monotonic() < end:
             time.sleep(1)
@@ -122,24 +133,29 @@ class Figures:
         maps = _maps(self.pid)
         entries = self._settled(maps)
         heap = int.from_bytes(self.heap.read_bytes(), "little")
-        sample = Sample(seconds, processes, _fewest_descriptors(self.pid), _status(self.pid, "Threads"),
-                        _status(self.pid, "RssAnon") * 1024, heap, sum(size for _, size in maps.values()), entries)
+        sample = Sample(seconds, processes, _fewest_descriptors(self.pid),
+                        _status(self.pid, "Threads"), _status(self.pid, "RssAnon") * 1024, heap,
+                        sum(size for _, size in maps.values()), entries)
         (self.rests if rest else self.samples).append(sample)
 
     def thirds(self, processes=0):
-        """The first and the last third of the samples after the warm-up, and after so many processes."""
-        rest = [sample for sample in self.samples[int(len(self.samples) * WARM_UP):] if sample.processes >= processes]
+        """The first and the last third of the samples after the warm-up,
+        and after so many processes."""
+        rest = [sample for sample in self.samples[int(len(self.samples) * WARM_UP):]
+                if sample.processes >= processes]
         count = max(1, len(rest) // 3)
         return rest[:count], rest[-count:]
 
     def grown(self):
-        """Lines about what is more in the last third than it ever was in the first: descriptors, threads, entries."""
+        """Lines about descriptors, threads and entries that are more in the last third than they
+        ever were in the first."""
         first, last = self.thirds()
         lines = []
 
         def compare(what, before, after):
             if max(after) > max(before):
-                lines.append(f"{what}: at most {max(before)} in the first third, {max(after)} in the last")
+                lines.append(
+                    f"{what}: at most {max(before)} in the first third, {max(after)} in the last")
 
         compare("descriptors", [s.descriptors for s in first], [s.descriptors for s in last])
         compare("threads", [s.threads for s in first], [s.threads for s in last])
@@ -149,7 +165,8 @@ class Figures:
                 if most > KEPT_OF_PROCESSES[name]:
                     lines.append(f"map {name}: {most} entries, {KEPT_OF_PROCESSES[name]} may stay")
             else:
-                compare(f"entries of map {name}", [s.entries[name] for s in first], [s.entries[name] for s in last])
+                compare(f"entries of map {name}", [s.entries[name] for s in first],
+                        [s.entries[name] for s in last])
         return lines
 
     def judges_memory(self):
@@ -158,9 +175,11 @@ class Figures:
 
     def resident(self):
         """The median of resident bytes in the first third with full caches and in the last."""
-        return [statistics.median(sample.resident for sample in third) for third in self.thirds(CACHES_FULL)]
+        return [statistics.median(sample.resident for sample in third)
+                for third in self.thirds(CACHES_FULL)]
 
     def kept(self):
-        """Bytes of the heap in use more at the last rest than at the first, and processes between them."""
+        """Bytes of the heap in use more at the last rest than at the first,
+        and processes between them."""
         first, last = self.rests[0], self.rests[-1]
         return last.heap - first.heap, last.processes - first.processes

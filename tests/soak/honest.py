@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""An honest load: usual programs of 50 launches, 60 a second, that start and end in three loops, while the monitor watches the whole machine and
-is scraped each second. Are all counted, what does gpuprobe hold meanwhile and two minutes after, how long does a scrape take?
+"""An honest load: usual programs of 50 launches, 60 a second, that start and end in three loops,
+while the monitor watches the whole machine and is scraped each second. Are all counted, what does
+gpuprobe hold meanwhile and two minutes after, how long does a scrape take?
 
 usage: honest.py BUILD SECONDS
 
-Prints the figures as a row of docs/engineering/reliability.md. Exits with 1 if a launch is missing or nobody says that it was lost.
+Prints the figures as a row of docs/engineering/reliability.md.
+Exits with 1 if a launch is missing or nobody says that it was lost.
 """
 import collections
 import http.client
@@ -33,8 +35,9 @@ class Monitor:
     def __init__(self, build):
         self.held = hold_port()
         self.port = self.held.getsockname()[1]
-        self.process = subprocess.Popen([build / "gpuprobe", "--json", "--display-interval", "1", "--metrics-addr",
-                                         f"127.0.0.1:{self.port}"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([build / "gpuprobe", "--json", "--display-interval",
+                                         "1", "--metrics-addr", f"127.0.0.1:{self.port}"],
+                                        stdout=subprocess.PIPE, text=True)
         self.launches = collections.Counter()
         self.lost = {}
         self.reported = False
@@ -74,7 +77,8 @@ class Monitor:
 def loop(program, until, ran):
     while time.monotonic() < until:
         following = time.monotonic() + 1 / RATE
-        ran.append(subprocess.run([program, "--launches", str(LAUNCHES)], stdout=subprocess.DEVNULL, check=True).returncode)
+        ran.append(subprocess.run([program, "--launches", str(LAUNCHES)], stdout=subprocess.DEVNULL,
+                                  check=True).returncode)
         time.sleep(max(0, following - time.monotonic()))
 
 
@@ -87,10 +91,12 @@ def main():
     monitor = Monitor(build)
     ran, resident, scrapes, health, page = [], [], [], [], 0
     # Brings the libraries and keeps them: what the first program of all loses is another matter.
-    first = subprocess.Popen([build / "sim/launch", "--launches", str(LAUNCHES), "--hold", "1000000"])
+    first = subprocess.Popen([build / "sim/launch", "--launches", str(LAUNCHES), "--hold",
+                              "1000000"])
     time.sleep(3)
     until = time.monotonic() + seconds
-    loops = [threading.Thread(target=loop, args=(build / "sim/launch", until, ran)) for _ in range(LOOPS)]
+    loops = [threading.Thread(target=loop, args=(build / "sim/launch", until, ran))
+             for _ in range(LOOPS)]
     for thread in loops:
         thread.start()
     while time.monotonic() < until:
@@ -111,9 +117,12 @@ def main():
     after = monitor.resident()
     status = monitor.stop()
     counted = sum(launches for (pid, _), launches in monitor.launches.items() if pid != first.pid)
-    print(f"| {len(ran)} honest programs of {LAUNCHES} launches in {seconds:.0f} s, 60 a second | {max(resident):.0f}, "
-          f"{after:.0f} after {AFTER} s | {max(health):.2f} s | launches counted {counted} of {len(ran) * LAUNCHES}, lost: "
-          f"{monitor.lost or 'none'}; page {page / 1e6:.1f} MB; scrape p50 {percentile(scrapes, 0.5):.2f} s, "
+    print(f"| {len(ran)} honest programs of {LAUNCHES} launches in {seconds:.0f} s, "
+          f"60 a second | {max(resident):.0f}, "
+          f"{after:.0f} after {AFTER} s | {max(health):.2f} s | launches counted {counted} "
+          f"of {len(ran) * LAUNCHES}, lost: "
+          f"{monitor.lost or 'none'}; page {page / 1e6:.1f} MB; "
+          f"scrape p50 {percentile(scrapes, 0.5):.2f} s, "
           f"p99 {percentile(scrapes, 0.99):.2f} s, most {max(scrapes):.2f} s |")
     return 0 if status == 0 and (counted == len(ran) * LAUNCHES or monitor.lost) else 1
 

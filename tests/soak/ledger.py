@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe told of ended processes against what these wrote of themselves, process by process."""
+"""gpuprobe's reports on ended processes against the processes' own, process by process."""
 import json
 from collections import Counter, defaultdict
 
@@ -22,9 +22,11 @@ class Ledger:
                 self.shown[process["pid"]][process["ended_ns"]] = process
 
     def _read_truths(self):
-        """pid -> the truths of its programs, in their order; those that called nothing are left out."""
+        """pid -> the truths of its programs, in their order;
+        programs without calls are left out."""
         found = defaultdict(list)
-        paths = sorted(self.directory.glob("*.json"), key=lambda path: [int(n) for n in path.name.split(".")[:2]])
+        paths = sorted(self.directory.glob("*.json"),
+                       key=lambda path: [int(n) for n in path.name.split(".")[:2]])
         for path in paths:
             truth = Truth(json.loads(path.read_text()))
             if not truth.idle:
@@ -51,19 +53,22 @@ class Ledger:
         self.wrong += [f"{name}: {line}" for line in mixtruth.differences(process, truth)]
 
     def settle(self, killed):
-        """Compares all that is there, and begins anew. Processes in `killed` wrote nothing. Returns the truths."""
+        """Compares all that is there, and begins anew. Processes in `killed` wrote nothing.
+        Returns the truths."""
         truths, paths = self._read_truths()
         for pid, programs in truths.items():
             shown = self.shown.pop(pid, {})
             if len(shown) != len(programs):
-                self.wrong.append(f"{programs[0].comm} {pid}: {len(shown)} programs shown, {len(programs)} were")
+                self.wrong.append(
+                    f"{programs[0].comm} {pid}: {len(shown)} programs shown, {len(programs)} were")
                 continue
             for truth, ended in zip(programs, sorted(shown)):
                 self._compare(truth, shown[ended])
         for pid, shown in self.shown.items():
             self.sums["killed"] += len(shown)
             if pid not in killed:
-                self.wrong.append(f"{[p['comm'] for p in shown.values()]} {pid}: nobody wrote a truth of it")
+                self.wrong.append(
+                    f"{[p['comm'] for p in shown.values()]} {pid}: nobody wrote a truth of it")
         self.shown.clear()
         for path in paths:
             path.unlink()

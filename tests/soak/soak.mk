@@ -6,7 +6,7 @@ SOAK_SECONDS ?= 1800
 
 .PHONY: soak
 
-#: make soak        programs that start and end for SOAK_SECONDS [1800] while gpuprobe watches (root)
+#: make soak        programs that start and end for SOAK_SECONDS [1800], watched (root)
 soak: all $(BUILD)/soak/heap.so
 	@unshare --pid --fork --kill-child --mount-proc tests/soak/soak.py $(BUILD) $(SOAK_SECONDS)
 

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The soak: gpuprobe's monitor, with stacks and the metrics page, and its tracer watch programs that start
-and end all the time. What they hold is to be flat, and what they tell to be the truth.
+"""The soak: gpuprobe's monitor, with stacks and the metrics page, and its tracer watch programs
+that start and end all the time. What they hold is to be flat, and what they tell to be the truth.
 
 usage: soak.py BUILD SECONDS [SEED]
 
-Between rounds of the load, when no watched program is there, it is noted what each gpuprobe holds. Prints
-`ok NAME` or `not ok NAME` with what is wrong, closes with `N passed, N failed` and exits with 1 if any failed.
-Runs in a pid namespace of its own (soak.mk), so that other programs' processes are none of its business.
+Between rounds of the load, when no watched program is there, it is noted what each gpuprobe holds.
+Prints `ok NAME` or `not ok NAME` with what is wrong, closes with `N passed, N failed` and exits
+with 1 if any failed. Runs in a pid namespace of its own (soak.mk), so that other programs'
+processes are none of its business.
 """
 import os
 import shutil
@@ -27,17 +28,22 @@ from lib.scrape import Endpoint  # noqa: E402
 from load import Load  # noqa: E402
 from watcher import Monitor, Tracer  # noqa: E402
 
-# Small tables: what is not given back of a process is missing soon, and told as lost. Caches are full soon, too.
-MONITOR = ["--json", "--top", "0", "--display-interval", "1", "--stack", "auto", "--stack-storage-size", "4096",
-           "--max-processes", "128", "--max-kernels", "4096", "--max-inflight", "2048", "--max-allocations", "16384"]
+# Small tables: entries that are not released after a process are soon missing, and reported lost.
+# Caches fill up soon, too.
+MONITOR = ["--json", "--top", "0", "--display-interval", "1", "--stack", "auto",
+           "--stack-storage-size", "4096", "--max-processes", "128", "--max-kernels", "4096",
+           "--max-inflight", "2048", "--max-allocations", "16384"]
 # No launches: it keeps 65,536 names of kernels, which takes longer to fill up than a soak lasts.
-TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-storage-size", "256", "--format", "tsv",
-          "-O", "/dev/null"]
-# One in a thousand processes that die in calls has this loss, though each of its numbers is right: see docs/engineering/reliability.md.
+TRACER = ["-v", "-e", "copy,sync", "--api", "driver", "--stack", "fp", "--stack-storage-size",
+          "256", "--format", "tsv", "-O", "/dev/null"]
+# One in a thousand processes that die in calls has this loss, though each of its numbers is right:
+# see docs/engineering/reliability.md.
 BEARABLE = {"inflight_busy"}
 BYTES_A_PROCESS = 100 # of the heap in use, at most
-RESIDENT_GROWTH = 1.3 # what ended lately is kept for two minutes, and how much that is depends on the machine
-PAGEABLE_TOLD = 0.9   # of the copies of pageable memory: those at a moment at which mappings change are unknown
+# what ended lately is kept for two minutes, and how much that is depends on the machine
+RESIDENT_GROWTH = 1.3
+# of the copies of pageable memory: those at a moment at which mappings change are unknown
+PAGEABLE_TOLD = 0.9
 SCRAPE_EVERY = 3      # rounds
 TOLD_EVERY = 60       # seconds
 SHOWN = 30
@@ -58,10 +64,11 @@ class Soak:
         self.ledger = Ledger(truths)
         self.endpoint = Endpoint()
         # What is not named is found when it is first used, and seen from then on.
-        libraries = ["--libcuda-path", sim / "libcuda.so.1", "--libcudart-path", sim / "libcudart.so.13",
-                     "--libcudart-path", sim / "static_runtime"]
+        libraries = ["--libcuda-path", sim / "libcuda.so.1", "--libcudart-path",
+                     sim / "libcudart.so.13", "--libcudart-path", sim / "static_runtime"]
         env = environment()
-        self.monitor = Monitor([self.gpuprobe, *MONITOR, *self.endpoint.option, *libraries], env, preload, self.ledger)
+        self.monitor = Monitor([self.gpuprobe, *MONITOR, *self.endpoint.option, *libraries], env,
+                               preload, self.ledger)
         self.tracer = Tracer([self.gpuprobe, "trace", *TRACER, *libraries], env, preload)
         self.watchers = [self.monitor, self.tracer]
         self.functions = self._traced_functions()
@@ -72,8 +79,8 @@ class Soak:
         self.passed = self.failed = 0
 
     def _traced_functions(self):
-        done = subprocess.run([self.gpuprobe, "trace", *TRACER[1:5], "--list-functions"], capture_output=True, text=True,
-                              check=True)
+        done = subprocess.run([self.gpuprobe, "trace", *TRACER[1:5], "--list-functions"],
+                              capture_output=True, text=True, check=True)
         return {line.split()[0] for line in done.stdout.splitlines()}
 
     def _scrape(self):
@@ -95,7 +102,8 @@ class Soak:
             truths = self.ledger.settle(self.load.killed)
         self.load.killed.clear()
         for truth in truths:
-            self.traced += sum(counts["calls"] + counts["abandoned"] for name, counts in truth.data["driver"].items()
+            self.traced += sum(counts["calls"] + counts["abandoned"]
+                               for name, counts in truth.data["driver"].items()
                                if name in self.functions)
         self._measure(began)
 
@@ -107,7 +115,8 @@ class Soak:
             watcher.figures.take(time.monotonic() - began, self._ended(), rest)
 
     def _rest(self, began):
-        """Nothing runs until ended processes have left the metrics page: what is in use then is not theirs."""
+        """Nothing runs until ended processes have left the metrics page:
+        the resources in use then are not theirs."""
         time.sleep(REST_SECONDS)
         self._measure(began, rest=True)
 
@@ -141,8 +150,9 @@ class Soak:
             return
         self.failed += 1
         print(f"not ok {name}: {len(wrong)} differences")
-        print("".join(f"# {line}\n" for line in wrong[:SHOWN]) + (f"# certain: {certain}\n" if certain else ""), end="",
-              flush=True)
+        print("".join(f"# {line}\n" for line in wrong[:SHOWN])
+              + (f"# certain: {certain}\n" if certain else ""),
+              end="", flush=True)
 
     def judge_flatness(self):
         for watcher in self.watchers:
@@ -155,11 +165,13 @@ class Soak:
     def _judge_memory(self, watcher):
         figures = watcher.figures
         if not figures.judges_memory():
-            print(f"# memory of the {watcher.name}: {figures.samples[-1]}; too few processes to judge")
+            print(f"# memory of the {watcher.name}: {figures.samples[-1]}; "
+                  "too few processes to judge")
             return
         first, last = figures.resident()
         told = f"{first / 1024:.0f} KiB in the first third, {last / 1024:.0f} in the last"
-        self.judge(f"resident memory of the {watcher.name}", [told] if last > RESIDENT_GROWTH * first else [], told)
+        self.judge(f"resident memory of the {watcher.name}",
+                   [told] if last > RESIDENT_GROWTH * first else [], told)
         size, processes = figures.kept()
         each = size / processes
         told = f"{size} bytes more in use after {processes} processes, {each:.1f} each"
@@ -173,23 +185,29 @@ class Soak:
         while left and time.monotonic() < end:
             time.sleep(0.2)
             left = {key: name for key, name in leftovers.all_objects().items() if key in held}
-        self.judge("nothing is left in the kernel", [f"{key}: {name}" for key, name in left.items()] if left else [])
+        self.judge("nothing is left in the kernel",
+                   [f"{key}: {name}" for key, name in left.items()] if left else [])
 
     def judge_all(self):
-        held = set().union(*(leftovers.objects_of(watcher.process.pid) for watcher in self.watchers))
+        held = set().union(*(leftovers.objects_of(watcher.process.pid)
+                             for watcher in self.watchers))
         self.judge_flatness()
         statuses = [watcher.stop() for watcher in self.watchers]
         sums = self.ledger.sums
-        self.judge("programs of the load end as they should", self.load.wrong, certain="harm to a program")
-        self.judge("each process's numbers are its truth's", self.ledger.wrong,
-                   f"{sums['processes']} processes, {sums['calls']} calls, {sums['launches']} launches; "
-                   f"{sums['killed']} more were killed at a random moment", "wrong counts")
+        self.judge("programs of the load end as they should", self.load.wrong,
+                   certain="harm to a program")
+        self.judge(
+            "each process's numbers are its truth's", self.ledger.wrong,
+            f"{sums['processes']} processes, {sums['calls']} calls, {sums['launches']} launches; "
+            f"{sums['killed']} more were killed at a random moment", "wrong counts")
         told = f"{sums['pageable copies told']} of {sums['pageable copies']}"
         self.judge("copies of pageable memory are told as such",
-                   [told] if sums["pageable copies told"] < PAGEABLE_TOLD * sums["pageable copies"] else [], told)
+                   [told] if sums["pageable copies told"] < PAGEABLE_TOLD * sums["pageable copies"]
+                   else [], told)
         lost = exact.lost(self.monitor.last)
-        self.judge("the monitor has lost nothing", [f"{reason}: {count}" for reason, count in lost.items()
-                                                    if reason not in BEARABLE], certain="wrong counts")
+        self.judge("the monitor has lost nothing",
+                   [f"{reason}: {count}" for reason, count in lost.items()
+                    if reason not in BEARABLE], certain="wrong counts")
         written = self.tracer.written()
         self.judge("the tracer has written each call", [f"{written}, {self.traced} were made"]
                    if written != (self.traced, 0) else [], f"{self.traced} calls", "wrong counts")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The gpuprobes of a soak, that run beside its load: what they print, how they end, what they hold."""
+"""The gpuprobes of a soak, which run beside its load: their output,
+their ends and their resources."""
 import json
 import re
 import signal
@@ -14,7 +15,7 @@ PATIENCE = 60 # seconds
 
 
 class Watcher:
-    """A gpuprobe of this name that runs beside the load; the library `preload` tells of its heap."""
+    """A gpuprobe of this name that runs beside the load; the library `preload` reports its heap."""
 
     def __init__(self, name, argv, env, preload):
         heap = Path(preload).with_name(f"{name}.heap")
@@ -22,11 +23,13 @@ class Watcher:
         self.name = name
         self.lines = []
         self._errors = []
-        self.process = subprocess.Popen(list(map(str, argv)), env=env, text=True, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(list(map(str, argv)), env=env,
+                                        text=True, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.figures = Figures(name, self.process.pid, heap)
-        self._readers = [threading.Thread(target=self._read, args=(pipe, take), daemon=True) for pipe, take in
-                         ((self.process.stdout, self.take_line), (self.process.stderr, self._errors.append))]
+        self._readers = [threading.Thread(target=self._read, args=(pipe, take), daemon=True)
+                         for pipe, take in ((self.process.stdout, self.take_line),
+                                            (self.process.stderr, self._errors.append))]
         for reader in self._readers:
             reader.start()
 
@@ -43,12 +46,14 @@ class Watcher:
         return "".join(self._errors)
 
     def wait_for(self, condition, what):
-        """Waits until it is so; a gpuprobe that has ended meanwhile, or takes too long, is an error. what() tells what is missing."""
+        """Waits until it is so; a gpuprobe that has ended meanwhile, or takes too long,
+        is an error. what() says what is missing."""
         end = time.monotonic() + PATIENCE
         while not condition():
             status = self.process.poll()
             if status is not None or time.monotonic() > end:
-                raise RuntimeError(f"{self.name}: {what()} did not come; status {status}: {self.stderr[-2000:]}")
+                raise RuntimeError(
+                    f"{self.name}: {what()} did not come; status {status}: {self.stderr[-2000:]}")
             time.sleep(0.1)
 
     def stop(self):
@@ -84,10 +89,12 @@ class Monitor(Watcher):
         with self.lock:
             there = [f"{p['comm']} {p['pid']}" for p in self.last["processes"] if not p["ended"]]
             lost = {reason: count for reason, count in self.last["lost"].items() if count}
-        return f"the end of {self.ledger.missing()} (shown as running: {there}; lost: {lost}; {self.reports} reports)"
+        return (f"the end of {self.ledger.missing()} (shown as running: {there}; lost: {lost}; "
+                f"{self.reports} reports)")
 
     def wait_until_told(self):
-        """Waits for the ends of all processes that have written a truth, and for a report after that."""
+        """Waits for the ends of all processes that have written a truth,
+        and for a report after that."""
         self.wait_for(lambda: not self.ledger.missing(), self._what_is_missing)
         seen = self.reports
         self.wait_for(lambda: self.reports > seen + 1, lambda: "a report")

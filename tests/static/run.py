@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the sources without running them (gcc has, when it built them). Prints `ok CHECK` or `not ok CHECK` for each
-check and closes with `N passed, N failed`.
+"""Checks the sources without running them (gcc did so when it built them).
+Prints `ok CHECK` or `not ok CHECK` for each check and closes with `N passed, N failed`.
 
-usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] [--all] [--record] [--database FILE] -- FLAG...
+usage: tests/static/run.py BUILD [--only CHECK,...] [--states N] [--all] [--record]
+                           [--database FILE] -- FLAG...
 
-FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of those
-below over all the files that it is for, and passes if its tool has nothing to say of any. A file that passed, and
-that is unchanged with all that it includes, is not looked at again, except with --all; --record keeps for fresh
-clones what has passed (tests/static/unchanged.py). What the tools are told to leave out, and why, is in .clang-tidy,
-tests/static/cppcheck.txt and here. `make format` makes the sources what the check `format` wants. clang's analyzer
-follows the ways through a function until it has seen so many states: of loops with branches there is no end. --database
-checks nothing: it writes how each file is compiled, for clangd.
+FLAGs are the compiler's for src/, warnings included; BUILD has what is generated. A check is one of
+those below over all the files that it is for, and passes if its tool has nothing to say of any. A
+file that passed, and that is unchanged with all that it includes, is not looked at again, except
+with --all; --record keeps for fresh clones what has passed (tests/static/unchanged.py). The tools'
+exceptions, and their reasons, are in .clang-tidy, tests/static/cppcheck.txt and here. `make format`
+makes the sources what the check `format` wants. clang's analyzer follows the ways through a
+function until it has seen so many states: of loops with branches there is no end. --database checks
+nothing: it writes how each file is compiled, for clangd.
 """
 import argparse
 import json
@@ -34,13 +36,15 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 # Of warnings that only clang has.
 CLANG_LEAVES = [
-    "-Wno-missing-field-initializers",  # gcc's form of it lets a struct in a table end early where names begin it
+    # gcc's form of it lets a struct in a table end early if names begin it.
+    "-Wno-missing-field-initializers",
     "-Wno-gnu-variable-sized-type-not-at-end",  # records with what follows them, in tests
     "-Wno-unknown-attributes",  # gcc's noipa, optimize
 ]
-# The analyzer knows nothing of what helpers do, vmlinux.h's guard is bpftool's, and branches that do the same stand
-# for operations that do.
-BPF_TIDY_LEAVES = "-clang-analyzer-*,-bugprone-reserved-identifier,-cert-dcl*,-bugprone-branch-clone"
+# The analyzer does not know the effects of helpers, vmlinux.h's guard is bpftool's,
+# and equal branches stand for different operations.
+BPF_TIDY_LEAVES = (
+    "-clang-analyzer-*,-bugprone-reserved-identifier,-cert-dcl*,-bugprone-branch-clone")
 # Variables that a script has from one that it reads, or for one: each file is looked at by itself.
 SHELL_LEAVES = "SC2034,SC2154"
 # A test's program takes all of its module of declarations.
@@ -49,7 +53,8 @@ PYTHON_LEAVES = "star import|import \\*"
 
 def sources(*folders, suffixes=(".c",)):
     """The files below these folders with these suffixes, as paths from the root."""
-    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*")
+             if path.suffix in suffixes]
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
@@ -65,14 +70,17 @@ class Flags:
         if path.startswith(("src/", "api/", "completions/")):
             return self.flags
         if path.startswith("tests/unit/bpf/"):
-            return ["-Itests/unit/bpf/native", *self.flags, "-Ibpf", "-Itests/unit", "-Wno-format-nonliteral"]
+            return ["-Itests/unit/bpf/native", *self.flags, "-Ibpf", "-Itests/unit",
+                    "-Wno-format-nonliteral"]
         if path.startswith("tests/unit/"):
             return [*self.flags, "-Ibpf", "-Itests/unit", "-Wno-format-nonliteral"]
         if path.startswith("bench/"):
             return [*self.flags, "-Isim/include"]
         simulated = [flag for flag in self.flags if not flag.startswith(("-I", "-D"))]
-        return [*simulated, *(["-D_GNU_SOURCE", "-DSIMULATED"] if path.startswith("examples/") else []),
-                *(["-DCUDART_VERSION=12080"] if path.startswith("sim/tests12/") else []), "-Isim/include", "-Isim"]
+        return [*simulated,
+                *(["-D_GNU_SOURCE", "-DSIMULATED"] if path.startswith("examples/") else []),
+                *(["-DCUDART_VERSION=12080"] if path.startswith("sim/tests12/") else []),
+                "-Isim/include", "-Isim"]
 
 
 def c_files():
@@ -87,7 +95,8 @@ def is_tidied(path):
 
 @lru_cache(maxsize=None)
 def reads_other(path):
-    """Whether it or a header reads what clang-tidy tells nothing of: the real uthash, or what is generated."""
+    """Whether it or a header reads code that clang-tidy does not report on:
+    the real uthash, or generated code."""
     for name in INCLUDE.findall((ROOT / path).read_text(encoding="utf-8")):
         if name.startswith("gen/") or name in ("uthash.h", "utlist.h"):
             return True
@@ -106,13 +115,14 @@ def clang_jobs(flags):
 
 def skeleton_leaves(path):
     """bpftool's skeletons keep memory where there is no more of it."""
-    return ",-clang-analyzer-unix.Malloc" if ".skel.h" in (ROOT / path).read_text(encoding="utf-8") else ""
+    return (",-clang-analyzer-unix.Malloc"
+            if ".skel.h" in (ROOT / path).read_text(encoding="utf-8") else "")
 
 
 def tidy_job(path, checks, options):
     """clang's warnings, which are not among the checks of .clang-tidy, are those of the options."""
-    return Job(["clang-tidy", "--quiet", f"--checks=clang-diagnostic-*{checks}", path, "--", *options],
-               compiler=("clang", *options, path))
+    return Job(["clang-tidy", "--quiet", f"--checks=clang-diagnostic-*{checks}", path, "--",
+                *options], compiler=("clang", *options, path))
 
 
 def tidy_jobs(flags):
@@ -125,10 +135,11 @@ def tidy_jobs(flags):
 
 
 def bpf_options():
-    multiarch = subprocess.run(["gcc", "-print-multiarch"], text=True, capture_output=True, check=True).stdout.strip()
-    return ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-Iinclude", "-Ibpf", "-Ibench",
-            f"-I/usr/include/{multiarch}", "-Wall", "-Wextra", "-Wundef", "-Wvla", "-Werror",
-            "-Wno-gnu-variable-sized-type-not-at-end"]
+    multiarch = subprocess.run(["gcc", "-print-multiarch"], text=True, capture_output=True,
+                               check=True).stdout.strip()
+    return ["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86", "-Iinclude", "-Ibpf",
+            "-Ibench", f"-I/usr/include/{multiarch}", "-Wall", "-Wextra", "-Wundef", "-Wvla",
+            "-Werror", "-Wno-gnu-variable-sized-type-not-at-end"]
 
 
 def bpf_programs():
@@ -141,18 +152,24 @@ def bpf_jobs(flags):
 
 def cppcheck_jobs(flags):
     # Without what is generated, whose megabytes of text it would take a minute to read.
-    defines = [flag for flag in flags.flags if flag[:2] in ("-I", "-D") and flag != f"-I{flags.build}"]
-    command = ["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1", "--library=posix,gnu",
-               "--enable=warning,performance,portability", "--suppressions-list=tests/static/cppcheck.txt",
+    defines = [flag for flag in flags.flags
+               if flag[:2] in ("-I", "-D") and flag != f"-I{flags.build}"]
+    command = ["cppcheck", "--quiet", f"-j{os.cpu_count()}", "--std=c11", "--error-exitcode=1",
+               "--library=posix,gnu", "--enable=warning,performance,portability",
+               "--suppressions-list=tests/static/cppcheck.txt",
                "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
-               "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api", "completions"]
-    return [Job(command, files=sources("src", "api", "completions", "include", "tests/static", suffixes=(".c", ".h")))]
+               "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api",
+               "completions"]
+    return [Job(command, files=sources("src", "api", "completions", "include", "tests/static",
+                                       suffixes=(".c", ".h")))]
 
 
 def shell_jobs(flags):
-    scripts = sources(".ci", "api", "bench", "deploy", "sim", "tests", suffixes=(".sh",)) + [".ci/run"]
+    scripts = sources(".ci", "api", "bench", "deploy", "sim", "tests",
+                      suffixes=(".sh",)) + [".ci/run"]
     check = ["shellcheck", "--severity=warning", f"--exclude={SHELL_LEAVES}"]
-    return [Job([*check, path], files=[path]) for path in scripts] + [Job(["bash", "-n", path]) for path in scripts]
+    return ([Job([*check, path], files=[path]) for path in scripts]
+            + [Job(["bash", "-n", path]) for path in scripts])
 
 
 def python_jobs(flags):
@@ -163,11 +180,13 @@ def python_jobs(flags):
 
 
 def man_jobs(flags):
-    return [Job(["groff", "-man", "-Tutf8", "-ww", "-z", path]) for path in sources("man", suffixes=(".8",))]
+    return [Job(["groff", "-man", "-Tutf8", "-ww", "-z", path])
+            for path in sources("man", suffixes=(".8",))]
 
 
 def format_jobs(flags):
-    files = sources("src", "api", "completions", "bpf", "include", "sim", "bench", "examples", "tests", suffixes=(".c", ".h"))
+    files = sources("src", "api", "completions", "bpf", "include", "sim", "bench", "examples",
+                    "tests", suffixes=(".c", ".h"))
     parts = [files[at:at + 20] for at in range(0, len(files), 20)]
     return [Job(["clang-format", "--dry-run", "--Werror", *part], files=part) for part in parts]
 
@@ -178,13 +197,15 @@ CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppche
 
 
 def run(job, stamps):
-    """(passed, what it says, whether it was left out): groff and others tell of faults with a status of 0."""
+    """(passed, its output, whether it was left out): groff and others report faults with
+    a status of 0."""
     stamp = job.stamp()
     if stamp and stamps.hold(stamp):
         stamps.keep(stamp)
         return True, "", True
-    done = subprocess.run(job.command, cwd=ROOT, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(job.command, cwd=ROOT, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
     said = done.stdout + (done.stderr if done.returncode or job.command[0] == "groff" else "")
     passed = done.returncode == 0 and not said.strip()
     if passed and stamp:
@@ -203,7 +224,8 @@ def check(name, flags, stamps, pool):
         if not passed:
             faults.append(said.strip() or f"failed: {' '.join(job.command)}")
     passed = jobs and not faults
-    print(f"{'ok' if passed else 'not ok'} {name} ({time.monotonic() - begin:.1f} s): {len(jobs)} jobs, "
+    print(f"{'ok' if passed else 'not ok'} {name} ({time.monotonic() - begin:.1f} s): "
+          f"{len(jobs)} jobs, "
           f"{unchanged} of them unchanged", flush=True)
     if not passed:
         print("\n".join(["# certain: what a tool says of a file", *faults]), flush=True)
@@ -211,11 +233,12 @@ def check(name, flags, stamps, pool):
 
 
 def write_database(flags, path):
-    """How each file is compiled, as clangd reads it (https://clang.llvm.org/docs/JSONCompilationDatabase.html)."""
+    """How each file is compiled, as clangd reads it
+    (https://clang.llvm.org/docs/JSONCompilationDatabase.html)."""
     commands = [(source, flags.of(source)) for source in c_files()]
     commands += [(source, bpf_options()) for source in bpf_programs()]
-    entries = [{"directory": str(ROOT), "file": source, "arguments": ["clang", *options, "-c", source]}
-               for source, options in commands]
+    entries = [{"directory": str(ROOT), "file": source,
+                "arguments": ["clang", *options, "-c", source]} for source, options in commands]
     path.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
 
 
@@ -226,7 +249,8 @@ def split(words):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
+    usage = __doc__.split("usage: ")[1].split("\n\n")[0]
+    parser = argparse.ArgumentParser(usage=" ".join(usage.split()))
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--states", type=int, default=225000)  # clang's own

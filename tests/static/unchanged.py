@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Which jobs of the static checks would say the same again: those that passed and whose command, tool, settings and all
-files that the tool read are the same to the byte. A stamp is the digest of all these. Those of the jobs that have passed
-are kept in BUILD/static.txt and, for a fresh clone, in tests/static/passed.txt, which `make static-record` writes.
+Finds the jobs of the static checks that need not run again: they passed, and their command, tool,
+settings and all files that the tool read are the same to the byte. A stamp is the digest of all
+these. Those of the jobs that have passed are kept in BUILD/static.txt and, for a fresh clone, in
+tests/static/passed.txt, which `make static-record` writes.
 
-A file is what it contains, never when it was written. What a compiler reads is asked of the compiler each time, headers
-of the system included.
+A file is what it contains, never when it was written. The compiler is asked each time for the files
+that it reads, headers of the system included.
 """
 import contextlib
 import hashlib
@@ -20,7 +21,8 @@ RECORD = ROOT / "tests" / "static" / "passed.txt"
 # What decides what the tools say, besides the files that they read.
 SETTINGS = ("tests/static/run.py", "tests/static/unchanged.py", "tests/static/cppcheck.txt",
             ".clang-tidy", ".clang-format")
-HEADING = "# Stamps of the checks that have passed (tests/static/unchanged.py). `make static-record` writes them.\n"
+HEADING = ("# Stamps of the checks that have passed (tests/static/unchanged.py). "
+           "`make static-record` writes them.\n")
 
 
 @lru_cache(maxsize=None)
@@ -50,16 +52,16 @@ def from_root(word):
 @lru_cache(maxsize=None)
 def read_by(words):
     """The files that a compiler with these words reads, by `-M`; empty where it cannot tell."""
-    told = subprocess.run([*words, "-M"], cwd=ROOT, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
+    told = subprocess.run([*words, "-M"], cwd=ROOT, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     names = re.split(r"(?<!\\)\s+", told.stdout.replace("\\\n", " ").partition(": ")[2].strip())
     return [name.replace("\\ ", " ") for name in names] if told.returncode == 0 else []
 
 
 class Job:
     """
-    A command of a check. `files` are all that its tool reads, or `compiler` the words of a compiler that reads the
-    same. A job with neither always runs.
+    A command of a check. `files` are all that its tool reads, or `compiler` is the command of a
+    compiler that reads the same. A job with neither always runs.
     """
 
     def __init__(self, command, files=(), compiler=()):
@@ -80,7 +82,8 @@ class Job:
 def stamps_in(path):
     """Those of a file; none where there is no such file."""
     with contextlib.suppress(OSError):
-        return {line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+        return {line for line in path.read_text(encoding="utf-8").splitlines()
+                if not line.startswith("#")}
     return set()
 
 
@@ -101,8 +104,11 @@ class Stamps:
         self.passed.add(stamp)
 
     def write(self, record):
-        """Keeps those that have passed in the build; with `record` in tests/static/passed.txt, too, and no others."""
+        """Keeps the jobs that passed in the build; with `record` also in tests/static/passed.txt,
+        and only those."""
         with contextlib.suppress(OSError):  # another user's build
-            self.path.write_text("".join(f"{stamp}\n" for stamp in sorted(self.kept | self.passed)), encoding="utf-8")
+            self.path.write_text("".join(f"{stamp}\n" for stamp in sorted(self.kept | self.passed)),
+                                 encoding="utf-8")
         if record:
-            RECORD.write_text(HEADING + "".join(f"{stamp}\n" for stamp in sorted(self.passed)), encoding="utf-8")
+            RECORD.write_text(HEADING + "".join(f"{stamp}\n" for stamp in sorted(self.passed)),
+                              encoding="utf-8")

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Usage: run.sh [PROGRAM] [ARGUMENT...]
-# Runs a unit test, or gpuprobe where PROGRAM is none, under valgrind (root). Both are those of build/valgrind, see
-# valgrind.mk. The reports go to files in GPUPROBE_REPORTS; the status is 99 where there is one.
+# Runs a unit test, or gpuprobe where PROGRAM is none, under valgrind (root). Both are those of
+# build/valgrind, see valgrind.mk. The reports go to files in GPUPROBE_REPORTS; the status is 99 if
+# there is one.
 set -u
 
 program=$GPUPROBE_BUILD/valgrind/gpuprobe

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Usage: unit.sh PROGRAM
-# Runs a unit test under valgrind (run.sh) and prints valgrind's reports behind the test's own output.
+# Runs a unit test under valgrind (run.sh) and prints valgrind's reports after the test's output.
 set -u
 
 GPUPROBE_REPORTS=$(mktemp -d)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# gpuprobe and its unit tests to be run under valgrind, in a folder of their own: with -O1, since -O2 compares members of
-# a structure at once, with the padding between them; without the filter of system calls, which valgrind's own would not
-# pass; with what valgrind does not know of Linux (calls.c).
+# gpuprobe and its unit tests to be run under valgrind, in a folder of their own: with -O1, since
+# -O2 compares members of a structure at once, with the padding between them; without the filter of
+# system calls, which valgrind's own would not pass; with the calls that valgrind lacks (calls.c).
 
 VALGRIND := $(BUILD)/valgrind
 
@@ -13,13 +13,15 @@ valgrind: all valgrind-programs
 	@tests/run.py --only valgrind-unit,valgrind $(BUILD)
 
 valgrind-programs: check-deps $(VALGRIND)/calls.o $(VALGRIND)/pidfd
-	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_VALGRIND' \
+	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w \
+		CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_VALGRIND' \
 		LDFLAGS='-pie -Wl,-z,relro,-z,now $(VALGRIND)/calls.o' \
 		$(VALGRIND)/gpuprobe unit-tests
 
 $(VALGRIND)/calls.o: tests/valgrind/calls.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fPIE -D_GNU_SOURCE -DPIDFD_PROGRAM='"$(abspath $(VALGRIND))/pidfd"' -c -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fPIE -D_GNU_SOURCE \
+		-DPIDFD_PROGRAM='"$(abspath $(VALGRIND))/pidfd"' -c -o $@ $<
 
 $(VALGRIND)/pidfd: tests/valgrind/pidfd.c
 	@mkdir -p $(@D)

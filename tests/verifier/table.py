@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
-How many instructions the kernel's verifier goes through when gpuprobe starts, by BPF program and function: what its start
-costs. A function that stands for more than it has instructions is gone through at each call: see CONTRIBUTING.md.
+Counts the instructions that the kernel's verifier goes through when gpuprobe starts, by BPF program
+and function: the cost of its start. A function with a higher count than it has instructions is
+verified at each call: see CONTRIBUTING.md.
 
 usage: tests/verifier/table.py [--functions N] [--keep DIRECTORY] BUILD [COMMAND WORD...]
 
@@ -26,16 +27,20 @@ STEP = re.compile(r"^(?:from \d+ to \d+: )?(\d+): \([0-9a-f]{2}\)")
 
 
 def logs(build, words, directory):
-    """The verifier's log of each program that `gpuprobe WORD... -- true` loads, by the program's name."""
+    """The verifier's log of each program that `gpuprobe WORD... -- true` loads,
+    by the program's name."""
     preloaded = Path(directory) / "log.so"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", preloaded, HERE / "log.c", "-ldl"], check=True)
-    subprocess.run([build / "gpuprobe", *words, "--", "true"], check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "LD_PRELOAD": str(preloaded), "VERIFIER_LOGS": str(directory)})
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", preloaded, HERE / "log.c", "-ldl"],
+                   check=True)
+    subprocess.run([build / "gpuprobe", *words, "--", "true"], check=True,
+                   stdout=subprocess.DEVNULL, env={**os.environ, "LD_PRELOAD": str(preloaded),
+                                                   "VERIFIER_LOGS": str(directory)})
     return {path.stem: path for path in sorted(Path(directory).glob("*.log"))}
 
 
 def functions(path):
-    """Of a program's log: where each function begins in the sources, [(place, instructions gone through, instructions)]."""
+    """From a program's log: where each function begins in the sources, [(place,
+    instructions gone through, instructions)]."""
     begins, places = [], {}
     gone, own = collections.Counter(), collections.defaultdict(set)
     place = ""

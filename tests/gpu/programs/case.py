@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What PyTorch's programs of the case studies share: each has one loop, written in two ways, with a fault
-(before) and without (after).
+"""What PyTorch's programs of the case studies share: each has one loop, written in two ways,
+with a fault (before) and without (after).
 
     PROGRAM before|after|both STEPS ROUNDS [--profile]
 
-prints {"before": [seconds of each round], "after": [...]}; `both` alternates. With --profile it runs under
-PyTorch's profiler and adds what that saw from the first step to the last, those that warm up as well.
+prints {"before": [seconds of each round], "after": [...]}; `both` alternates. With --profile it
+runs under PyTorch's profiler and adds what that saw from the first step to the last, those that
+warm up as well.
 """
 import argparse
 import json

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A case study: training with a scratch buffer of 1 GiB that is made in each step, or once. See case.py.
+"""A case study: training with a scratch buffer of 1 GiB that is made in each step, or once.
+See case.py.
 
 With PYTORCH_NO_CUDA_MEMORY_CACHING=1 what is made is allocated by cudaMalloc, the
 activations and gradients of each step too.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A case study: batches copied to the device from pageable memory, or from pinned memory without waiting. See case.py."""
+"""A case study: batches copied to the device from pageable memory,
+or from pinned memory without waiting. See case.py."""
 import torch
 
 import case

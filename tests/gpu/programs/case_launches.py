@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A case study: steps of many small operations, launched one by one, or as a CUDA graph captured once. See case.py."""
+"""A case study: steps of many small operations, launched one by one,
+or as a CUDA graph captured once. See case.py."""
 import torch
 
 import case

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A thread that launches beside one that allocates and frees large memory, to be watched.
 
-Writes to a line of JSON how long the launches took that lasted a millisecond and more, beside those of a time before the other
-thread began.
+Writes a line of JSON: how long the launches of a millisecond and more took, with and,
+for a while at first, without the other thread.
 """
 import ctypes
 import json
@@ -19,7 +19,8 @@ LONG_NS = 1_000_000
 
 
 def hog(over):
-    runtime = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")  # without Python's lock
+    # CDLL: calls without Python's lock.
+    runtime = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
     pointer = ctypes.c_void_p()
     while not over.is_set():
         assert runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(LARGE)) == 0

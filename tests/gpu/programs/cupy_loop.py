@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""CuPy to be watched: elementwise kernels of its own making, copies both ways. Prints one JSON object."""
+"""CuPy to be watched: elementwise kernels of its own making, copies both ways.
+Prints one JSON object."""
 import argparse
 import json
 
@@ -18,8 +19,9 @@ def main():
         device = cupy.asarray(host)
         result = triple(device).get()
     pool = cupy.get_default_memory_pool()
-    print(json.dumps({"cupy": cupy.__version__, "pool_bytes": pool.total_bytes(), "right": bool((result == 3).all()),
-                      "copied": options.steps * host.nbytes}), flush=True)
+    print(json.dumps({"cupy": cupy.__version__, "pool_bytes": pool.total_bytes(),
+                      "right": bool((result == 3).all()), "copied": options.steps * host.nbytes}),
+          flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A well-written PyTorch training loop, to be watched: batches made by workers and pinned, copied without waiting,
-bfloat16, a fused optimizer, the loss read now and then, a model large enough to keep the GPU busy.
+"""A well-written PyTorch training loop, to be watched: batches made by workers and pinned, copied
+without waiting, bfloat16, a fused optimizer, the loss read now and then, a model large enough to
+keep the GPU busy.
 
     healthy.py STEPS
 
@@ -58,15 +59,18 @@ def train(model, optimizer, loader):
 
 def main():
     shared = os.statvfs("/dev/shm")
-    # Batches of workers come through it: two for each are under way, and as many may wait for the pinning.
+    # Batches of workers come through it: two for each are under way,
+    # and as many may wait for the pinning.
     workers = WORKERS if shared.f_bavail * shared.f_frsize > 4 * WORKERS * BATCH * WIDTH * 4 else 0
-    loader = torch.utils.data.DataLoader(Samples(int(sys.argv[1])), batch_size=None, num_workers=workers, pin_memory=True)
+    loader = torch.utils.data.DataLoader(Samples(int(sys.argv[1])), batch_size=None,
+                                         num_workers=workers, pin_memory=True)
     torch.manual_seed(1)
     model = build()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     began = time.perf_counter()
     loss = train(model, optimizer, loader)
-    print(json.dumps({"seconds": time.perf_counter() - began, "loss": loss, "workers": workers}), flush=True)
+    print(json.dumps({"seconds": time.perf_counter() - began, "loss": loss, "workers": workers}),
+          flush=True)
 
 
 if __name__ == "__main__":

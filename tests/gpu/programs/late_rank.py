@@ -48,7 +48,8 @@ def main():
     parser.add_argument("--port", type=int, default=29513)
     options = parser.parse_args()
     ranks = torch.cuda.device_count()
-    torch.multiprocessing.spawn(rank_main, args=(ranks, options.seconds, options.port), nprocs=ranks)
+    torch.multiprocessing.spawn(rank_main, args=(ranks, options.seconds, options.port),
+                                nprocs=ranks)
 
 
 if __name__ == "__main__":

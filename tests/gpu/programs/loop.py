@@ -88,7 +88,8 @@ def seen_by_profiler(profile):
         elif category in ("gpu_memcpy", "gpu_memset"):
             copies[name][0] += 1
             copies[name][1] += event["args"]["bytes"]
-        elif category in ("cuda_runtime", "cuda_driver") and ("LaunchKernel" in name or "GraphLaunch" in name):
+        elif (category in ("cuda_runtime", "cuda_driver")
+              and ("LaunchKernel" in name or "GraphLaunch" in name)):
             calls[name] += 1
     return {"kernels": kernels, "launch_calls": dict(calls), "copies": dict(copies)}
 
@@ -114,8 +115,9 @@ def main():
     else:
         run(work, options.steps)
     stats = torch.cuda.memory_stats()
-    result["memory"] = {key: stats[key] for key in ("reserved_bytes.all.current", "num_device_alloc",
-                                                    "num_device_free") if key in stats}
+    result["memory"] = {key: stats[key] for key in ("reserved_bytes.all.current",
+                                                    "num_device_alloc", "num_device_free")
+                        if key in stats}
     print(json.dumps(result), flush=True)
     if options.hold:
         print("READY", flush=True)

@@ -31,7 +31,8 @@ def rank_main(rank, ranks, steps, port):
     stats = torch.cuda.memory_stats()
     line = json.dumps({"rank": rank, "pid": os.getpid(), "ballast": ballast.numel(),
                        "uuid": str(torch.cuda.get_device_properties(rank).uuid),
-                       "reserved": stats["reserved_bytes.all.current"], "device_allocs": stats["num_device_alloc"],
+                       "reserved": stats["reserved_bytes.all.current"],
+                       "device_allocs": stats["num_device_alloc"],
                        "device_frees": stats["num_device_free"]})
     os.write(1, (line + "\n").encode())
     torch.distributed.destroy_process_group()

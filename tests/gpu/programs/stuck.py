@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-stuck.py WAY: PyTorch that is stuck, behind kernels of many seconds or with something else to wait for. Each thread that will
-be stuck says
+stuck.py WAY: PyTorch that is stuck, behind kernels of many seconds or with something else to wait
+for. Each thread that will be stuck says
 
   READY TID FUNCTION LINE
 
-just before, with the function and the line of this file. A line on stdin lets go on what the GPU does not hold. At the end the
-program looks whether its data are as they were and says "right". Where a call came back although the GPU was still at work it
-says RETURNED. For tests/gpu/dump.py.
+just before, with the function and the line of this file. A line on stdin releases what the GPU does
+not hold. At the end the program checks that its data are unchanged and says "right". If a call
+returned although the GPU was still at work it says RETURNED. For tests/gpu/dump.py.
 """
 import ctypes
 import os
@@ -28,7 +28,8 @@ RIGHT = sum(7 * i for i in range(4096))
 def ready(below=0):
     """Says that the caller hangs in its line, or so many below it."""
     caller = sys._getframe(1)
-    os.write(1, f"READY {threading.get_native_id()} {caller.f_code.co_name} {caller.f_lineno + below}\n".encode())
+    os.write(1, f"READY {threading.get_native_id()} {caller.f_code.co_name} "
+             f"{caller.f_lineno + below}\n".encode())
 
 
 def occupy():
@@ -158,7 +159,8 @@ def wait_for_loader(_):
 
 def join_ranks(rank):
     """Two ranks on this machine. The first one does not wait for the second."""
-    store = torch.distributed.TCPStore("127.0.0.1", PORT, is_master=rank == 0, wait_for_workers=False)
+    store = torch.distributed.TCPStore("127.0.0.1", PORT, is_master=rank == 0,
+                                       wait_for_workers=False)
     torch.cuda.set_device(rank % torch.cuda.device_count())
     torch.distributed.init_process_group("nccl", rank=rank, world_size=2, store=store)
 
@@ -171,7 +173,8 @@ def wait_for_rank(values):
 
 
 def wait_for_collective(values):
-    """The second rank is there and leaves a collective out, until a line comes on stdin. Needs two GPUs."""
+    """The second rank is there and leaves a collective out, until a line comes on stdin.
+    Needs two GPUs."""
     with subprocess.Popen([sys.executable, __file__, "second"]) as second:
         join_ranks(0)
         torch.distributed.all_reduce(torch.ones(1, device="cuda"))
@@ -193,10 +196,11 @@ def be_second():
     torch.cuda.synchronize()
 
 
-BEHIND_GPU = {"item": wait_for_item, "stream": wait_for_stream, "event": wait_for_event, "device": wait_for_device,
-              "copy": copy_back, "launch": fill_queue, "free": give_back, "gil": hold_gil}
-ALONE = {"backward": wait_in_backward, "late": load_late, "child": wait_for_child, "loader": wait_for_loader,
-         "rank": wait_for_rank, "collective": wait_for_collective}
+BEHIND_GPU = {"item": wait_for_item, "stream": wait_for_stream, "event": wait_for_event,
+              "device": wait_for_device, "copy": copy_back, "launch": fill_queue, "free": give_back,
+              "gil": hold_gil}
+ALONE = {"backward": wait_in_backward, "late": load_late, "child": wait_for_child,
+         "loader": wait_for_loader, "rank": wait_for_rank, "collective": wait_for_collective}
 
 
 def main(way, _flags="0"):

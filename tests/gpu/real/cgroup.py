@@ -32,7 +32,8 @@ def limited(pid, cpus):
 
 def make(root, path, is_second, quota_us):
     if is_second:
-        with contextlib.suppress(OSError):  # it is on already, or mkdir's files tell that it cannot be
+        # It is on already, or mkdir's files show that it cannot be.
+        with contextlib.suppress(OSError):
             write(f"{root}/cgroup.subtree_control", "+cpu")
     os.mkdir(path)
     if is_second:
@@ -62,10 +63,12 @@ def cgroup_of(pid, is_second):
 
 @contextlib.contextmanager
 def hierarchy():
-    """(where it is mounted, whether it is one of cgroup 2). Where none is, cgroup 2 is mounted for the time being."""
+    """(mount point, whether it is cgroup 2). If none is mounted,
+    cgroup 2 is mounted for the time being."""
     with open("/proc/mounts", encoding="utf-8") as file:
         mounts = [line.split() for line in file]
-    first = [at for _, at, kind, options, *_ in mounts if kind == "cgroup" and "cpu" in options.split(",")]
+    first = [at for _, at, kind, options, *_ in mounts
+             if kind == "cgroup" and "cpu" in options.split(",")]
     second = [at for _, at, kind, *_ in mounts if kind == "cgroup2"]
     if first or second:
         yield (first or second)[0], not first
@@ -73,7 +76,8 @@ def hierarchy():
     path = f"/tmp/gpuprobe-cgroup-{os.getpid()}"
     os.mkdir(path)
     try:
-        ran = subprocess.run(["mount", "-t", "cgroup2", "none", path], stderr=subprocess.PIPE, text=True, check=False)
+        ran = subprocess.run(["mount", "-t", "cgroup2", "none", path], stderr=subprocess.PIPE,
+                             text=True, check=False)
         if ran.returncode:
             raise Failed(f"no cgroup2: {ran.stderr.strip()}")
         yield path, True

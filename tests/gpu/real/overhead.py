@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `gpuprobe diagnose -p` costs programs of the corpus: in one process that runs on, it comes and goes in turn.
+"""What `gpuprobe diagnose -p` costs programs of the corpus: in one process that runs on,
+it comes and goes in turn.
 
-    tests/gpu/real/overhead.py --output overhead.json.xz           # as root, on a GPU: three loops, at most --limit seconds
+    # as root, on a GPU: three loops, at most --limit seconds
+    tests/gpu/real/overhead.py --output overhead.json.xz
     tests/gpu/real/overhead.py --only sound --output sound.json.xz
-    tests/gpu/real/run.py --take overhead.json.xz                  # into results.json and docs/diagnosis.md
+    # into results.json and docs/diagnosis.md
+    tests/gpu/real/run.py --take overhead.json.xz
 
-Each round is a while without gpuprobe and a while with it. A round's figure is the time of a step with it over the mean
-of the whiles before and after, less 1; what is told is the mean of all rounds with its 95 % confidence interval. The
-time in which gpuprobe comes or goes is in neither; what the slowest step of that time took is told apart.
+Each round is a while without gpuprobe and a while with it. A round's figure is the time of a step
+with it over the mean of the whiles before and after, less 1; the result is the mean of all rounds
+with its 95 % confidence interval. The time in which gpuprobe comes or goes is in neither; the
+slowest step of that time is given separately.
 """
 import argparse
 import datetime
@@ -43,14 +47,17 @@ class Loop:
     bar: float  # the most that it may cost; None: told for information
     program: str  # of the corpus; None: launches.c
     while_seconds: float  # of each while
-    stride: int = 1  # steps from one wait for the GPU to the next: between others, the clock tells of submissions alone
+    # Steps from one wait for the GPU to the next: between others the clock only measures
+    # submissions.
+    stride: int = 1
 
 
 DRY = 3  # so many times as long are whiles on a machine that tests keep busy
 
 
 LOOPS = {
-    "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels", 0.03, "tiny_optimiser", 1.5),
+    "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels",
+                         0.03, "tiny_optimiser", 1.5),
     "sound": Loop("sound: training, compiled, GPU-bound", 0.01, "compiled", 2.5, stride=20),
     "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 0.7),
 }
@@ -71,7 +78,8 @@ def environment(loop, work, sim):
 
 
 def whiles(run, seconds, gpuprobe, rounds, deadline, work):
-    """[(whether gpuprobe was there, begin, end)], in the order of their times, and why it ended early or None."""
+    """[(whether gpuprobe was there, begin, end)], in the order of their times,
+    and why it ended early or None."""
     found = []
     for _ in range(rounds):
         if time.monotonic() + 2 * (seconds + MARGIN) + COMING_AND_GOING > deadline:
@@ -81,7 +89,8 @@ def whiles(run, seconds, gpuprobe, rounds, deadline, work):
         found.append((False, begin, time.monotonic_ns()))
         report = diagnose(gpuprobe, run.process.pid, seconds + 2 * MARGIN, f"{work}/report")
         margin, offset = int(MARGIN * 1e9), boot_offset()
-        found.append((True, report["began_ns"] - offset + margin, report["boot_ns"] - offset - margin))
+        found.append((True, report["began_ns"] - offset + margin,
+                      report["boot_ns"] - offset - margin))
     begin = time.monotonic_ns()
     time.sleep(seconds)
     return [*found, (False, begin, time.monotonic_ns())], None
@@ -99,7 +108,8 @@ def slowest_between(times, found):
         return any(begin <= at <= end for _, begin, end in found)
 
     first, last = found[0][1], found[-1][2]
-    between = [b - a for a, b in zip(times, times[1:]) if first <= a and b <= last and not (is_inside(a) and is_inside(b))]
+    between = [b - a for a, b in zip(times, times[1:])
+               if first <= a and b <= last and not (is_inside(a) and is_inside(b))]
     return max(between, default=0) / 1e9 or None
 
 
@@ -107,7 +117,8 @@ def result_of(loop, told, times, found, why):
     """What the whiles come to. The steps of warming up are before the first of the times."""
     warm_up = WARM_UP_STEPS if loop.program else 0
     synchronised = [at for number, at in enumerate(times) if (number + warm_up) % loop.stride == 0]
-    blocks = [("diagnose" if is_watched else None, step_of(synchronised, begin, end, told["units"] * loop.stride))
+    blocks = [("diagnose" if is_watched else None,
+               step_of(synchronised, begin, end, told["units"] * loop.stride))
               for is_watched, begin, end in found]
     if any(seconds is None for _, seconds in blocks):
         raise Failed("a while had too few steps")
@@ -115,11 +126,13 @@ def result_of(loop, told, times, found, why):
     if len(beside) < 2:
         raise Failed(f"{len(beside)} rounds give no interval")
     alone = [seconds for tool, seconds in blocks if tool is None]
-    return {"title": loop.title, "bar": loop.bar, "rounds": len(beside), "step_seconds": statistics.fmean(alone),
+    return {"title": loop.title, "bar": loop.bar, "rounds": len(beside),
+            "step_seconds": statistics.fmean(alone),
             "cost": interval([watched / plain - 1 for watched, plain in beside]),
             "added_ns": interval([(watched - plain) * 1e9 for watched, plain in beside]),
             "slowest_seconds": max(b - a for a, b in zip(times, times[1:])) / 1e9,
-            "slowest_coming_or_going_seconds": slowest_between(times, found), "blocks": blocks, "ended_early": why}
+            "slowest_coming_or_going_seconds": slowest_between(times, found), "blocks": blocks,
+            "ended_early": why}
 
 
 def measure(run, loop, options, gpuprobe, deadline, work):
@@ -133,12 +146,14 @@ def measure(run, loop, options, gpuprobe, deadline, work):
 
 
 def measure_all(options, names, work):
-    """{name: result}. All start at a time, and are held until it is their turn; each ends before the next one's."""
+    """{name: result}. All start at the same time and are held until their turn;
+    each ends before the next one's turn."""
     deadline = time.monotonic() + options.limit
     gpuprobe = building.gpuprobe_of(options.build, options.dry)
     sim = building.sim_of(options.build) if options.dry else None
     versions, found = building.versions(gpuprobe), {}
-    runs = {name: Run(name, command(LOOPS[name], work, sim), environment(LOOPS[name], work, sim), work) for name in names}
+    runs = {name: Run(name, command(LOOPS[name], work, sim), environment(LOOPS[name], work, sim),
+                      work) for name in names}
     try:
         for name, run in runs.items():
             try:
@@ -147,8 +162,9 @@ def measure_all(options, names, work):
                 print(f"{name}: {error}", file=sys.stderr, flush=True)
                 run.end()  # before the next one's turn
                 continue
-            found[name] = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-                           "versions": versions, **result}
+            found[name] = {
+                "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+                "versions": versions, **result}
             write(options.output, {"overhead": found})
             print(f"{name}: {line_of(result)}", flush=True)
     finally:
@@ -159,19 +175,25 @@ def measure_all(options, names, work):
 
 def line_of(result):
     cost = result["cost"]
-    return (f"{100 * cost['mean']:.2f} % ({100 * cost['low']:.2f} to {100 * cost['high']:.2f} %) of "
-            f"{1e6 * result['step_seconds']:,.1f} us, {result['rounds']} rounds")
+    return (
+        f"{100 * cost['mean']:.2f} % ({100 * cost['low']:.2f} to {100 * cost['high']:.2f} %) of "
+        f"{1e6 * result['step_seconds']:,.1f} us, {result['rounds']} rounds")
 
 
 def options_of(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=LOOPS, help="this loop alone (repeatable)")
-    parser.add_argument("--build", default=str(ROOT / "build"), help="where gpuprobe is [%(default)s]")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=LOOPS,
+                        help="this loop alone (repeatable)")
+    parser.add_argument("--build", default=str(ROOT / "build"),
+                        help="where gpuprobe is [%(default)s]")
     parser.add_argument("--output", default="overhead.json.xz", help="[%(default)s]")
     parser.add_argument("--rounds", type=int, default=30, help="of each loop [%(default)s]")
     parser.add_argument("--limit", type=float, default=560, help="seconds for all [%(default)s]")
-    parser.add_argument("--work", default="/var/tmp", help="a folder for the time being [%(default)s]")
-    parser.add_argument("--dry", action="store_true", help="stand_in.py on the simulated CUDA instead of the programs")
+    parser.add_argument("--work", default="/var/tmp",
+                        help="a folder for the time being [%(default)s]")
+    parser.add_argument("--dry", action="store_true",
+                        help="stand_in.py on the simulated CUDA instead of the programs")
     return parser.parse_args(argv)
 
 

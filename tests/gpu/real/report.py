@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What `gpuprobe diagnose --json` said of a program, by plain names. Nothing else here knows how that JSON is made.
+"""What `gpuprobe diagnose --json` said of a program, by plain names.
+Nothing else here knows how that JSON is made.
 
 A diagnosis is a dictionary:
     window              begin and end of the watch, ns of CLOCK_MONOTONIC
-    verdict             "host-bound", "gpu-bound", "idle", "waiting for others", "not known"; None: it gave none
-    idle_proved_share   of the watch, the GPU was proved to have nothing to do for the program; None: not said
+    verdict             "host-bound", "gpu-bound", "idle", "waiting for others", "not known";
+                        None: it gave none
+    idle_proved_share   of the watch, the GPU was proved to have nothing to do for the program;
+                        None: not said
     idle_proved         [[begin, end]] of that, ns of CLOCK_MONOTONIC; None: not said
     steps, step_seconds number and median of the steps it found; None: none
-    reasons             first the largest: {"kind", "seconds" of a step, "lines": [[file, line]] of the corpus, innermost
-                        first, "what": in words}
-    findings            the same order as it has: {"id", "severity", "evidence", "saving_share" of the watch or None,
-                        "lines"}
-    saving_share        what its first finding that promises one would save, of the watch; None: none does
+    reasons             first the largest: {"kind", "seconds" of a step,
+                        "lines": [[file, line]] of the corpus, innermost first, "what": in words}
+    findings            in its order: {"id", "severity", "evidence",
+                        "saving_share" of the watch or None, "lines"}
+    saving_share        the saving of its first finding that promises one, of the watch;
+                        None: none does
 """
 import os
 
@@ -39,8 +43,10 @@ def is_of_corpus(path):
 
 
 def reason_of(reason):
-    return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")), "seconds": reason.get("step_seconds"),
-            "lines": lines_of((reason.get("held_by") or reason).get("stack")), "what": reason.get("what")}
+    return {"kind": KINDS.get(reason.get("kind"), reason.get("kind")),
+            "seconds": reason.get("step_seconds"),
+            "lines": lines_of((reason.get("held_by") or reason).get("stack")),
+            "what": reason.get("what")}
 
 
 def finding_of(finding, watched):
@@ -49,7 +55,8 @@ def finding_of(finding, watched):
     if finding.get("steady") and finding["cost_share"]:
         watched = finding["cost_seconds"] / finding["cost_share"]
     return {"id": finding["id"], "severity": finding["severity"], "evidence": finding["evidence"],
-            "saving_share": None if saving is None else saving / watched, "lines": lines_of(finding["stack"])}
+            "saving_share": None if saving is None else saving / watched,
+            "lines": lines_of(finding["stack"])}
 
 
 def verdict_of(process):
@@ -60,12 +67,14 @@ def verdict_of(process):
 
 
 def usual_ns(steps):
-    """A step as diagnose tells it: the median, or the mean where that is more than twice as long."""
+    """The length of a step by diagnose: the median, or the mean if that is more than
+    twice as long."""
     return steps["mean_ns"] if steps["mean_ns"] > 2 * steps["p50_ns"] else steps["p50_ns"]
 
 
 def read(report, pid, boot_offset):
-    """The diagnosis of process `pid`. `boot_offset`: what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, ns."""
+    """The diagnosis of process `pid`. `boot_offset`: how far CLOCK_BOOTTIME is ahead of
+    CLOCK_MONOTONIC, ns."""
     processes = report["processes"] + report.get("without_calls", [])
     process = next((process for process in processes if process["pid"] == pid), {})
     begin, end = report["began_ns"], report["boot_ns"]
@@ -81,5 +90,6 @@ def read(report, pid, boot_offset):
         "step_seconds": usual_ns(steps) / 1e9 if steps else None,
         "reasons": [reason_of(reason) for reason in process.get("reasons", [])[:MOST_REASONS]],
         "findings": findings,
-        "saving_share": next((finding["saving_share"] for finding in findings if finding["saving_share"]), None),
+        "saving_share": next((finding["saving_share"] for finding in findings
+                              if finding["saving_share"]), None),
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of what was measured, {"programs": {name: ...}, "overhead": {name: ...}}: written whole or not at all, and put
-together by name."""
+"""Files of measurements, {"programs": {name: ...}, "overhead": {name: ...}}:
+written whole or not at all, and merged by name."""
 import datetime
 import json
 import lzma
@@ -13,7 +13,8 @@ PARTS = ("programs", "overhead")
 def write(path, measured):
     """Compressed where the name ends so."""
     text = (json.dumps(measured, indent=1, sort_keys=True) + "\n").encode()
-    with tempfile.NamedTemporaryFile("wb", dir=os.path.dirname(os.path.abspath(path)), delete=False) as file:
+    with tempfile.NamedTemporaryFile("wb", dir=os.path.dirname(os.path.abspath(path)),
+                                     delete=False) as file:
         file.write(lzma.compress(text) if path.endswith(".xz") else text)
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)
@@ -28,7 +29,8 @@ def read(path):
 
 
 def is_newer(measured, kept):
-    return datetime.datetime.fromisoformat(measured["date"]) >= datetime.datetime.fromisoformat(kept["date"])
+    return (datetime.datetime.fromisoformat(measured["date"])
+            >= datetime.datetime.fromisoformat(kept["date"]))
 
 
 def merged(kept, taken):

@@ -2,21 +2,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The corpus of real programs: what `gpuprobe diagnose` says of each, beside what is true.
 
-    tests/gpu/real/run.py --only first --output first.json.xz         # on a machine with a GPU, as root; at most --limit
+    # on a machine with a GPU, as root; at most --limit
+    tests/gpu/real/run.py --only first --output first.json.xz
     tests/gpu/real/run.py --only gil,throttled --output more.json.xz
-    tests/gpu/real/run.py --take first.json.xz --take more.json.xz    # anywhere: into results.json and docs/diagnosis.md
-    tests/gpu/real/run.py --try                                       # on a GPU, 3 minutes: whether the programs work there
-    tests/gpu/real/run.py --dry --only first --output dry.json.xz     # without a GPU, to try this script
+    # anywhere: into results.json and docs/diagnosis.md
+    tests/gpu/real/run.py --take first.json.xz --take more.json.xz
+    # on a GPU, 3 minutes: whether the programs work there
+    tests/gpu/real/run.py --try
+    # without a GPU, to try this script
+    tests/gpu/real/run.py --dry --only first --output dry.json.xz
 
-Each program runs twice, and its repaired twin once. All three are started beside those of other programs and held
-before their steady loops:
- truth     under CUPTI (busy.c), which tells when the GPU works, while gpuprobe watches for a while: what gpuprobe calls
-           idle is compared with it. Programs with faults, which leave the GPU idle, do this side by side
- natural   by itself, for the time of a step; then with `gpuprobe diagnose -p` for --watch seconds: what it says is judged
+Each program runs twice, and its repaired twin once. All three are started beside those of other
+programs and held before their steady loops:
+ truth     under CUPTI (busy.c), which records when the GPU works, while gpuprobe watches for a
+           while: gpuprobe's idle times are compared with it. Programs with faults, which leave the
+           GPU idle, do this side by side
+ natural   by itself, for the time of a step; then with `gpuprobe diagnose -p` for --watch seconds:
+           its output is judged
  repaired  by itself, for the time of a step: what the fault really costs
-The latter two, and all of sound programs, have the machine for themselves.
-What one program yields is written at once; a slice that is out of time names the programs that are left. Slices are put
-together by program: the newest of each counts. The judging is done with the page, so that it can be done again.
+The latter two, and all of sound programs, have the machine for themselves. The results of a program
+are written at once; a slice that is out of time names the programs that are left. Slices are put
+together by program: the newest of each counts. The judging is done with the page, so that it can be
+done again.
 """
 import argparse
 import concurrent.futures
@@ -96,7 +103,8 @@ def environment_of(session, program, kind):
         if kind == "truth":
             found["CUDA_SIM_TRUTH"] = f"{session.work}/{program.name}.truth.json"
     elif kind == "truth" and session.busy:
-        found.update(CUDA_INJECTION64_PATH=session.busy, BUSY_OUT=f"{session.work}/{program.name}.busy")
+        found.update(CUDA_INJECTION64_PATH=session.busy,
+                     BUSY_OUT=f"{session.work}/{program.name}.busy")
     return found
 
 
@@ -113,7 +121,8 @@ def kinds_of(program):
 
 def watched(session, run, seconds):
     """The report of a watch of this run, kept with what it takes to read it."""
-    report = diagnose(session.gpuprobe, run.process.pid, seconds, f"{session.work}/{run.name}.report")
+    report = diagnose(session.gpuprobe, run.process.pid, seconds,
+                      f"{session.work}/{run.name}.report")
     return {"pid": run.process.pid, "boot_offset": boot_offset(), "report": report}
 
 
@@ -149,12 +158,13 @@ def run_truth(session, program, run):
 
 
 def seen_by_truth(found, watch):
-    """Of the watch, what the truth has to say: how busy the GPU was, and how much of that in what was called idle."""
+    """The truth about the watch: how busy the GPU was,
+    and how much of that fell into times called idle."""
     said = page.read(watch)
     begin, end = said["window"]
     proved = said["idle_proved"]
-    return {"busy": found.shares(begin, end)["busy"],
-            "false_idle_ns": None if proved is None else truth.in_common(truth.joined(proved), found.all)}
+    return {"busy": found.shares(begin, end)["busy"], "false_idle_ns": None
+            if proved is None else truth.in_common(truth.joined(proved), found.all)}
 
 
 def run_natural(session, _program, run):
@@ -178,8 +188,9 @@ RUNS = {"truth": run_truth, "natural": run_natural, "repaired": run_repaired}
 
 
 def blank(session, program):
-    return {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "versions": session.versions,
-            "marked": sorted(program.marked()), "seconds": session.watch, "errors": {}}
+    return {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+            "versions": session.versions, "marked": sorted(program.marked()),
+            "seconds": session.watch, "errors": {}}
 
 
 def measure(session, program, kind, run):
@@ -188,9 +199,11 @@ def measure(session, program, kind, run):
     try:
         if isinstance(run, Failed):
             raise run
-        with limited(run.process.pid, None if kind == "repaired" or session.options.dry else program.cpus):
+        with limited(run.process.pid,
+                     None if kind == "repaired" or session.options.dry else program.cpus):
             found[kind] = RUNS[kind](session, program, run)
-    except Exception as error:  # pylint: disable=broad-except  # one that breaks off is a failure; the others are run
+    # If one breaks off that is a failure; the others are run.
+    except Exception as error:  # pylint: disable=broad-except
         found["errors"][kind] = f"{type(error).__name__}: {error}"[-2000:]
         print(f"{program.name}, {kind}: {error}", file=sys.stderr, flush=True)
     finally:
@@ -205,13 +218,15 @@ def end(run):
 def truths_of_faults(session, programs, runs):
     """Side by side."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(lambda program: measure(session, program, "truth", runs[program.name].pop("truth")),
+        list(pool.map(lambda program: measure(session, program, "truth",
+                                              runs[program.name].pop("truth")),
                       [program for program in programs if program.fault]))
 
 
 def started(session, programs):
     """{name: {kind: Run or Failed}} of programs that are ready and held."""
-    runs = {program.name: {kind: start(session, program, kind) for kind in kinds_of(program)} for program in programs}
+    runs = {program.name: {kind: start(session, program, kind) for kind in kinds_of(program)}
+            for program in programs}
     for of_program in runs.values():
         for kind, run in of_program.items():
             try:
@@ -225,7 +240,8 @@ def started(session, programs):
 def run_group(session, programs):
     began = time.monotonic()
     runs = started(session, programs)
-    print(f"started {', '.join(runs)} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    print(f"started {', '.join(runs)} in {time.monotonic() - began:.0f} s", file=sys.stderr,
+          flush=True)
     truths_of_faults(session, programs, runs)
     for number, program in enumerate(programs):
         if session.left() < session.seconds_of(program):
@@ -272,7 +288,8 @@ def try_run(session, program, kind, run):
     """In words, how a short run went; without gpuprobe."""
     if isinstance(run, Failed):
         raise run
-    with limited(run.process.pid, program.cpus if kind == "natural" and not session.options.dry else None):
+    with limited(run.process.pid,
+                 program.cpus if kind == "natural" and not session.options.dry else None):
         run.go()
         begin, end = loop_alone(session, run)
         told, times = run.stop()
@@ -297,13 +314,15 @@ def tried(session, program, runs):
 
 
 def try_all(session, programs):
-    """How many passed and failed, and none that are left. The programs of a group run side by side, so that their times are rough."""
+    """Returns how many passed and failed; none are left. The programs of a group run side by side,
+    so that their times are rough."""
     failed = 0
     for first in range(0, len(programs), session.options.at_once):
         group = programs[first:first + session.options.at_once]
         runs = started(session, group)
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            for well, line in pool.map(lambda program: tried(session, program, runs[program.name]), group):
+            for well, line in pool.map(lambda program: tried(session, program, runs[program.name]),
+                                       group):
                 print(line, flush=True)
                 failed += not well
     return len(programs) - failed, failed, []
@@ -330,17 +349,28 @@ def take(options):
 
 
 def options_of(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="names of programs or halves (first, second), by commas [all]")
-    parser.add_argument("--build", default=str(ROOT / "build"), help="where gpuprobe is [%(default)s]")
-    parser.add_argument("--output", default="diagnosis.json.xz", help="what was measured, with all reports [%(default)s]")
-    parser.add_argument("--limit", type=float, default=540, help="seconds for the slice [%(default)s]")
-    parser.add_argument("--watch", type=float, default=20, help="seconds of the watch that is judged [%(default)s]")
-    parser.add_argument("--at-once", type=int, default=5, help="programs that start at a time [%(default)s]")
-    parser.add_argument("--work", default="/var/tmp", help="a folder on a disk, for the time being [%(default)s]")
-    parser.add_argument("--try", action="store_true", dest="only_try", help="only whether the programs work, side by side")
-    parser.add_argument("--dry", action="store_true", help="stand_in.py on the simulated CUDA instead of the programs")
-    parser.add_argument("--take", action="append", help="a slice's output, into the results and the page (repeatable)")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="",
+                        help="names of programs or halves (first, second), by commas [all]")
+    parser.add_argument("--build", default=str(ROOT / "build"),
+                        help="where gpuprobe is [%(default)s]")
+    parser.add_argument("--output", default="diagnosis.json.xz",
+                        help="what was measured, with all reports [%(default)s]")
+    parser.add_argument("--limit", type=float, default=540,
+                        help="seconds for the slice [%(default)s]")
+    parser.add_argument("--watch", type=float, default=20,
+                        help="seconds of the watch that is judged [%(default)s]")
+    parser.add_argument("--at-once", type=int, default=5,
+                        help="programs that start at a time [%(default)s]")
+    parser.add_argument("--work", default="/var/tmp",
+                        help="a folder on a disk, for the time being [%(default)s]")
+    parser.add_argument("--try", action="store_true", dest="only_try",
+                        help="only whether the programs work, side by side")
+    parser.add_argument("--dry", action="store_true",
+                        help="stand_in.py on the simulated CUDA instead of the programs")
+    parser.add_argument("--take", action="append",
+                        help="a slice's output, into the results and the page (repeatable)")
     parser.add_argument("--show", action="store_true", help="only the page, of the results")
     parser.add_argument("--results", default=str(HERE / "results.json"), help="[%(default)s]")
     parser.add_argument("--page", default=str(ROOT / "docs/diagnosis.md"), help="[%(default)s]")
@@ -353,11 +383,13 @@ def main(argv=None):
         take(options)
         return 0
     programs = corpus.chosen([word for word in options.only.split(",") if word])
-    left_out = [] if options.dry else [program.name for program in programs if program.gpus > gpus()]
+    left_out = [] if options.dry else [program.name for program in programs
+                                       if program.gpus > gpus()]
     programs = [program for program in programs if program.name not in left_out]
     session = Session(options)
     try:
-        passed, failed, left = try_all(session, programs) if options.only_try else judge_all(session, programs)
+        passed, failed, left = (try_all(session, programs)
+                                if options.only_try else judge_all(session, programs))
     finally:
         session.close()
     if left_out:

@@ -16,7 +16,8 @@ MOST_SECONDS = 600  # of a steady loop, should nobody end it
 
 
 class Failed(Exception):
-    """This run gave nothing; the others go on. Of what a program said, what went wrong and its last line; no folders."""
+    """This run gave no result; the others go on. Names what went wrong and the program's last line,
+    but no folders."""
 
     def __init__(self, text):
         lines = text.splitlines() or [""]
@@ -39,8 +40,9 @@ class Run:
         self.said, self.times_file = f"{work}/{name}.said", f"{work}/{name}.times"
         command = [*command, str(MOST_SECONDS), "--held", "--times", self.times_file]
         with open(self.said, "wb") as said:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
-                                            env={**os.environ, **environment}, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
+                env={**os.environ, **environment}, start_new_session=True)
         self.began = time.monotonic()
         self.went = None
 
@@ -50,7 +52,8 @@ class Run:
                 if line == b"READY\n":
                     return True
         if self.process.poll() is not None:
-            raise Failed(f"{self.name} ended with {self.process.returncode} before it was ready: {tail(self.said)}")
+            raise Failed(f"{self.name} ended with {self.process.returncode} before it was ready: "
+                         f"{tail(self.said)}")
         if time.monotonic() - self.began > READY_SECONDS:
             raise Failed(f"{self.name} was not ready within {READY_SECONDS} s: {tail(self.said)}")
         return False
@@ -91,7 +94,8 @@ class Run:
 
 
 def step_seconds(told, times, begin, end):
-    """Mean seconds of a unit of work, of the steps that ended in a window; None of fewer than two."""
+    """Mean seconds of a unit of work over the steps that ended in a window;
+    None for fewer than two steps."""
     ends = [at for at in times if begin <= at <= end]
     return (ends[-1] - ends[0]) / 1e9 / (len(ends) - 1) / told["units"] if len(ends) > 1 else None
 
@@ -102,21 +106,22 @@ def boot_offset():
 
 
 def idle_times(path):
-    """The rows of --idle-times: [[pid, device or None, begin, end]], the times of CLOCK_BOOTTIME in ns."""
+    """The rows of --idle-times: [[pid, device or None, begin, end]], in ns of CLOCK_BOOTTIME."""
     with open(path, encoding="utf-8", newline="") as file:
-        return [[int(row["pid"]), int(row["device"]) if row["device"] else None, int(row["begin_ns"]), int(row["end_ns"])]
-                for row in csv.DictReader(file)]
+        return [[int(row["pid"]), int(row["device"]) if row["device"] else None,
+                 int(row["begin_ns"]), int(row["end_ns"])] for row in csv.DictReader(file)]
 
 
 def diagnose(gpuprobe, pid, seconds, output):
     """
-    Watches a process for so long; the report as gpuprobe made it, by way of the file `output`. Under `idle_times` it has what
-    --idle-times wrote.
+    Watches a process for so long; returns the report as gpuprobe wrote it to the file `output`.
+    `idle_times` in it has the output of --idle-times.
     """
     idle = f"{output}.idle"
-    ran = subprocess.run([gpuprobe, "diagnose", "-q", "--json", "-O", output, "--top", "0", "-p", str(pid), "--duration",
-                          str(seconds), "--idle-times", idle], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                         text=True, timeout=seconds + 60, check=False)
+    ran = subprocess.run([gpuprobe, "diagnose", "-q", "--json", "-O", output, "--top", "0",
+                          "-p", str(pid), "--duration", str(seconds), "--idle-times", idle],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True, timeout=seconds + 60, check=False)
     if ran.returncode:
         raise Failed(f"gpuprobe diagnose ended with {ran.returncode}: {ran.stderr[-1500:]}")
     with open(output, encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Stands in for the programs of the corpus where there is no GPU, to try the runners: work for the simulated GPU, and
-between it the CPU's, which the repaired one has less of."""
+"""Stands in for the programs of the corpus on machines without a GPU, to try the runners: work for
+the simulated GPU, and between it work for the CPU, of which the repaired program has less."""
 import ctypes
 import os
 import sys

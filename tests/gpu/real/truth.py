@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When the GPU really worked: stretches of time as busy.c wrote them, and what can be said of a window."""
+"""When the GPU really worked: intervals as busy.c wrote them, and what they say about a window."""
 import array
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe check: each verdict on a machine, or a part of one, where it is due; and the command line."""
+"""gpuprobe check: each verdict on a machine, or on a part of one, and the command line."""
 import os
 import re
 import subprocess
@@ -27,19 +27,21 @@ def is_ours(line):
 def test_all_is_well_for_root(sleeper, nothing_left):
     check = Check(*LIBRARIES, "-p", sleeper)
     assert check.done.returncode == 0
-    assert {line["topic"] for line in check.lines if line["state"] != "ok" and is_ours(line)} <= MACHINES_OWN
+    assert {line["topic"] for line in check.lines
+            if line["state"] != "ok" and is_ours(line)} <= MACHINES_OWN
     assert check.one("kernel")["facts"] == {"release": os.uname().release, "machine": "x86_64"}
     assert check.one("links")["facts"]["kind"] == "session"
     assert "64 calls" in check.one("probes")["text"]
-    assert check.process(sleeper)["text"] == f"process {sleeper} (sleep) can be watched: no CUDA library so far, " \
-                                             "it gets probes when it loads one"
+    assert (check.process(sleeper)["text"]
+            == f"process {sleeper} (sleep) can be watched: no CUDA library so far, "
+            "it gets probes when it loads one")
 
 
 def test_text_says_the_same(sleeper):
     args = [*LIBRARIES, "-p", sleeper]
     check = Check(*args)
-    done = subprocess.run([paths.GPUPROBE, "check", *map(str, args)], env=environment(), text=True, capture_output=True,
-                          timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, "check", *map(str, args)], env=environment(), text=True,
+                          capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (check.done.returncode, "")
     expected = []
     for line in check.lines:
@@ -49,12 +51,14 @@ def test_text_says_the_same(sleeper):
     *lines, last = done.stdout.splitlines()
     assert lines == expected
     result = check.result
-    assert last.startswith(f"{result['ok']} ok, {result['degraded']} degraded, {result['missing']} missing: gpuprobe ")
+    assert last.startswith(
+        f"{result['ok']} ok, {result['degraded']} degraded, {result['missing']} missing: gpuprobe ")
 
 
 def test_quiet_leaves_out_what_is_ok(sleeper):
-    done = subprocess.run([paths.GPUPROBE, "check", "-q", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
-                          text=True, capture_output=True, timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, "check", "-q", *map(str, LIBRARIES), "-p", str(sleeper)],
+                          env=environment(), text=True, capture_output=True, timeout=120,
+                          check=False)
     assert done.returncode == 0
     assert not re.search("^ok", done.stdout, re.MULTILINE)
     assert re.search(r"^\d+ ok, ", done.stdout.splitlines()[-1])
@@ -63,7 +67,8 @@ def test_quiet_leaves_out_what_is_ok(sleeper):
 def test_libraries_are_counted(sleeper):
     check = Check(*LIBRARIES, "-p", sleeper)
     for path, layer, count in ((paths.LIBCUDA, "driver", 637), (paths.LIBCUDART, "runtime", 422)):
-        facts = [line["facts"] for line in check.all("library") if line["facts"].get("path") == str(path)]
+        facts = [line["facts"] for line in check.all("library")
+                 if line["facts"].get("path") == str(path)]
         assert len(facts) == 1
         assert (facts[0]["soname"], facts[0]["layers"]) == (path.name, [layer])
         assert facts[0]["functions_of_table"] == facts[0]["functions_found"] == count
@@ -76,7 +81,8 @@ def test_nvml_names_gpus(sleeper):
     assert [line["facts"]["index"] for line in check.all("gpu")] == [0, 1]
     assert all(line["facts"]["uuid"].startswith("GPU-") for line in check.all("gpu"))
     # Both libraries are found by that variable as well, and each is one line.
-    assert len([line for line in check.all("library") if line["facts"]["path"] == str(paths.LIBCUDA)]) == 1
+    assert len([line for line in check.all("library")
+                if line["facts"]["path"] == str(paths.LIBCUDA)]) == 1
 
 
 def test_no_gpu(sleeper):
@@ -88,11 +94,13 @@ def test_no_gpu(sleeper):
 def build_nvml(directory, init):
     """A library of which initialising does this."""
     source = directory / "nvml.c"
-    source.write_text("#include <fcntl.h>\n#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
-                      "int nvmlShutdown(void) { return 0; }\n"
-                      "int nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
-                      "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void *d) { return 1; }\n")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", source], check=True)
+    source.write_text(
+        "#include <fcntl.h>\n#include <unistd.h>\nint nvmlInit_v2(void) { " + init + " }\n"
+        "int nvmlShutdown(void) { return 0; }\n"
+        "int nvmlDeviceGetCount_v2(unsigned *n) { return *n = 0; }\n"
+        "int nvmlDeviceGetHandleByIndex_v2(unsigned i, void *d) { return 1; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", source],
+                   check=True)
     return directory
 
 
@@ -106,12 +114,15 @@ def test_nvml_that_does_not_work(sleeper, tmp_path, init, text):
 
 def test_root_keeps_no_more_than_is_used(sleeper, tmp_path):
     """As an NVML that looks at the process it is loaded into finds it."""
-    nvml = build_nvml(tmp_path, 'char b[4096]; int f = open("/proc/self/status", 0), n = read(f, b, 4096); '
-                                f'return write(open("{tmp_path}/status", 66, 0644), b, n) != n;')
+    nvml = build_nvml(tmp_path,
+                      'char b[4096]; int f = open("/proc/self/status", 0), n = read(f, b, 4096); '
+                      f'return write(open("{tmp_path}/status", 66, 0644), b, n) != n;')
     Check(*LIBRARIES, "-p", sleeper, LD_LIBRARY_PATH=nvml)
-    status = dict(line.split(":\t", 1) for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line)
+    status = dict(line.split(":\t", 1) for line in (tmp_path / "status").read_text().splitlines()
+                  if ":\t" in line)
     numbers = {39, 38, 19, 2, 40}
-    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == sum(1 << number for number in numbers)
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == sum(
+        1 << number for number in numbers)
     assert status["NoNewPrivs"] == "1"
 
 
@@ -130,7 +141,8 @@ def test_nobody(open_dir):
                        "CAP_DAC_READ_SEARCH": "degraded", "CAP_CHECKPOINT_RESTORE": "degraded"}
     assert check.state("bpf", "Operation not permitted") == "missing"
     assert check.state("links", "cannot be told") == "missing"
-    [facts] = [line["facts"] for line in check.all("library") if line["facts"].get("path") == str(library)]
+    [facts] = [line["facts"] for line in check.all("library")
+               if line["facts"].get("path") == str(library)]
     assert facts["functions_found"] == 637
     refused = check.one("process", "cannot be looked into (Permission denied)")
     assert refused["state"] == "degraded" and "CAP_SYS_PTRACE" in refused["advice"]
@@ -146,8 +158,8 @@ def test_own_process_of_nobody(open_dir):
 
 
 def test_five_capabilities_are_enough(open_dir, sleeper):
-    check = Check("--libcuda-path", open_dir / "libcuda.so.1", "-p", sleeper, before=with_capabilities(FIVE),
-                  program=open_dir / "gpuprobe")
+    check = Check("--libcuda-path", open_dir / "libcuda.so.1", "-p", sleeper,
+                  before=with_capabilities(FIVE), program=open_dir / "gpuprobe")
     assert check.done.returncode == 0
     assert check.state("capabilities") == "ok"
     assert check.state("probes") == "ok"
@@ -197,19 +209,23 @@ def test_no_tracefs(sleeper):
     check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts(HIDE_TRACEFS))
     assert (check.done.returncode, check.state("tracefs", "not needed")) == (0, "ok")
     look = ('status=0\n"$@" || status=$?\n'
-            'if grep -q " /sys/kernel/tracing tracefs " /proc/self/mounts; then exit 99; fi\nexit $status')
+            'if grep -q " /sys/kernel/tracing tracefs " /proc/self/mounts; then exit 99; fi\n'
+            'exit $status')
     uncover = "umount /sys/kernel/tracing; umount /sys/kernel/tracing || :\n"
     before = ["unshare", "-m", "sh", "-ec", HIDE_TRACEFS + uncover + look, "sh"]
     check = Check(*LIBRARIES, "-p", sleeper, before=before, GPUPROBE_LINKS="perf")
     assert check.done.returncode == 1
-    assert check.one("tracefs", "there is no")["advice"] == "mount -t tracefs tracefs /sys/kernel/tracing"
+    assert (check.one("tracefs", "there is no")["advice"]
+            == "mount -t tracefs tracefs /sys/kernel/tracing")
     assert check.state("probes", "not tried") == "missing"
 
 
 def test_no_btf(sleeper, nothing_left):
-    check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts("mount -t tmpfs none /sys/kernel/btf"))
+    check = Check(*LIBRARIES, "-p", sleeper,
+                  before=in_mounts("mount -t tmpfs none /sys/kernel/btf"))
     assert check.done.returncode == 1
-    assert "CONFIG_DEBUG_INFO_BTF" in check.one("btf", "there is no /sys/kernel/btf/vmlinux")["advice"]
+    assert "CONFIG_DEBUG_INFO_BTF" in check.one("btf",
+                                                "there is no /sys/kernel/btf/vmlinux")["advice"]
     # What does not need it is looked at all the same.
     assert check.state("kernel") == check.state("bpf") == check.state("probes") == "ok"
     assert not check.all("monitor")
@@ -222,12 +238,14 @@ def test_no_btf(sleeper, nothing_left):
 def test_interpreted_programs(sleeper, tmp_path):
     off = tmp_path / "jit"
     off.write_text("0\n")
-    check = Check(*LIBRARIES, "-p", sleeper, before=in_mounts(f"mount --bind {off} /proc/sys/net/core/bpf_jit_enable"))
+    check = Check(*LIBRARIES, "-p", sleeper,
+                  before=in_mounts(f"mount --bind {off} /proc/sys/net/core/bpf_jit_enable"))
     assert check.one("jit")["advice"] == "sysctl -w net.core.bpf_jit_enable=1"
 
 
-@pytest.mark.parametrize("text,state,links", [("none [integrity] confidentiality", "ok", "session"),
-                                              ("none integrity [confidentiality]", "missing", "session")])
+@pytest.mark.parametrize("text,state,links",
+                         [("none [integrity] confidentiality", "ok", "session"),
+                          ("none integrity [confidentiality]", "missing", "session")])
 def test_lockdown(sleeper, tmp_path, text, state, links):
     """As the file says it; that BPF may read memory all the same here has a line of its own."""
     file = tmp_path / "lockdown"
@@ -272,20 +290,22 @@ def test_proc_of_another_namespace(tmp_path):
 # --- the command line ---
 
 @pytest.mark.parametrize("args,status,words", [
-    (["--no-such"], 2, "--no-such"), (["extra"], 2, "extra"), (["-p"], 2, "-p"), (["-p", "x"], 2, "x"),
+    (["--no-such"], 2, "--no-such"), (["extra"], 2, "extra"),
+    (["-p"], 2, "-p"), (["-p", "x"], 2, "x"),
     (["-p", "99999999"], 1, "99999999"), (["--libcuda-path", "/nonexistent"], 1, "/nonexistent"),
     (["--libcuda-path", "/bin/true"], 1, "no functions of CUDA"),
 ])
 def test_mistakes(args, status, words):
-    done = subprocess.run([paths.GPUPROBE, "check", *args], env=environment(), text=True, capture_output=True,
-                          timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, "check", *args], env=environment(), text=True,
+                          capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (status, "")
     assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr)
     assert words in done.stderr
 
 
 def test_help():
-    done = subprocess.run([paths.GPUPROBE, "check", "--help"], text=True, capture_output=True, timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, "check", "--help"], text=True, capture_output=True,
+                          timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Usage: gpuprobe check [OPTIONS]\n")
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -299,7 +319,9 @@ def test_full_disk(sleeper, flushed):
     """By line, nothing is left at the end that could not be written."""
     by_line = ["stdbuf", "-oL"] * (flushed == "by line")
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([*by_line, paths.GPUPROBE, "check", *map(str, LIBRARIES), "-p", str(sleeper)], env=environment(),
-                              text=True, stdout=full, stderr=subprocess.PIPE, timeout=120, check=False)
+        done = subprocess.run([*by_line, paths.GPUPROBE, "check",
+                               *map(str, LIBRARIES), "-p", str(sleeper)],
+                              env=environment(), text=True, stdout=full, stderr=subprocess.PIPE,
+                              timeout=120, check=False)
     assert done.returncode == 1
     assert done.stderr == "gpuprobe: cannot write standard output: No space left on device\n"

@@ -20,10 +20,11 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 # --- what is told on stdout ---
 
-OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval", "--duration",
-           "-p, --pid", "--api", "--check-launches", "--max-processes", "--max-allocations", "--max-kernels",
-           "--max-inflight", "--libcudart-path", "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet",
-           "-h, --help", "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE",
+OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval",
+           "--duration", "-p, --pid", "--api", "--check-launches", "--max-processes",
+           "--max-allocations", "--max-kernels", "--max-inflight", "--libcudart-path",
+           "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet", "-h, --help",
+           "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE",
            "--verdict")
 
 
@@ -45,8 +46,8 @@ def test_version(option):
 
 
 def test_help_needs_no_root(open_dir):
-    done = subprocess.run([*NOBODY, str(open_dir / "gpuprobe"), "--help"], text=True, capture_output=True,
-                          check=False)
+    done = subprocess.run([*NOBODY, str(open_dir / "gpuprobe"), "--help"], text=True,
+                          capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -68,21 +69,23 @@ def test_interval_zero_prints_the_final_report_only():
 
 def test_interval_may_be_a_fraction(gpuprobe):
     """
-    However late reports are on a busy machine, of whole seconds never five come within three; and never do more come
-    than the time has intervals.
+    However late reports are on a busy machine, five reports of whole seconds never come within
+    three, and there are never more than the time has intervals.
     """
     with gpuprobe.start(interval=0.25) as running:
         at = [running.report()["boot_ns"] for _ in range(5)]
         while at[-1] - at[-5] >= 3e9:
             at.append(running.report()["boot_ns"])
         result = running.stop()
-    assert [report["final"] for report in result.reports] == [False] * (len(result.reports) - 1) + [True]
+    assert [report["final"]
+            for report in result.reports] == [False] * (len(result.reports) - 1) + [True]
     assert len(at) - 1 <= (at[-1] - at[0]) / 0.25e9 + 1
 
 
 def test_text_report_keeps_its_shape():
     command = [paths.workload("memory"), "--pairs", "2", "--keep", "1", "--size", "4096"]
-    done = run(*NONE, "--display-interval", "0", "--libcuda-path", paths.LIBCUDA, "--", *command, TZ="UTC")
+    done = run(*NONE, "--display-interval", "0", "--libcuda-path", paths.LIBCUDA, "--", *command,
+               TZ="UTC")
     rule = "========================"
     lines = [line for line in done.stdout.splitlines() if "allocations kept" not in line]
     assert lines[0] == lines[-1] == rule
@@ -108,7 +111,8 @@ def test_sections(options, sections):
 
 def test_json_is_one_object_a_line(gpuprobe, tmp_path):
     os.mkfifo(tmp_path / "go")
-    command = ["sh", "-c", f"read line <'{tmp_path}/go'; exec '{paths.workload('launch')}' --launches 3"]
+    command = ["sh", "-c",
+               f"read line <'{tmp_path}/go'; exec '{paths.workload('launch')}' --launches 3"]
     with gpuprobe.start(*command, interval=0.05, libraries=[paths.LIBCUDA]) as running:
         for _ in range(2):
             running.report()
@@ -117,16 +121,17 @@ def test_json_is_one_object_a_line(gpuprobe, tmp_path):
     reports = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(reports) > 2
     for report in reports:
-        assert list(report) == ["schema", "time", "boot_ns", "final", "sections", "launch_sample", "totals",
-                                "processes", "gpus", "findings", "libraries", "probes_attached",
-                                "functions_missing", "lost"]
+        assert list(report) == ["schema", "time", "boot_ns", "final", "sections", "launch_sample",
+                                "totals", "processes", "gpus", "findings", "libraries",
+                                "probes_attached", "functions_missing", "lost"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", report["time"])
     # A report just before the last may have told the process's end.
     process, = next(report["processes"] for report in reversed(reports) if report["processes"])
     assert {"pid", "comm", "start_ns", "since_attach", "ended", "ended_ns", "memory", "launches",
-            "graph_launches", "graph_kernels", "graph_launches_of_unknown_size", "graph_sizes", "captured",
-            "first_launches", "host_functions", "objects", "sticky_error", "kernels", "copies", "errors", "waits", "queries", "devices", "functions",
-            "ppid", "uid", "user", "container", "pod", "namespace_pid", "gpus", "verdict", "steps"} == set(process)
+            "graph_launches", "graph_kernels", "graph_launches_of_unknown_size", "graph_sizes",
+            "captured", "first_launches", "host_functions", "objects", "sticky_error", "kernels",
+            "copies", "errors", "waits", "queries", "devices", "functions", "ppid", "uid", "user",
+            "container", "pod", "namespace_pid", "gpus", "verdict", "steps"} == set(process)
     assert process["comm"] == "launch"
 
 
@@ -150,7 +155,8 @@ def test_top_cuts_lists(gpuprobe):
     command = [paths.workload("memory"), "--pairs", "0", "--keep", "30", "--hold", "60"]
 
     def addresses(*options):
-        with gpuprobe.start(*command, args=options, base=NONE, libraries=[paths.LIBCUDA]) as running:
+        with gpuprobe.start(*command, args=options, base=NONE,
+                            libraries=[paths.LIBCUDA]) as running:
             first = text_with(running, "in 30 allocations")
             running.stop()
         return len(LISTED.findall(first)), first
@@ -173,7 +179,8 @@ def test_manual_names_all_commands_and_marks():
     for page, text in pages.items():
         references = text.partition(".SH SEE ALSO")[2]
         assert all(f".BR {other} (8)" in references for other in pages if other != page)
-    for mark in "[stack not known]", "[callers not found]", "[truncated]", "[more Python frames]", "[Python code 0x":
+    for mark in ("[stack not known]", "[callers not found]", "[truncated]", "[more Python frames]",
+                 "[Python code 0x"):
         assert mark in others
 
 
@@ -192,7 +199,8 @@ def test_full_names():
 
 def test_quiet_and_verbose(sleeper):
     def told(*options):
-        return run(*QUICK, *options, "-p", sleeper, "--libcuda-path", paths.LIBCUDA, before=PORT_9000_TAKEN)
+        return run(*QUICK, *options, "-p", sleeper, "--libcuda-path", paths.LIBCUDA,
+                   before=PORT_9000_TAKEN)
 
     normal, quiet, verbose, more = told(), told("--quiet"), told("-v"), told("-v", "--verbose")
     assert all(done.returncode == 0 for done in (normal, quiet, verbose, more))
@@ -205,7 +213,8 @@ def test_quiet_and_verbose(sleeper):
 
 def test_no_library_is_said(sleeper, tmp_path):
     """Without any CUDA library on the machine gpuprobe waits, and says so."""
-    subprocess.run(["/sbin/ldconfig", "-X", "-f", "/dev/null", "-C", tmp_path / "cache"], check=True)
+    subprocess.run(["/sbin/ldconfig", "-X", "-f", "/dev/null", "-C", tmp_path / "cache"],
+                   check=True)
     hide = f"mount --bind {tmp_path}/cache /etc/ld.so.cache; " \
            "for d in /usr/local/nvidia/lib64 /usr/local/cuda/lib64; do " \
            "[ -d $d ] && mount -t tmpfs none $d; done; " \
@@ -215,10 +224,12 @@ def test_no_library_is_said(sleeper, tmp_path):
     if done.returncode == 77:
         pytest.skip("this machine has CUDA libraries where they cannot be hidden")
     assert done.returncode == 0
-    assert done.stderr == "gpuprobe: warning: no CUDA library found yet: waiting for a process that loads one\n"
+    assert (done.stderr == "gpuprobe: warning: no CUDA library found yet: "
+            "waiting for a process that loads one\n")
     quiet = run("-q", "-p", sleeper, *QUICK, *NONE, before=before)
     assert (quiet.returncode, quiet.stderr) == (0, "")
-    argv = [*before, str(paths.GPUPROBE), "-q", "-p", str(sleeper), "--display-interval", "0.1", *NONE]
+    argv = [*before, str(paths.GPUPROBE), "-q", "-p", str(sleeper), "--display-interval", "0.1",
+            *NONE]
     with Running(argv, environment(), tmp_path, None) as early:
         text_with(early, "no CUDA library found yet")
         early.stop()
@@ -228,8 +239,8 @@ def test_no_library_is_said(sleeper, tmp_path):
 
 def test_api_chooses_layers(sleeper):
     def attached(api):
-        done = run(*QUICK, *NONE, "--json", "-p", sleeper, "--api", api, "--libcuda-path", paths.LIBCUDA,
-                   "--libcudart-path", paths.LIBCUDART)
+        done = run(*QUICK, *NONE, "--json", "-p", sleeper, "--api", api, "--libcuda-path",
+                   paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["probes_attached"]
 
@@ -251,19 +262,21 @@ def test_library_paths_repeat(option, sleeper, tmp_path):
     # The same file again, by another name, is not another library.
     os.link(tmp_path / "copy0.so", tmp_path / "hard.so")
     os.symlink("copy1.so", tmp_path / "soft.so")
-    again = json.loads(run(*quick, *copies, option, tmp_path / "hard.so", option, tmp_path / "soft.so").stdout)
+    again = json.loads(run(*quick, *copies, option, tmp_path / "hard.so", option,
+                           tmp_path / "soft.so").stdout)
     assert again["libraries"] == done["libraries"]
     assert again["probes_attached"] == done["probes_attached"]
 
 
-@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"], ["stat"],
-                                   ["diagnose", "--json"], ["flame", "--by", "bytes"]])
+@pytest.mark.parametrize("words", [[*NONE, "--display-interval", "0"], ["memleak"], ["trace", "-c"],
+                                   ["stat"], ["diagnose", "--json"], ["flame", "--by", "bytes"]])
 class TestOutputThatTakesNothing:
     @staticmethod
     def run(words, redirection):
-        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", paths.GPUPROBE, *words, "--",
-                               paths.SIM / "memory", "--pairs", "3", "--keep", "2"], env=environment(),
-                              text=True, capture_output=True, timeout=60, check=False)
+        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", paths.GPUPROBE,
+                               *words, "--", paths.SIM / "memory", "--pairs", "3", "--keep", "2"],
+                              env=environment(), text=True, capture_output=True, timeout=60,
+                              check=False)
 
     def test_full_disk(self, words):
         done = self.run(words, ">/dev/full")
@@ -287,7 +300,8 @@ class TestOutputThatTakesNothing:
     ("--max-inflight", "streams"),
 ])
 def test_capacities_size_the_maps(option, map_name):
-    process = subprocess.Popen([str(paths.GPUPROBE), option, "77", *NONE, "--display-interval", "0"],
+    process = subprocess.Popen([str(paths.GPUPROBE), option, "77",
+                                *NONE, "--display-interval", "0"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         wait_until_watching(process)
@@ -340,7 +354,8 @@ def test_unchecked_launches_are_no_successes(missing_links):
         pytest.skip("this kernel has no multi links")
 
     def report(*options, links):
-        return run("--metrics-addr", "none", "--display-interval", "0", *options, "--", workload("launch"), "--launches", "10",
+        return run("--metrics-addr", "none", "--display-interval", "0",
+                   *options, "--", workload("launch"), "--launches", "10",
                    "--bad", "5", GPUPROBE_LINKS=links).stdout
 
     said = "whether launches failed was not looked at"

@@ -38,43 +38,49 @@ def test_usage(arguments, words):
 
 @pytest.mark.parametrize("option", [
     "--metrics-addr", "--display-interval", "--duration", "-p", "--pid", "--api", "--max-processes",
-    "--max-allocations", "--max-kernels", "--max-inflight", "--libcudart-path", "--libcuda-path", "--top",
-    "--metrics-kernels",
+    "--max-allocations", "--max-kernels", "--max-inflight",
+    "--libcudart-path", "--libcuda-path", "--top", "--metrics-kernels",
 ])
 def test_missing_value(option):
     fails(run(option), 2, option, "needs a value", "gpuprobe --help")
 
 
 @pytest.mark.parametrize("option,values,words", [
-    ("--display-interval", ("-1", "x", "", "1s", "nan", "inf", "1e300", "0.000001"), ("give seconds",)),
+    ("--display-interval",
+     ("-1", "x", "", "1s", "nan", "inf", "1e300", "0.000001"), ("give seconds",)),
     ("--duration", ("-1", "x", "", "1s", "nan", "inf", "1e300"), ("give seconds",)),
     ("--pid", ("0", "-1", "x", "", "1.5", "99999999999999999999"), ("whole number",)),
     ("--api", ("", "cuda", "AUTO", "driver,runtime"), ("auto, driver, runtime or both",)),
-    ("--max-processes", ("0", "-1", "x", "", "1e3", "99999999999999999999"), ("whole number from 1",)),
+    ("--max-processes", ("0", "-1", "x", "", "1e3", "99999999999999999999"),
+     ("whole number from 1",)),
     ("--max-allocations", ("0", "-1", "x"), ("whole number from 1",)),
     ("--max-kernels", ("0", "-1", "x"), ("whole number from 1",)),
     ("--max-inflight", ("0", "-1", "x"), ("whole number from 1",)),
     ("--top", ("-1", "x", ""), ("whole number from 0",)),
     ("--metrics-kernels", ("-1", "x", ""), ("whole number from 0",)),
-    ("--metrics-addr", ("", "9000", "localhost", "localhost:", "localhost:http", "127.0.0.1:65536", "::1:9000",
-                        "[::1:9000", "127.0.0.1:-1"), ("ADDRESS:PORT", "none")),
+    ("--metrics-addr", ("", "9000", "localhost", "localhost:", "localhost:http", "127.0.0.1:65536",
+                        "::1:9000", "[::1:9000", "127.0.0.1:-1"), ("ADDRESS:PORT", "none")),
 ])
 def test_bad_value(option, values, words):
     for value in values:
         fails(run(f"{option}={value}", *QUICK), 2, option, *words)
 
 
-@pytest.mark.parametrize("option", ["--min-wait=1ms", "--stack-sample=1", "--stack-storage-size=9", "--stack-size=8"])
+@pytest.mark.parametrize("option", ["--min-wait=1ms", "--stack-sample=1", "--stack-storage-size=9",
+                                    "--stack-size=8"])
 def test_options_of_stacks_without_stacks(option):
     fails(run(option, *QUICK), 2, f"{option.partition('=')[0]} has no effect with --stack off")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["trace", "--list-functions"],
-                                       ["trace", "--json-schema"], ["diagnose", "--list"], ["bpftrace-script", "--standard-paths"]])
+                                       ["trace", "--json-schema"], ["diagnose", "--list"],
+                                       ["bpftrace-script", "--standard-paths"]])
 def test_a_full_disk_is_said(arguments):
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([paths.GPUPROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "gpuprobe: cannot write standard output: No space left on device\n")
+        done = subprocess.run([paths.GPUPROBE, *arguments], stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1, "gpuprobe: cannot write standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("option", ["--api", "--max-kernels", "--metrics-addr"])
@@ -101,8 +107,8 @@ def test_quiet_does_not_hide_errors():
 
 def test_not_root(open_dir):
     def as_nobody(*args):
-        return subprocess.run([*NOBODY, str(open_dir / "gpuprobe"), *args], env=environment(), text=True,
-                              capture_output=True, timeout=120, check=False)
+        return subprocess.run([*NOBODY, str(open_dir / "gpuprobe"), *args], env=environment(),
+                              text=True, capture_output=True, timeout=120, check=False)
 
     fails(as_nobody(*QUICK, *NONE), 1, "run as root", "CAP_BPF", "CAP_PERFMON")
     fails(as_nobody(*NONE, "--", "echo", "ran"), 1, "run as root")
@@ -120,9 +126,10 @@ def test_four_capabilities_are_enough(kind, open_dir, missing_links):
     """A user without root: CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH."""
     if kind in missing_links:
         pytest.skip(f"this kernel has no {kind} links")
-    command = [str(open_dir / "gpuprobe"), "--json", *NONE, "--display-interval", "0", "--",
-               "sh", "-c", '"$@" >&2; id -u >&2', "sh", str(open_dir / "launch"), "--launches", "17"]
-    done = subprocess.run([*with_capabilities(CAPABILITIES), *command], env=environment(GPUPROBE_LINKS=kind), text=True,
+    command = [str(open_dir / "gpuprobe"), "--json", *NONE, "--display-interval", "0", "--", "sh",
+               "-c", '"$@" >&2; id -u >&2', "sh", str(open_dir / "launch"), "--launches", "17"]
+    done = subprocess.run([*with_capabilities(CAPABILITIES), *command],
+                          env=environment(GPUPROBE_LINKS=kind), text=True,
                           capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "65534\n" in done.stderr
@@ -131,10 +138,12 @@ def test_four_capabilities_are_enough(kind, open_dir, missing_links):
 
 def test_four_capabilities_find_running_processes(open_dir):
     """Also those of another user, through their memory maps."""
-    holder = subprocess.Popen([paths.workload("idle-holder"), "--seconds", "300", "--then-launch", "6"],
+    holder = subprocess.Popen([paths.workload("idle-holder"),
+                               "--seconds", "300", "--then-launch", "6"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    watch = subprocess.Popen([*with_capabilities(CAPABILITIES), str(open_dir / "gpuprobe"), "--json", *NONE,
-                              "--display-interval", "0.1", "-p", str(holder.pid)], env=environment(), stdout=subprocess.PIPE, text=True)
+    watch = subprocess.Popen([*with_capabilities(CAPABILITIES), str(open_dir / "gpuprobe"),
+                              "--json", *NONE, "--display-interval", "0.1", "-p", str(holder.pid)],
+                             env=environment(), stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "READY\n"
         json.loads(watch.stdout.readline())
@@ -152,9 +161,9 @@ def test_four_capabilities_find_running_processes(open_dir):
 
 def test_tracefs_needs_more(open_dir, tracefs):
     """The path of old kernels cannot do with the four; it says what is missing."""
-    done = subprocess.run([*with_capabilities(CAPABILITIES), str(open_dir / "gpuprobe"), *QUICK, *NONE],
-                          env=environment(GPUPROBE_LINKS="perf"), text=True, capture_output=True, timeout=120,
-                          check=False)
+    done = subprocess.run([*with_capabilities(CAPABILITIES), str(open_dir / "gpuprobe"),
+                           *QUICK, *NONE], env=environment(GPUPROBE_LINKS="perf"),
+                          text=True, capture_output=True, timeout=120, check=False)
     # What the five would bring is a warning.
     warning, done.stderr = done.stderr.split("\n", 1)
     assert warning.startswith("gpuprobe: warning: without CAP_CHECKPOINT_RESTORE: ")
@@ -201,7 +210,8 @@ def test_library_that_is_none(option, tmp_path):
 
 
 def test_one_bad_library_among_good_ones():
-    fails(run("--libcuda-path", paths.LIBCUDA, "--libcudart-path", "/bin/true", *QUICK, *NONE), 1, "/bin/true")
+    fails(run("--libcuda-path", paths.LIBCUDA, "--libcudart-path", "/bin/true", *QUICK, *NONE), 1,
+          "/bin/true")
 
 
 def test_port_in_use():
@@ -214,11 +224,13 @@ def test_default_port_in_use_is_a_warning(sleeper):
     done = run(*QUICK, "-p", sleeper, "--libcuda-path", paths.LIBCUDA, before=PORT_9000_TAKEN)
     assert done.returncode == 0
     assert done.stdout.count("========================") == 2
-    assert re.fullmatch(r"gpuprobe: warning: [^\n]*0\.0\.0\.0:9000[^\n]*without metrics\n", done.stderr)
+    assert re.fullmatch(r"gpuprobe: warning: [^\n]*0\.0\.0\.0:9000[^\n]*without metrics\n",
+                        done.stderr)
 
 
 def test_named_default_port_in_use_is_an_error():
-    fails(run("--metrics-addr", "0.0.0.0:9000", *QUICK, before=PORT_9000_TAKEN), 1, "0.0.0.0:9000", "in use")
+    fails(run("--metrics-addr", "0.0.0.0:9000", *QUICK, before=PORT_9000_TAKEN), 1, "0.0.0.0:9000",
+          "in use")
 
 
 def test_address_of_another_machine():
@@ -246,11 +258,13 @@ def test_no_such_pid():
 
 @pytest.mark.parametrize("word", ["nonsense", "tracefs", "Session", "perf,multi"])
 def test_links_nonsense(word):
-    fails(run(*QUICK, *NONE, GPUPROBE_LINKS=word), 1, "GPUPROBE_LINKS", word, "session, multi or perf")
+    fails(run(*QUICK, *NONE, GPUPROBE_LINKS=word), 1, "GPUPROBE_LINKS", word,
+          "session, multi or perf")
 
 
 def test_unused_seconds_nonsense():
-    fails(run(*QUICK, *NONE, GPUPROBE_UNUSED_SECONDS="soon"), 1, "GPUPROBE_UNUSED_SECONDS", "soon", "give seconds")
+    fails(run(*QUICK, *NONE, GPUPROBE_UNUSED_SECONDS="soon"), 1, "GPUPROBE_UNUSED_SECONDS", "soon",
+          "give seconds")
 
 
 def test_empty_links_is_none():

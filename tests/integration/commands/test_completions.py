@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Completions of bash, which the build writes from the tables of options, as a shell asks for them."""
+"""Bash completions, which the build writes from the tables of options, as a shell requests them."""
 import os
 import subprocess
 
@@ -21,8 +21,8 @@ FILE = paths.BUILD / "completions/gpuprobe.bash"
 @pytest.fixture
 def complete():
     def run(*words):
-        said = subprocess.run(["bash", "-c", SCRIPT, "bash", str(FILE), "gpuprobe", *words], text=True, capture_output=True,
-                              check=True, timeout=20)
+        said = subprocess.run(["bash", "-c", SCRIPT, "bash", str(FILE), "gpuprobe", *words],
+                              text=True, capture_output=True, check=True, timeout=20)
         assert said.stderr == ""
         return set(said.stdout.split())
     return run
@@ -31,7 +31,8 @@ def complete():
 def test_commands_and_options(complete):
     assert {"stat", "dump", "bpftrace-script", "--memleak", "--metrics-addr", "--"} <= complete("")
     assert complete("d") == {"dump", "diagnose"}
-    assert complete("stat", "--stack-s") == {"--stack-size", "--stack-storage-size", "--stack-sample"}
+    assert complete("stat", "--stack-s") == {"--stack-size", "--stack-storage-size",
+                                             "--stack-sample"}
     assert complete("dump", "--a") == {"--again", "--all"}
     assert "stat" not in complete("dump", "")
 

@@ -41,15 +41,22 @@ def test_help_has_80_columns(command):
 # --- one thing of which two were asked for ---
 
 @pytest.mark.parametrize("args, told", [
-    (["flame", "--by", "bytes", "--by", "launches"], "--by bytes and --by launches do not go together: choose one"),
-    (["flame", "--by", "bytes", "-o", "a.svg", "-o", "b.svg"], "-o, --output a.svg and -o, --output b.svg do not go together"),
+    (["flame", "--by", "bytes", "--by", "launches"],
+     "--by bytes and --by launches do not go together: choose one"),
+    (["flame", "--by", "bytes", "-o", "a.svg", "-o", "b.svg"],
+     "-o, --output a.svg and -o, --output b.svg do not go together"),
     (["trace", "-O", "one", "-O", "other"], "-O one and -O other do not go together"),
-    (["trace", "--comm", "one", "--comm", "other"], "--comm one and --comm other do not go together"),
+    (["trace", "--comm", "one", "--comm", "other"],
+     "--comm one and --comm other do not go together"),
     (["trace", "--uid", "0", "--uid", "1000"], "--uid 0 and --uid 1000 do not go together"),
-    (["trace", "--cgroup", "/a", "--cgroup", "/b"], "--cgroup /a and --cgroup /b do not go together"),
-    (["trace", "--format", "json", "--format", "tsv"], "--format json and --format tsv do not go together"),
-    (["stat", "-O", "one", "--output", "other"], "-O, --output one and -O, --output other do not go together"),
-    (["diagnose", "--explain", "idle-gaps", "--explain", "errors"], "do not go together: choose one"),
+    (["trace", "--cgroup", "/a", "--cgroup", "/b"],
+     "--cgroup /a and --cgroup /b do not go together"),
+    (["trace", "--format", "json", "--format", "tsv"],
+     "--format json and --format tsv do not go together"),
+    (["stat", "-O", "one", "--output", "other"],
+     "-O, --output one and -O, --output other do not go together"),
+    (["diagnose", "--explain", "idle-gaps", "--explain", "errors"],
+     "do not go together: choose one"),
 ])
 def test_two_of_one(args, told):
     refused(args, told)
@@ -57,7 +64,8 @@ def test_two_of_one(args, told):
 
 def test_the_same_twice_is_once(tmp_path):
     file = tmp_path / "graph.svg"
-    done = run("flame", "--by", "bytes", "--by", "bytes", "-o", file, "-o", file, "-q", "--", "true")
+    done = run("flame", "--by", "bytes", "--by", "bytes", "-o", file, "-o", file, "-q", "--",
+               "true")
     assert (done.returncode, done.stderr) == (0, "")
     assert file.exists()
 
@@ -65,7 +73,8 @@ def test_the_same_twice_is_once(tmp_path):
 def test_the_last_setting_counts():
     """A number or a mode may be set anew, after what an alias has set."""
     done = run("trace", "--api", "driver", "--api", "runtime", "--list-functions", "-e", "memory")
-    assert done.returncode == 0 and " runtime memory\n" in done.stdout and " driver " not in done.stdout
+    assert (done.returncode == 0 and " runtime memory\n" in done.stdout
+            and " driver " not in done.stdout)
 
 
 # --- a file's name and what is written into it ---
@@ -81,14 +90,14 @@ def test_the_last_setting_counts():
 def test_flame_form_and_name(form, name, other, tmp_path):
     file = tmp_path / name
     for args in ((form, "-o", file), ("-o", file, form)):
-        refused(("flame", "--by", "bytes", *args, "--", "true"),
-                f"{form} and -o '{file}' do not go together: its ending stands for {other}; leave {form} away")
+        refused(("flame", "--by", "bytes", *args, "--", "true"), f"{form} and -o '{file}' do not "
+                f"go together: its ending stands for {other}; leave {form} away")
     assert not file.exists()
 
 
 @pytest.mark.parametrize("form, name, begins", [
-    ("--speedscope", "x.json", "{"), ("--svg", "x.svg", "<?xml"), ("--svg", "x.html", "<?xml"), ("--speedscope", "x", "{"),
-    ("--folded", "x.txt", ""), ("--folded", "x.svg.old", ""),
+    ("--speedscope", "x.json", "{"), ("--svg", "x.svg", "<?xml"), ("--svg", "x.html", "<?xml"),
+    ("--speedscope", "x", "{"), ("--folded", "x.txt", ""), ("--folded", "x.svg.old", ""),
 ])
 def test_flame_form_that_the_name_allows(form, name, begins, tmp_path):
     done = run("flame", "--by", "bytes", form, "-o", tmp_path / name, "-q", "--", "true")
@@ -117,21 +126,28 @@ def test_mistakes_of_each(command, args, told):
 @pytest.mark.parametrize("command", [("--metrics-addr", "none"), ("trace",), ("stat",)])
 @pytest.mark.parametrize("program", ["/", "/etc/passwd"])
 def test_no_program(command, program):
-    refused((*command, "-q", "--", program), f"cannot run '{program}': Permission denied; give a program that may be executed",
+    refused((*command, "-q", "--", program),
+            f"cannot run '{program}': Permission denied; give a program that may be executed",
             status=1)
 
 
 @pytest.mark.parametrize("args, status, told", [
     (["trace", "--cgroup", ""], 2, "--cgroup '': give a control group's path"),
     (["stat", "-O", "", "--", "true"], 2, "-O, --output '': give the name of a file"),
-    (["diagnose", "--list", "--fail-on", "warning"], 2, "--list looks for no findings: leave --fail-on away"),
-    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2, "--explain looks for no findings: leave --threshold away"),
-    (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; put -- before a COMMAND"),
-    (["memleak", "5", "program"], 2, "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
+    (["diagnose", "--list", "--fail-on", "warning"], 2,
+     "--list looks for no findings: leave --fail-on away"),
+    (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"],
+     2, "--explain looks for no findings: leave --threshold away"),
+    (["memleak", "program"], 2, "INTERVAL 'program': give seconds from 0.01 to 1000000000, "
+     "such as 5 or 0.5; put -- before a COMMAND"),
+    (["memleak", "5", "program"], 2,
+     "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),
     (["check", "--libcuda-path", "/"], 1, "/: not a regular file; give --libcuda-path"),
-    (["check", "--libcuda-path", "/etc/passwd"], 1, "/etc/passwd: not an ELF file; give --libcuda-path"),
+    (["check", "--libcuda-path", "/etc/passwd"], 1,
+     "/etc/passwd: not an ELF file; give --libcuda-path"),
     (["bpftrace-script", "--libcuda-path", ""], 2, "the path of a library is empty"),
-    (["bpftrace-script", "--libcuda-path", "/nowhere"], 2, "/nowhere: No such file or directory; give --libcuda-path"),
+    (["bpftrace-script", "--libcuda-path", "/nowhere"], 2,
+     "/nowhere: No such file or directory; give --libcuda-path"),
     (["bpftrace-script", "-e", ""], 2, "-e: a word is missing"),
     (["bpftrace-script", "-e", "!all"], 2, "-e: no function is left"),
 ])

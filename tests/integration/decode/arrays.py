@@ -14,13 +14,15 @@ def levels_sum(width, height, depth, element, levels):
     """Bytes of a mipmapped array: each level has half of the one before, and at least one."""
     total = 0
     for level in range(levels):
-        total += (max(width >> level, 1) * max(height >> level, 1) * max(depth >> level, 1)) * element
+        total += (
+            max(width >> level, 1) * max(height >> level, 1) * max(depth >> level, 1)) * element
     return total
 
 
 def array_shape(c, number):
     """(width, height, depth, format, channels): another for each row and array."""
-    return 64 + c.n % 50 + 3 * number, 8 + c.n % 9, 2 + c.n % 3, list(FORMATS)[(c.n + number) % 4], (1, 2, 4)[c.n % 3]
+    return (64 + c.n % 50 + 3 * number, 8 + c.n % 9, 2 + c.n % 3, list(FORMATS)[(c.n + number) % 4],
+            (1, 2, 4)[c.n % 3])
 
 
 def driver_descriptor(c, number):
@@ -108,7 +110,8 @@ def array(c, number):
     """By functions that are not tested here: (handle, bytes)."""
     width, height = 64 + c.n % 50 + 3 * number, 8
     if c.runtime:
-        return c.made("cudaMallocArray", s.ChannelFormat(8, 8, 0, 0, 1), width, height, 0), 2 * width * height
+        return c.made("cudaMallocArray", s.ChannelFormat(8, 8, 0, 0, 1), width, height,
+                      0), 2 * width * height
     return c.made("cuArrayCreate_v2", s.ArrayDescriptor(width, height, 1, 2)), 2 * width * height
 
 
@@ -116,7 +119,8 @@ def mipmapped(c, number):
     width = 64 + c.n % 50 + 3 * number
     size = levels_sum(width, 8, 0, 2, 3)
     if c.runtime:
-        return c.made("cudaMallocMipmappedArray", s.ChannelFormat(8, 8, 0, 0, 1), s.Extent(width, 8, 0), 3, 0), size
+        return c.made("cudaMallocMipmappedArray", s.ChannelFormat(8, 8, 0, 0, 1),
+                      s.Extent(width, 8, 0), 3, 0), size
     return c.made("cuMipmappedArrayCreate", s.Array3DDescriptor(width, 8, 0, 1, 2, 0), 3), size
 
 
@@ -138,7 +142,8 @@ def end_of(row):
     """(kind, maker) for functions that end such memory, or None."""
     symbol = row.symbol
     for part, rule in (("Mipmapped", ("array", mipmapped)), ("rray", ("array", array)),
-                       ("Unregister", ("registered", registered)), ("IpcClose", ("imported", imported))):
+                       ("Unregister", ("registered", registered)),
+                       ("IpcClose", ("imported", imported))):
         if part in symbol:
             return rule
     return None

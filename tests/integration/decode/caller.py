@@ -5,8 +5,9 @@ usage: caller.py LIBRARY LAYER MAJOR drive|ask RESULTS [SYMBOL ...]
 
 With `ask`, functions are only called with nothing, for their result.
 
-RESULTS gets a line of JSON for each row: pid and what gpuprobe must say of it, or what went wrong. The
-children stay until they are killed, so that what is in flight or alive at their end can be seen.
+RESULTS gets a line of JSON for each row: pid and what gpuprobe must say of it, or what went wrong.
+The children stay until they are killed, so that what is in flight or alive at their
+end can be seen.
 """
 import json
 import os
@@ -77,8 +78,8 @@ def main(path, layer, major, mode, results, *symbols):
             os.close(writing)
             with os.fdopen(reading) as pipe:
                 told = pipe.read()
-            print(told or json.dumps({"symbol": symbol, "pid": pid, "failed": "it died", "code": None}),
-                  file=lines)
+            print(told or json.dumps({"symbol": symbol, "pid": pid, "failed": "it died",
+                                      "code": None}), file=lines)
 
 
 if __name__ == "__main__":

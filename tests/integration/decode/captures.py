@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How captures are driven: what is launched into one is not executed, and beside it everything is."""
+"""How captures are driven: launches into a capture are not executed; everything beside it is."""
 import ctypes
 
 from decode import graphs
 from decode.case import word
-from decode.launches import RELAXED, begin_capture, captured_stream, end_capture, kernels, launch_one
+from decode.launches import (RELAXED, begin_capture, captured_stream, end_capture, kernels,
+                             launch_one)
 
 
 def stream_of(row):
@@ -28,8 +29,8 @@ def begin_by_row(c):
     prepare(c)
     passed, stream = captured_stream(c)
     other = c.stream()
-    values = {stream_of(c.row): passed, "mode": RELAXED, "dependencies": None, "dependencyData": None,
-              "numDependencies": 0}
+    values = {stream_of(c.row): passed, "mode": RELAXED, "dependencies": None,
+              "dependencyData": None, "numDependencies": 0}
     into = next((name for name in ("hGraph", "graph") if c.row.has(name)), None)
     if into:
         values[into] = graphs.new(c)

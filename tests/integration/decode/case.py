@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What one row of the table is driven with, in a process of its own, and what gpuprobe must have decoded.
+"""The calls that drive one row of the table, in a process of its own,
+and what gpuprobe must decode.
 
 A case knows the function's prototype and what CUDA means by it, not what the table says it means.
 """
@@ -93,7 +94,8 @@ class Case:
     @property
     def first_form(self):
         """Whether the function is of CUDA 3.1 or before: device addresses have 32 bits."""
-        return any("deviceptr_v1" in a.type or a.type.startswith(("const CUDA_MEMCPY2D_v1", "const CUDA_MEMCPY3D_v1"))
+        return any("deviceptr_v1" in a.type
+                   or a.type.startswith(("const CUDA_MEMCPY2D_v1", "const CUDA_MEMCPY3D_v1"))
                    for a in self.row.arguments)
 
     def on_device(self, size=BLOCK):
@@ -165,6 +167,6 @@ class Case:
         """For the test, as JSON has it."""
         if self.repeated and ("-", (), self.device) in self.tallies:
             self.tally("-", calls=self.repeated)
-        tallies = [{"kind": kind, "flags": list(flags), "device": device, "calls": calls, "bytes": size}
-                   for (kind, flags, device), (calls, size) in self.tallies.items()]
+        tallies = [{"kind": kind, "flags": list(flags), "device": device, "calls": calls,
+                    "bytes": size} for (kind, flags, device), (calls, size) in self.tallies.items()]
         return {**self.expected, "tallies": tallies}

@@ -29,7 +29,8 @@ def in_flight(process, _):
 
 def live(process, expected):
     kinds = {kind for _, kind in expected.values()}
-    return {a["address"]: [a["bytes"], a["kind"]] for a in process["memory"]["live"] if a["kind"] in kinds}
+    return {a["address"]: [a["bytes"], a["kind"]] for a in process["memory"]["live"]
+            if a["kind"] in kinds}
 
 
 def totals_of(process):
@@ -56,14 +57,14 @@ def launches(process, expected):
 def objects(process, expected):
     """By kind: [created, destroyed by a known handle, living]."""
     found = process["objects"]
-    return {kind: [found[kind][part] for part in ("created", "destroyed", "live")] if kind in found else None
-            for kind in expected}
+    return {kind: [found[kind][part] for part in ("created", "destroyed", "live")]
+            if kind in found else None for kind in expected}
 
 
 def pools(process, expected):
     """By handle: [used, reserved] bytes."""
-    return {pool["handle"]: [pool["used_bytes"], pool["reserved_bytes"]] for pool in process["memory"]["pools"]
-            if pool["handle"] in expected}
+    return {pool["handle"]: [pool["used_bytes"], pool["reserved_bytes"]]
+            for pool in process["memory"]["pools"] if pool["handle"] in expected}
 
 
 def captured(process, expected):
@@ -72,8 +73,8 @@ def captured(process, expected):
 
 def shapes(process, expected):
     """Of kernels that were launched once: grid, block, shared memory and stream."""
-    return {k["name"]: {**k["shape"]["latest"], "samples": k["shape"]["samples"]} for k in process["kernels"]
-            if k["name"] in expected}
+    return {k["name"]: {**k["shape"]["latest"], "samples": k["shape"]["samples"]}
+            for k in process["kernels"] if k["name"] in expected}
 
 
 def graphs(process, _):
@@ -82,8 +83,8 @@ def graphs(process, _):
 
 
 VIEWS = {"captured": captured, "shapes": shapes, "graphs": graphs, "objects": objects,
-         "in_flight": in_flight, "live": live, "launches": launches, "memory": memory, "freed": freed,
-         "pools": pools}
+         "in_flight": in_flight, "live": live, "launches": launches, "memory": memory,
+         "freed": freed, "pools": pools}
 
 
 def differences(row, expected, process):

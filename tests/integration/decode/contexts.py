@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How changes of the current context are driven: allocations after each tell on which device the thread is.
+"""How changes of the current context are driven: the allocations after each show the
+thread's device.
 
 Every case has the primary contexts of all devices at hand, retained by functions not tested here.
 """
@@ -17,8 +18,8 @@ def allocated_on(c, device):
     before = c.on.setdefault(device, [0, 0])
     before[0] += 1
     before[1] += size
-    c.expected["others"] = {symbol: [{"kind": "device", "flags": [], "device": on, "calls": calls, "bytes": total}
-                                     for on, (calls, total) in c.on.items()]}
+    c.expected["others"] = {symbol: [{"kind": "device", "flags": [], "device": on, "calls": calls,
+                                      "bytes": total} for on, (calls, total) in c.on.items()]}
     return address, size
 
 
@@ -186,11 +187,11 @@ def end_green(c):
 def change(c):
     """By the function's name."""
     symbol = c.row.symbol
-    for part, rule in (("GreenCtxCreate", make_green), ("FromGreenCtx", derive), ("GreenCtxDestroy", end_green),
-                       ("SetCurrent", set_current), ("Push", push), ("Pop", pop), ("CtxCreate", create),
-                       ("Retain", retain), ("CtxDestroy", end), ("CtxDetach", end), ("CtxAttach", attach),
-                       ("PrimaryCtx", end_primary), ("cudaDeviceReset", reset_runtime),
-                       ("cudaThreadExit", reset_runtime)):
+    for part, rule in (("GreenCtxCreate", make_green), ("FromGreenCtx", derive),
+                       ("GreenCtxDestroy", end_green), ("SetCurrent", set_current), ("Push", push),
+                       ("Pop", pop), ("CtxCreate", create), ("Retain", retain), ("CtxDestroy", end),
+                       ("CtxDetach", end), ("CtxAttach", attach), ("PrimaryCtx", end_primary),
+                       ("cudaDeviceReset", reset_runtime), ("cudaThreadExit", reset_runtime)):
         if part in symbol:
             rule(c)
             return

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How copies and sets are driven.
 
-Bytes and kind show in what is counted of the function. The stream shows in what is in flight: the first
-copy goes to the default stream, further ones to streams of their own, each is waited for by its stream's
-handle, and the last is not. A synchronous copy from or to the host ends what is in flight in the default
-stream.
+Bytes and kind show in what is counted of the function. The stream shows in what is in flight: the
+first copy goes to the default stream, further ones to streams of their own, each is waited for by
+its stream's handle, and the last is not. A synchronous copy from or to the host ends what is in
+flight in the default stream.
 """
 import ctypes
 import re
@@ -43,8 +43,8 @@ def sides(c, way, pinned):
 
 def meaning(destination, source):
     """
-    (kind, flags) of a copy between the two. Only between host and device it matters whether the host's
-    memory is pinned.
+    (kind, flags) of a copy between the two. Whether the host's memory is pinned only matters
+    between host and device.
     """
     kind = f"{source.where}2{destination.where}".replace("A", "D")
     if kind not in ("H2D", "D2H"):
@@ -61,7 +61,8 @@ class Trial:
 
 
 def run(c, trials, first=0):
-    """Calls the row's function for each trial, as its stream argument allows; `first` is the first stream."""
+    """Calls the row's function for each trial, as its stream argument allows;
+    `first` is the first stream."""
     stream = next((name for name in c.row.names if name in ("stream", "hStream")), None)
     if stream:
         run_asynchronous(c, trials, stream, first)
@@ -119,7 +120,8 @@ def ends(c, row):
 
     if row.has("symbol"):
         return ("symbol", "src") if "ToSymbol" in row.symbol else ("dst", "symbol")
-    return first("dst", "dstDevice", "dstHost", "dstArray"), first("src", "srcDevice", "srcHost", "srcArray")
+    return first("dst", "dstDevice", "dstHost",
+                 "dstArray"), first("src", "srcDevice", "srcHost", "srcArray")
 
 
 def extent_arguments(c):
@@ -134,7 +136,8 @@ def extent_arguments(c):
 
 
 def ways(row):
-    """The ways that the function's name allows, like "H2A"; with the runtime's kind where it is an argument."""
+    """The ways that the function's name allows, like "H2A";
+    with the runtime's kind where it is an argument."""
     named = re.match(r"cuMemcpy([HDA])to([HDA])", row.symbol)
     if named:
         return [(f"{named[1]}2{named[2]}", None)]
@@ -183,9 +186,11 @@ def linear(c):
     for way, kind, pinned in todo:
         destination, origin = sides(c, way, pinned)
         arguments, size = extent_arguments(c)
-        arguments |= offsets(c, [n for n in row.names if n in ("dstOffset", "srcOffset", "wOffset", "wOffsetDst",
-                                                               "wOffsetSrc", "offset")])
-        arguments |= {n: 1 + i for i, n in enumerate(n for n in row.names if n.startswith("hOffset"))}
+        arguments |= offsets(c, [n for n in row.names
+                                 if n in ("dstOffset", "srcOffset", "wOffset", "wOffsetDst",
+                                          "wOffsetSrc", "offset")])
+        arguments |= {n: 1 + i
+                      for i, n in enumerate(n for n in row.names if n.startswith("hOffset"))}
         arguments |= {n: PITCH + 512 * i for i, n in enumerate(("dpitch", "spitch")) if row.has(n)}
         arguments |= {to: destination.address, source: origin.address}
         if row.has("symbol"):
@@ -204,7 +209,8 @@ def peer(c):
     trials = []
     contexts = None
     if row.has("dstContext"):
-        contexts = {"srcContext": c.context, "dstContext": c.made("cuDevicePrimaryCtxRetain", other)}
+        contexts = {"srcContext": c.context,
+                    "dstContext": c.made("cuDevicePrimaryCtxRetain", other)}
     for _ in range(3):
         arguments, size = extent_arguments(c)
         source = c.on_device()
@@ -214,7 +220,8 @@ def peer(c):
         if contexts:
             arguments |= {"dstDevice": destination, "srcDevice": source, **contexts}
         else:
-            arguments |= {"dst": destination, "dstDevice": other, "src": source, "srcDevice": c.device}
+            arguments |= {"dst": destination, "dstDevice": other, "src": source,
+                          "srcDevice": c.device}
         trials.append(Trial(arguments, "P2P", size))
     run(c, trials)
 
@@ -246,7 +253,8 @@ def driver_structure(c):
                  (True, True): s.Memcpy3DV1}[three, v1]
     trials = []
     # An address of 32 bits cannot be the host's.
-    ways_to_go = [(way, False) for way in KINDS] + [(way, True) for way in (("D2D",) if v1 else KINDS)]
+    ways_to_go = [(way, False) for way in KINDS] + [(way, True)
+                                                    for way in (("D2D",) if v1 else KINDS)]
     if not three:
         ways_to_go += [("H2A", False), ("A2H", False), ("D2A", False), ("A2A", False)]
     for way, unified in ways_to_go:
@@ -303,9 +311,10 @@ def runtime_peer_structure(c):
         c.start(other)
         destination = c.on_device()
         c.start()
-        params = s.Memcpy3DPeerParms(srcPtr=s.PitchedPtr(source, PITCH, width, 16), srcDevice=c.device,
-                                     dstPtr=s.PitchedPtr(destination, PITCH, width, 16), dstDevice=other,
-                                     extent=s.Extent(width, height, depth))
+        params = s.Memcpy3DPeerParms(srcPtr=s.PitchedPtr(source, PITCH, width, 16),
+                                     srcDevice=c.device,
+                                     dstPtr=s.PitchedPtr(destination, PITCH, width, 16),
+                                     dstDevice=other, extent=s.Extent(width, height, depth))
         trials.append(Trial({"p": params}, "P2P", width * height * depth))
     run(c, trials)
 
@@ -317,8 +326,9 @@ def batch_trial(c, destinations, sources, meant):
     count = len(destinations)
     sizes = [c.size(16) for _ in range(count)]
     array = ctypes.c_uint64 * count
-    arguments = {"dsts": array(*destinations), "srcs": array(*sources), "sizes": array(*sizes), "count": count,
-                 "attrs": s.BatchAttributes(srcAccessOrder=1), "attrsIdxs": array(), "numAttrs": 1}
+    arguments = {"dsts": array(*destinations), "srcs": array(*sources), "sizes": array(*sizes),
+                 "count": count, "attrs": s.BatchAttributes(srcAccessOrder=1), "attrsIdxs": array(),
+                 "numAttrs": 1}
     if c.row.has("failIdx"):
         arguments["failIdx"] = word()
     return Trial(arguments, meant[0], sum(sizes), meant[1])
@@ -331,7 +341,8 @@ def batch(c):
         trials.append(batch_trial(c, [destination.address], [source.address],
                                   meaning(destination, source)))
     for count in (3, 7):
-        # Each at the beginning of an allocation: what lies inside older ones is known some time later.
+        # Each at the beginning of an allocation: addresses inside older ones are only known
+        # some time later.
         destinations, sources = [[c.on_device() for _ in range(count)] for _ in range(2)]
         trials.append(batch_trial(c, destinations, sources, ("D2D", ())))
     run(c, trials, c.stream())  # a batch refuses the default stream

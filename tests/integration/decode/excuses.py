@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rows that have an operation and cannot be driven, by reason. Each reason is checked, and must be needed."""
+"""The rows that have an operation and cannot be driven, by reason.
+Each reason is checked, and must be needed."""
 
 # The simulator exports the function and answers 801 (not supported).
 NOT_SIMULATED = frozenset({
-    "cuMulticastCreate", "cuExternalMemoryGetMappedBuffer", "cuExternalMemoryGetMappedMipmappedArray",
+    "cuMulticastCreate", "cuExternalMemoryGetMappedBuffer",
+    "cuExternalMemoryGetMappedMipmappedArray",
     "cuGraphAddExternalSemaphoresSignalNode", "cuGraphAddExternalSemaphoresWaitNode",
     "cudaExternalMemoryGetMappedBuffer", "cudaExternalMemoryGetMappedMipmappedArray",
     "cudaGraphAddExternalSemaphoresSignalNode", "cudaGraphAddExternalSemaphoresWaitNode",

@@ -24,7 +24,8 @@ def kernel_node(c):
 
 def add_kernel(c, graph):
     """A kernel node by a function that is not tested here."""
-    return c.makes("cuGraphAddKernelNode_v2", "cudaGraphAddKernelNode", graph, None, 0, kernel_node(c))
+    return c.makes("cuGraphAddKernelNode_v2", "cudaGraphAddKernelNode", graph, None, 0,
+                   kernel_node(c))
 
 
 def with_kernels(c, count):
@@ -66,13 +67,14 @@ def graph_argument(row):
 def node_arguments(c, graph, out):
     """By name, for a function that adds one node of the kind that its name tells."""
     row = c.row
-    values = {row.names[0]: out, graph_argument(row): graph, "dependencies": None, "pDependencies": None,
-              "dependencyData": None, "numDependencies": 0, "ctx": getattr(c, "context", None)}
+    values = {row.names[0]: out, graph_argument(row): graph, "dependencies": None,
+              "pDependencies": None, "dependencyData": None, "numDependencies": 0,
+              "ctx": getattr(c, "context", None)}
     device = c.on_device()
     extra = {"event": lambda: c.event(), "childGraph": lambda: with_kernels(c, 3)[0],
-             "dptr": lambda: c.graph_memory(graph), "dst": lambda: device, "src": lambda: device + 65536,
-             "count": lambda: 4096, "kind": lambda: 3, "offset": lambda: 0,
-             "symbol": lambda: symbol_of(c)}
+             "dptr": lambda: c.graph_memory(graph), "dst": lambda: device,
+             "src": lambda: device + 65536, "count": lambda: 4096, "kind": lambda: 3,
+             "offset": lambda: 0, "symbol": lambda: symbol_of(c)}
     for argument in row.arguments:
         if argument.name in values:
             continue
@@ -98,14 +100,15 @@ def node_params(c, kind, device):
     if "MEMSET_NODE" in kind or "cudaMemsetParams" in kind:
         return s.MemsetNodeParams(device, 4096, 1, 1, 100, 2)
     if "MEMCPY3D" in kind:
-        return s.Memcpy3D(srcMemoryType=2, srcDevice=device, dstMemoryType=2, dstDevice=device + 65536,
-                          WidthInBytes=100, Height=1, Depth=1)
+        return s.Memcpy3D(srcMemoryType=2, srcDevice=device, dstMemoryType=2,
+                          dstDevice=device + 65536, WidthInBytes=100, Height=1, Depth=1)
     if "cudaMemcpy3DParms" in kind:
-        return s.Memcpy3DParms(srcPtr=s.PitchedPtr(device, 4096, 4096, 1), kind=3, extent=s.Extent(100, 1, 1),
+        return s.Memcpy3DParms(srcPtr=s.PitchedPtr(device, 4096, 4096, 1),
+                               kind=3, extent=s.Extent(100, 1, 1),
                                dstPtr=s.PitchedPtr(device + 65536, 4096, 4096, 1))
     if "ALLOC_NODE" in kind or "MemAllocNode" in kind:
-        return s.MemAllocNodeParams(poolProps=s.PoolProps(allocType=1, location=s.Location(1, c.device)),
-                                    bytesize=1 << 16)
+        return s.MemAllocNodeParams(
+            poolProps=s.PoolProps(allocType=1, location=s.Location(1, c.device)), bytesize=1 << 16)
     if "BATCH_MEM_OP" in kind:
         return s.BatchMemOpNodeParams(ctx=c.context, count=0)
     raise NoRule(c.row)
@@ -113,8 +116,8 @@ def node_params(c, kind, device):
 
 def graph_memory(c, graph):
     """Memory that a node of the graph allocates."""
-    params = s.MemAllocNodeParams(poolProps=s.PoolProps(allocType=1, location=s.Location(1, c.device)),
-                                  bytesize=1 << 16)
+    params = s.MemAllocNodeParams(
+        poolProps=s.PoolProps(allocType=1, location=s.Location(1, c.device)), bytesize=1 << 16)
     c.makes("cuGraphAddMemAllocNode", "cudaGraphAddMemAllocNode", graph, None, 0, params)
     return params.dptr
 
@@ -139,10 +142,11 @@ def add_generic_by_row(c):
     for kind, value in ((KERNEL, kernel_node(c)), (CHILD, ctypes.c_uint64(child)), (EMPTY, None)):
         params = s.NodeParams(type=kind)
         if value is not None:
-            ctypes.memmove(ctypes.addressof(params) + s.NodeParams.body.offset, ctypes.addressof(value),
-                           ctypes.sizeof(value))
-        values = {c.row.names[0]: word(), graph_argument(c.row): graph, "dependencies": None, "pDependencies": None,
-                  "dependencyData": None, "numDependencies": 0, "nodeParams": params}
+            ctypes.memmove(ctypes.addressof(params) + s.NodeParams.body.offset,
+                           ctypes.addressof(value), ctypes.sizeof(value))
+        values = {c.row.names[0]: word(), graph_argument(c.row): graph, "dependencies": None,
+                  "pDependencies": None, "dependencyData": None, "numDependencies": 0,
+                  "nodeParams": params}
         c.test(**{name: values[name] for name in c.row.names})
         c.tally("-")
     expect_weight(c, graph, 6)
@@ -213,8 +217,8 @@ def update(c):
     c.either("cuGraphNodeSetEnabled", "cudaGraphNodeSetEnabled", executable, nodes[0], 0)
     execute(c, executable, 2)
     row = c.row
-    values = {"hGraphExec": executable, "hGraph": graph, "hErrorNode_out": word(), "updateResult_out": word(),
-              "resultInfo": s.UpdateResult()}
+    values = {"hGraphExec": executable, "hGraph": graph, "hErrorNode_out": word(),
+              "updateResult_out": word(), "resultInfo": s.UpdateResult()}
     c.test(**{name: values[name] for name in row.names})
     c.tally("-")
     execute(c, executable, 2)
@@ -255,9 +259,10 @@ def embedded(c):
 def change(c):
     """By the function's name."""
     symbol = c.row.symbol
-    for part, rule in (("AddNode", add_generic_by_row), ("GraphAdd", add_by_row), ("GraphCreate", create),
-                       ("ExecDestroy", destroy_exec), ("DestroyNode", remove), ("GraphDestroy", destroy),
-                       ("Clone", clone), ("Instantiate", instantiate_by_row), ("ExecUpdate", update),
+    for part, rule in (("AddNode", add_generic_by_row), ("GraphAdd", add_by_row),
+                       ("GraphCreate", create), ("ExecDestroy", destroy_exec),
+                       ("DestroyNode", remove), ("GraphDestroy", destroy), ("Clone", clone),
+                       ("Instantiate", instantiate_by_row), ("ExecUpdate", update),
                        ("SetEnabled", enable), ("ChildGraphNodeGetGraph", embedded)):
         if part in symbol:
             rule(c)

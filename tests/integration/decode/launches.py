@@ -11,7 +11,8 @@ DIMENSIONS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blo
 
 def ptx(*names):
     text = ".version 7.0\n.target sm_75\n.address_size 64\n"
-    return (text + "".join(f".visible .entry {name}()\n{{\n\tret;\n}}\n" for name in names)).encode()
+    return (text + "".join(f".visible .entry {name}()\n{{\n\tret;\n}}\n"
+                           for name in names)).encode()
 
 
 def kernels(c, *names):
@@ -60,7 +61,8 @@ def arguments(c, func, stream):
     else:
         stream = 0
     if row.has("gridDim"):
-        return values | {"gridDim": s.Dim3(*grid), "blockDim": s.Dim3(*block), "sharedMem": shared}, shape
+        return values | {"gridDim": s.Dim3(*grid), "blockDim": s.Dim3(*block),
+                         "sharedMem": shared}, shape
     if row.has("gridDimX"):
         return values | dict(zip(DIMENSIONS, grid + block)) | {"sharedMemBytes": shared}, shape
     if row.has("grid_width"):
@@ -112,7 +114,8 @@ def launch_list(c):
 
 
 def captured_stream(c):
-    """(what to pass, the handle that functions of any form know the stream by) of one that can be captured."""
+    """(value to pass, handle by which functions of any form know the stream) of a stream that
+    can be captured."""
     if c.row.per_thread:
         return 0, c.default_stream
     stream = c.stream()
@@ -135,7 +138,8 @@ def host_function(c):
     c.start()
     row = c.row
     stream_name = "hStream" if row.has("hStream") else "stream"
-    c.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(lambda *_: None)
+    c.callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int,
+                                  ctypes.c_void_p)(lambda *_: None)
     values = {"fn": c.callback, "callback": c.callback, "userData": None, "flags": 0}
     values = {name: values[name] for name in row.names if name != stream_name}
     (passed, stream), other = captured_stream(c), c.stream()

@@ -8,7 +8,8 @@ from decode.launches import begin_capture, captured_stream, end_capture
 
 def kind_of(symbol):
     """What kind of memory a function deals with, by its name."""
-    for part, kind in (("Managed", "managed"), ("Pool", "pool"), ("Async", "pool"), ("Host", "host")):
+    for part, kind in (("Managed", "managed"), ("Pool", "pool"), ("Async", "pool"),
+                       ("Host", "host")):
         if part in symbol:
             return kind
     return "device"

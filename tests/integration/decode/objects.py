@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How objects are made and ended: of three that live, one ends, by the row's function or by a trusted one."""
+"""How objects are made and ended: three live and one ends,
+by the row's function or by a trusted one."""
 import ctypes
 import tempfile
 
@@ -10,9 +11,11 @@ from decode.launches import launch_one, ptx
 
 # Parts of names and the kind of object that such a function makes or ends; the first that fits.
 KINDS = (("Stream", "stream"), ("Event", "event"), ("Module", "module"), ("Library", "library"),
-         ("GraphExec", "graph_exec"), ("GraphInstantiate", "graph_exec"), ("Graph", "graph"), ("MemPool", "pool"))
+         ("GraphExec", "graph_exec"), ("GraphInstantiate", "graph_exec"), ("Graph", "graph"),
+         ("MemPool", "pool"))
 # Kind -> functions that end one, of the driver and of the runtime.
-ENDERS = {"stream": ("cuStreamDestroy_v2", "cudaStreamDestroy"), "event": ("cuEventDestroy_v2", "cudaEventDestroy"),
+ENDERS = {"stream": ("cuStreamDestroy_v2", "cudaStreamDestroy"),
+          "event": ("cuEventDestroy_v2", "cudaEventDestroy"),
           "module": ("cuModuleUnload", None), "library": ("cuLibraryUnload", "cudaLibraryUnload"),
           "pool": ("cuMemPoolDestroy", "cudaMemPoolDestroy")}
 
@@ -34,7 +37,8 @@ def make(c, kind):
     if kind == "module":
         return c.made("cuModuleLoadData", code)
     if kind == "library":
-        return c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None, None, 0, None, None, 0)
+        return c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None, None, 0, None, None,
+                       0)
     if kind == "pool":
         return c.makes("cuMemPoolCreate", "cudaMemPoolCreate", pool_props(c))
     raise NoRule(c.row)
@@ -55,7 +59,8 @@ def file_with_code(c):
 def event_handle(c):
     """An event of this very process, to be opened again."""
     handle = s.IpcHandle()
-    event = c.makes("cuEventCreate", "cudaEventCreateWithFlags", 4 | 2)  # interprocess, without timing
+    # Interprocess, without timing.
+    event = c.makes("cuEventCreate", "cudaEventCreateWithFlags", 4 | 2)
     c.either("cuIpcGetEventHandle", "cudaIpcGetEventHandle", handle, event)
     return handle
 
@@ -131,8 +136,8 @@ def get_kernel(c):
     if row.has("hmod"):
         container = {"hmod": c.made("cuModuleLoadData", code)}
     elif row.has("library"):
-        container = {"library": c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None, None, 0, None,
-                                        None, 0)}
+        container = {"library": c.makes("cuLibraryLoadData", "cudaLibraryLoadData", code, None,
+                                        None, 0, None, None, 0)}
     else:
         raise NoRule(row)
     out = word()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls a CUDA function with C types from the table's TYPE column; libffi puts the arguments in place.
+"""Calls a CUDA function with C types from the table's TYPE column;
+libffi puts the arguments in place.
 
-The upper half of every argument of 32 bits or less is filled with garbage, as compilers may leave it.
+The upper half of every argument of 32 bits or less is filled with garbage,
+as compilers may leave it.
 """
 import ctypes
 
@@ -20,23 +22,25 @@ BY_VALUE = {
     "cudaIpcMemHandle_t": structures.IpcHandle,
     "cudaIpcEventHandle_t": structures.IpcHandle,
 }
-WORDS = {"size_t", "unsigned long long", "cuuint64_t", "CUdeviceptr", "CUmemGenericAllocationHandle",
-         "CUgraphConditionalHandle"}
-HANDLES = {"CUarray", "CUcontext", "CUdevResourceDesc", "CUevent", "CUfunction", "CUgraph", "CUgraphExec",
-           "CUgraphNode", "CUgreenCtx", "CUhostFn", "CUkernel", "CUlibrary", "CUmemoryPool", "CUmipmappedArray",
-           "CUmodule", "CUstream", "CUstreamCallback", "CUuserObject", "CUexternalMemory", "CUexternalSemaphore",
+WORDS = {"size_t", "unsigned long long", "cuuint64_t", "CUdeviceptr",
+         "CUmemGenericAllocationHandle", "CUgraphConditionalHandle"}
+HANDLES = {"CUarray", "CUcontext", "CUdevResourceDesc", "CUevent", "CUfunction",
+           "CUgraph", "CUgraphExec", "CUgraphNode", "CUgreenCtx", "CUhostFn", "CUkernel",
+           "CUlibrary", "CUmemoryPool", "CUmipmappedArray", "CUmodule", "CUstream",
+           "CUstreamCallback", "CUuserObject", "CUexternalMemory", "CUexternalSemaphore",
            "CUlinkState", "CUtexref", "CUsurfref", "CUgraphicsResource"}
-HALVES = {"int", "unsigned int", "unsigned short", "unsigned char", "cuuint32_t", "CUdevice", "CUdeviceptr_v1",
-          "cudaLaunchAttributeID", "CUarray_format", "CUdevResourceType", "CUdevice_P2PAttribute",
-          "CUdevice_attribute", "CUfunc_cache", "CUfunction_attribute", "CUgraphMem_attribute", "CUjitInputType",
-          "CUkernelNodeAttrID", "CUlimit", "CUmemAllocationGranularity_flags", "CUmemAllocationHandleType",
+HALVES = {"int", "unsigned int", "unsigned short", "unsigned char", "cuuint32_t",
+          "CUdevice", "CUdeviceptr_v1", "cudaLaunchAttributeID", "CUarray_format",
+          "CUdevResourceType", "CUdevice_P2PAttribute", "CUdevice_attribute", "CUfunc_cache",
+          "CUfunction_attribute", "CUgraphMem_attribute", "CUjitInputType", "CUkernelNodeAttrID",
+          "CUlimit", "CUmemAllocationGranularity_flags", "CUmemAllocationHandleType",
           "CUmemAllocationType", "CUmemPool_attribute", "CUmemRangeHandleType", "CUmem_advise",
-          "CUmem_range_attribute", "CUmulticastGranularity_flags", "CUpointer_attribute", "CUsharedconfig",
-          "CUstreamAttrID", "CUstreamCaptureMode"}
+          "CUmem_range_attribute", "CUmulticastGranularity_flags", "CUpointer_attribute",
+          "CUsharedconfig", "CUstreamAttrID", "CUstreamCaptureMode"}
 
 
 def pointer(value):
-    """A pointer argument: an address, None, or the ctypes object or bytes that it shall point to."""
+    """A pointer argument: an address, None, or the ctypes object or bytes to point to."""
     if value is None or isinstance(value, int):
         return ctypes.c_void_p(value)
     if isinstance(value, bytes):

@@ -17,7 +17,8 @@ def new(c):
 
 def keep_all(c, pool):
     """Nothing that was reserved is given back by a wait."""
-    c.either("cuMemPoolSetAttribute", "cudaMemPoolSetAttribute", pool, THRESHOLD, word((1 << 64) - 1))
+    c.either("cuMemPoolSetAttribute", "cudaMemPoolSetAttribute", pool, THRESHOLD,
+             word((1 << 64) - 1))
 
 
 def take(c, pool, size):
@@ -106,8 +107,9 @@ def told(c):
 def change(c):
     c.start()
     symbol = c.row.symbol
-    for part, rule in (("TrimTo", trim), ("SetAttribute", set_attribute), ("GetAttribute", get_attribute),
-                       ("SetMemPool", current), ("GetMemPool", told), ("GetDefaultMemPool", told)):
+    for part, rule in (("TrimTo", trim), ("SetAttribute", set_attribute),
+                       ("GetAttribute", get_attribute), ("SetMemPool", current),
+                       ("GetMemPool", told), ("GetDefaultMemPool", told)):
         if part in symbol:
             rule(c)
             return
@@ -118,7 +120,8 @@ def shared(c, out):
     """A pool that can be shared, exported to *out."""
     pool = c.makes("cuMemPoolCreate", "cudaMemPoolCreate",
                    s.PoolProps(allocType=1, handleTypes=1, location=s.Location(1, c.device)))
-    c.either("cuMemPoolExportToShareableHandle", "cudaMemPoolExportToShareableHandle", out, pool, 1, 0)
+    c.either("cuMemPoolExportToShareableHandle", "cudaMemPoolExportToShareableHandle", out, pool, 1,
+             0)
     return pool
 
 
@@ -126,7 +129,8 @@ def imported(c):
     """A pool of this very process, opened again."""
     file = word()
     pool = shared(c, file)
-    return pool, c.makes("cuMemPoolImportFromShareableHandle", "cudaMemPoolImportFromShareableHandle", file.value, 1, 0)
+    return pool, c.makes("cuMemPoolImportFromShareableHandle",
+                         "cudaMemPoolImportFromShareableHandle", file.value, 1, 0)
 
 
 def import_pointer(c):
@@ -134,7 +138,8 @@ def import_pointer(c):
     kept = 0
     for number in range(2):
         data = (ctypes.c_uint64 * 8)()
-        c.either("cuMemPoolExportPointer", "cudaMemPoolExportPointer", data, take(c, pool, c.size()))
+        c.either("cuMemPoolExportPointer", "cudaMemPoolExportPointer", data,
+                 take(c, pool, c.size()))
         out = word()
         c.test(**dict(zip(c.row.names, (out, other, data))))
         c.tally("imported")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which rule drives a row, by its operation."""
-from decode import captures, contexts, copies, graphs, launches, memory, objects, pools, virtual, waits
+from decode import (captures, contexts, copies, graphs, launches, memory, objects, pools, virtual,
+                    waits)
 from decode.case import NoRule
 
 RULES = {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The structures that CUDA functions take, by value or by pointer; the offsets are CUDA 13's.
 
-LAYOUT has what a compiler says of NVIDIA's headers; check() compares, and test_decoded_arguments.py calls it.
+LAYOUT has what a compiler says of NVIDIA's headers; check() compares,
+and test_decoded_arguments.py calls it.
 """
 import ctypes
 from ctypes import Structure, c_int, c_ubyte, c_uint, c_uint64, c_ushort
@@ -40,59 +41,67 @@ class IpcHandle(Structure):
 
 class Memcpy2D(Structure):
     """CUDA_MEMCPY2D"""
-    _fields_ = [("srcXInBytes", c_uint64), ("srcY", c_uint64), ("srcMemoryType", c_uint), ("srcHost", POINTER),
-                ("srcDevice", POINTER), ("srcArray", POINTER), ("srcPitch", c_uint64), ("dstXInBytes", c_uint64),
-                ("dstY", c_uint64), ("dstMemoryType", c_uint), ("dstHost", POINTER), ("dstDevice", POINTER),
-                ("dstArray", POINTER), ("dstPitch", c_uint64), ("WidthInBytes", c_uint64), ("Height", c_uint64)]
+    _fields_ = [("srcXInBytes", c_uint64), ("srcY", c_uint64), ("srcMemoryType", c_uint),
+                ("srcHost", POINTER), ("srcDevice", POINTER), ("srcArray", POINTER),
+                ("srcPitch", c_uint64), ("dstXInBytes", c_uint64), ("dstY", c_uint64),
+                ("dstMemoryType", c_uint), ("dstHost", POINTER), ("dstDevice", POINTER),
+                ("dstArray", POINTER), ("dstPitch", c_uint64), ("WidthInBytes", c_uint64),
+                ("Height", c_uint64)]
 
 
 class Memcpy3D(Structure):
     """CUDA_MEMCPY3D; CUDA_MEMCPY3D_PEER has contexts where this one has reserved words."""
-    _fields_ = [("srcXInBytes", c_uint64), ("srcY", c_uint64), ("srcZ", c_uint64), ("srcLOD", c_uint64),
-                ("srcMemoryType", c_uint), ("srcHost", POINTER), ("srcDevice", POINTER), ("srcArray", POINTER),
-                ("srcContext", POINTER), ("srcPitch", c_uint64), ("srcHeight", c_uint64), ("dstXInBytes", c_uint64),
-                ("dstY", c_uint64), ("dstZ", c_uint64), ("dstLOD", c_uint64), ("dstMemoryType", c_uint),
-                ("dstHost", POINTER), ("dstDevice", POINTER), ("dstArray", POINTER), ("dstContext", POINTER),
-                ("dstPitch", c_uint64), ("dstHeight", c_uint64), ("WidthInBytes", c_uint64), ("Height", c_uint64),
+    _fields_ = [("srcXInBytes", c_uint64), ("srcY", c_uint64), ("srcZ", c_uint64),
+                ("srcLOD", c_uint64), ("srcMemoryType", c_uint), ("srcHost", POINTER),
+                ("srcDevice", POINTER), ("srcArray", POINTER), ("srcContext", POINTER),
+                ("srcPitch", c_uint64), ("srcHeight", c_uint64), ("dstXInBytes", c_uint64),
+                ("dstY", c_uint64), ("dstZ", c_uint64), ("dstLOD", c_uint64),
+                ("dstMemoryType", c_uint), ("dstHost", POINTER), ("dstDevice", POINTER),
+                ("dstArray", POINTER), ("dstContext", POINTER), ("dstPitch", c_uint64),
+                ("dstHeight", c_uint64), ("WidthInBytes", c_uint64), ("Height", c_uint64),
                 ("Depth", c_uint64)]
 
 
 class Memcpy2DV1(Structure):
     """CUDA_MEMCPY2D_v1: of CUDA 3.1, with sizes and device addresses of 32 bits"""
-    _fields_ = [("srcXInBytes", c_uint), ("srcY", c_uint), ("srcMemoryType", c_uint), ("srcHost", POINTER),
-                ("srcDevice", c_uint), ("srcArray", POINTER), ("srcPitch", c_uint), ("dstXInBytes", c_uint),
-                ("dstY", c_uint), ("dstMemoryType", c_uint), ("dstHost", POINTER), ("dstDevice", c_uint),
-                ("dstArray", POINTER), ("dstPitch", c_uint), ("WidthInBytes", c_uint), ("Height", c_uint)]
+    _fields_ = [("srcXInBytes", c_uint), ("srcY", c_uint), ("srcMemoryType", c_uint),
+                ("srcHost", POINTER), ("srcDevice", c_uint), ("srcArray", POINTER),
+                ("srcPitch", c_uint), ("dstXInBytes", c_uint), ("dstY", c_uint),
+                ("dstMemoryType", c_uint), ("dstHost", POINTER), ("dstDevice", c_uint),
+                ("dstArray", POINTER), ("dstPitch", c_uint), ("WidthInBytes", c_uint),
+                ("Height", c_uint)]
 
 
 class Memcpy3DV1(Structure):
     """CUDA_MEMCPY3D_v1"""
     _fields_ = [("srcXInBytes", c_uint), ("srcY", c_uint), ("srcZ", c_uint), ("srcLOD", c_uint),
-                ("srcMemoryType", c_uint), ("srcHost", POINTER), ("srcDevice", c_uint), ("srcArray", POINTER),
-                ("reserved0", POINTER), ("srcPitch", c_uint), ("srcHeight", c_uint), ("dstXInBytes", c_uint),
-                ("dstY", c_uint), ("dstZ", c_uint), ("dstLOD", c_uint), ("dstMemoryType", c_uint),
-                ("dstHost", POINTER), ("dstDevice", c_uint), ("dstArray", POINTER), ("reserved1", POINTER),
-                ("dstPitch", c_uint), ("dstHeight", c_uint), ("WidthInBytes", c_uint), ("Height", c_uint),
-                ("Depth", c_uint)]
+                ("srcMemoryType", c_uint), ("srcHost", POINTER), ("srcDevice", c_uint),
+                ("srcArray", POINTER), ("reserved0", POINTER), ("srcPitch", c_uint),
+                ("srcHeight", c_uint), ("dstXInBytes", c_uint), ("dstY", c_uint), ("dstZ", c_uint),
+                ("dstLOD", c_uint), ("dstMemoryType", c_uint), ("dstHost", POINTER),
+                ("dstDevice", c_uint), ("dstArray", POINTER), ("reserved1", POINTER),
+                ("dstPitch", c_uint), ("dstHeight", c_uint), ("WidthInBytes", c_uint),
+                ("Height", c_uint), ("Depth", c_uint)]
 
 
 class Memcpy3DParms(Structure):
     """struct cudaMemcpy3DParms"""
-    _fields_ = [("srcArray", POINTER), ("srcPos", Position), ("srcPtr", PitchedPtr), ("dstArray", POINTER),
-                ("dstPos", Position), ("dstPtr", PitchedPtr), ("extent", Extent), ("kind", c_uint)]
+    _fields_ = [("srcArray", POINTER), ("srcPos", Position), ("srcPtr", PitchedPtr),
+                ("dstArray", POINTER), ("dstPos", Position), ("dstPtr", PitchedPtr),
+                ("extent", Extent), ("kind", c_uint)]
 
 
 class Memcpy3DPeerParms(Structure):
     """struct cudaMemcpy3DPeerParms"""
-    _fields_ = [("srcArray", POINTER), ("srcPos", Position), ("srcPtr", PitchedPtr), ("srcDevice", c_int),
-                ("dstArray", POINTER), ("dstPos", Position), ("dstPtr", PitchedPtr), ("dstDevice", c_int),
-                ("extent", Extent)]
+    _fields_ = [("srcArray", POINTER), ("srcPos", Position), ("srcPtr", PitchedPtr),
+                ("srcDevice", c_int), ("dstArray", POINTER), ("dstPos", Position),
+                ("dstPtr", PitchedPtr), ("dstDevice", c_int), ("extent", Extent)]
 
 
 class Operand(Structure):
     """struct cudaMemcpy3DOperand, CUmemcpy3DOperand: here always type 1, a pointer."""
-    _fields_ = [("type", c_uint), ("ptr", POINTER), ("rowLength", c_uint64), ("layerHeight", c_uint64),
-                ("location", Location)]
+    _fields_ = [("type", c_uint), ("ptr", POINTER), ("rowLength", c_uint64),
+                ("layerHeight", c_uint64), ("location", Location)]
 
 
 class BatchOp(Structure):
@@ -103,36 +112,38 @@ class BatchOp(Structure):
 
 class BatchAttributes(Structure):
     """struct cudaMemcpyAttributes, CUmemcpyAttributes"""
-    _fields_ = [("srcAccessOrder", c_uint), ("srcLocHint", Location), ("dstLocHint", Location), ("flags", c_uint)]
+    _fields_ = [("srcAccessOrder", c_uint), ("srcLocHint", Location), ("dstLocHint", Location),
+                ("flags", c_uint)]
 
 
 class LaunchConfig(Structure):
     """CUlaunchConfig"""
-    _fields_ = [("grid", Dim3), ("block", Dim3), ("shared", c_uint), ("stream", POINTER), ("attrs", POINTER),
-                ("numAttrs", c_uint)]
+    _fields_ = [("grid", Dim3), ("block", Dim3), ("shared", c_uint), ("stream", POINTER),
+                ("attrs", POINTER), ("numAttrs", c_uint)]
 
 
 class RuntimeLaunchConfig(Structure):
     """cudaLaunchConfig_t"""
-    _fields_ = [("grid", Dim3), ("block", Dim3), ("shared", c_uint64), ("stream", POINTER), ("attrs", POINTER),
-                ("numAttrs", c_uint)]
+    _fields_ = [("grid", Dim3), ("block", Dim3), ("shared", c_uint64), ("stream", POINTER),
+                ("attrs", POINTER), ("numAttrs", c_uint)]
 
 
 class LaunchParams(Structure):
     """CUDA_LAUNCH_PARAMS"""
-    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("shared", c_uint), ("stream", POINTER),
-                ("kernelParams", POINTER)]
+    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("shared", c_uint),
+                ("stream", POINTER), ("kernelParams", POINTER)]
 
 
 class RuntimeLaunchParams(Structure):
     """cudaLaunchParams, of CUDA 12 and before"""
-    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("args", POINTER), ("shared", c_uint64),
-                ("stream", POINTER)]
+    _fields_ = [("function", POINTER), ("grid", Dim3), ("block", Dim3), ("args", POINTER),
+                ("shared", c_uint64), ("stream", POINTER)]
 
 
 class ArrayDescriptor(Structure):
     """CUDA_ARRAY_DESCRIPTOR"""
-    _fields_ = [("Width", c_uint64), ("Height", c_uint64), ("Format", c_uint), ("NumChannels", c_uint)]
+    _fields_ = [("Width", c_uint64), ("Height", c_uint64), ("Format", c_uint),
+                ("NumChannels", c_uint)]
 
 
 class Array3DDescriptor(Structure):
@@ -159,9 +170,9 @@ class ChannelFormat(Structure):
 
 class AllocationProp(Structure):
     """CUmemAllocationProp"""
-    _fields_ = [("type", c_uint), ("requestedHandleTypes", c_uint), ("location", Location), ("win32", POINTER),
-                ("compressionType", c_ubyte), ("gpuDirectRDMACapable", c_ubyte), ("usage", c_ushort),
-                ("reserved", c_ubyte * 4)]
+    _fields_ = [("type", c_uint), ("requestedHandleTypes", c_uint), ("location", Location),
+                ("win32", POINTER), ("compressionType", c_ubyte), ("gpuDirectRDMACapable", c_ubyte),
+                ("usage", c_ushort), ("reserved", c_ubyte * 4)]
 
 
 class AccessDesc(Structure):
@@ -171,19 +182,21 @@ class AccessDesc(Structure):
 
 class PoolProps(Structure):
     """CUmemPoolProps, struct cudaMemPoolProps"""
-    _fields_ = [("allocType", c_uint), ("handleTypes", c_uint), ("location", Location), ("win32", POINTER),
-                ("maxSize", c_uint64), ("usage", c_ushort), ("reserved", c_ubyte * 54)]
+    _fields_ = [("allocType", c_uint), ("handleTypes", c_uint), ("location", Location),
+                ("win32", POINTER), ("maxSize", c_uint64), ("usage", c_ushort),
+                ("reserved", c_ubyte * 54)]
 
 
 class ContextParams(Structure):
     """CUctxCreateParams"""
-    _fields_ = [("execAffinityParams", POINTER), ("numExecAffinityParams", c_int), ("cigParams", POINTER)]
+    _fields_ = [("execAffinityParams", POINTER), ("numExecAffinityParams", c_int),
+                ("cigParams", POINTER)]
 
 
 class KernelNodeParams(Structure):
     """CUDA_KERNEL_NODE_PARAMS; the runtime's ends before kern"""
-    _fields_ = [("func", POINTER), ("grid", Dim3), ("block", Dim3), ("shared", c_uint), ("kernelParams", POINTER),
-                ("extra", POINTER), ("kern", POINTER), ("ctx", POINTER)]
+    _fields_ = [("func", POINTER), ("grid", Dim3), ("block", Dim3), ("shared", c_uint),
+                ("kernelParams", POINTER), ("extra", POINTER), ("kern", POINTER), ("ctx", POINTER)]
 
 
 class MemAllocNodeParams(Structure):
@@ -210,7 +223,8 @@ class BatchMemOpNodeParams(Structure):
 
 class InstantiateParams(Structure):
     """CUDA_GRAPH_INSTANTIATE_PARAMS, cudaGraphInstantiateParams"""
-    _fields_ = [("flags", c_uint64), ("stream", POINTER), ("error_node", POINTER), ("result", c_uint)]
+    _fields_ = [("flags", c_uint64), ("stream", POINTER), ("error_node", POINTER),
+                ("result", c_uint)]
 
 
 class UpdateResult(Structure):
@@ -220,7 +234,8 @@ class UpdateResult(Structure):
 
 class NodeParams(Structure):
     """CUgraphNodeParams, struct cudaGraphNodeParams: the body depends on the type"""
-    _fields_ = [("type", c_uint), ("reserved", c_uint * 3), ("body", c_ubyte * 232), ("reserved2", c_uint64)]
+    _fields_ = [("type", c_uint), ("reserved", c_uint * 3), ("body", c_ubyte * 232),
+                ("reserved2", c_uint64)]
 
 
 # Structure -> (size, offsets of some fields).
@@ -230,19 +245,21 @@ LAYOUT = {
     PitchedPtr: (32, {"pitch": 8, "xsize": 16, "ysize": 24}),
     Location: (8, {"id": 4}),
     IpcHandle: (64, {}),
-    Memcpy2D: (128, {"srcMemoryType": 16, "srcHost": 24, "srcDevice": 32, "dstMemoryType": 72, "dstHost": 80,
-                     "dstDevice": 88, "WidthInBytes": 112, "Height": 120}),
+    Memcpy2D: (128, {"srcMemoryType": 16, "srcHost": 24, "srcDevice": 32, "dstMemoryType": 72,
+                     "dstHost": 80, "dstDevice": 88, "WidthInBytes": 112, "Height": 120}),
     Memcpy3D: (200, {"srcMemoryType": 32, "dstMemoryType": 120, "WidthInBytes": 176, "Height": 184,
                      "Depth": 192}),
     Memcpy3DParms: (160, {"srcPtr": 32, "dstArray": 64, "dstPtr": 96, "extent": 128, "kind": 152}),
     Memcpy3DPeerParms: (168, {"srcDevice": 64, "dstDevice": 136, "extent": 144}),
     BatchOp: (112, {"extent": 80}),
     LaunchConfig: (56, {"block": 12, "shared": 24, "stream": 32, "attrs": 40, "numAttrs": 48}),
-    RuntimeLaunchConfig: (56, {"block": 12, "shared": 24, "stream": 32, "attrs": 40, "numAttrs": 48}),
+    RuntimeLaunchConfig: (56,
+                          {"block": 12, "shared": 24, "stream": 32, "attrs": 40, "numAttrs": 48}),
     LaunchParams: (56, {"grid": 8, "block": 20, "stream": 40}),
     RuntimeLaunchParams: (56, {"grid": 8, "block": 20, "stream": 48}),
     ArrayDescriptor: (24, {"Height": 8, "Format": 16, "NumChannels": 20}),
-    Array3DDescriptor: (40, {"Height": 8, "Depth": 16, "Format": 24, "NumChannels": 28, "Flags": 32}),
+    Array3DDescriptor: (40,
+                        {"Height": 8, "Depth": 16, "Format": 24, "NumChannels": 28, "Flags": 32}),
     AllocationProp: (32, {"requestedHandleTypes": 4, "location": 8}),
     PoolProps: (88, {}),
     KernelNodeParams: (72, {"grid": 8, "block": 20, "shared": 32}),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rows of api/functions.tsv, as the decode test needs them: what a C caller must know of a function.
+"""The rows of api/functions.tsv as the decode test needs them: a function as its C caller sees it.
 
-Where an argument lies (PLACE) is read only to tell which rows are alike: callers pass arguments by their
-C type, so that the places of the table are compared with another implementation of the ABI, libffi's.
+The place of an argument (PLACE) is read only to find which rows are alike: callers pass arguments
+by their C type, so that the places of the table are compared with another implementation of the
+ABI, libffi's.
 """
 import re
 from dataclasses import dataclass
@@ -57,8 +58,9 @@ class Row:
 
     @property
     def shape(self):
-        """What the BPF program does alike for all rows that have it: operation, kind, flags and places."""
-        places = {argument.name: (argument.place, argument.type) for argument in self.arguments or ()}
+        """All that the BPF program knows of a row: operation, kind, flags and places."""
+        places = {argument.name: (argument.place, argument.type)
+                  for argument in self.arguments or ()}
         roles = tuple(sorted((role, places.get(name)) for role, name in self.roles))
         return self.layer, self.operation, self.kind, self.flags, roles
 
@@ -75,9 +77,10 @@ def parse_row(number, line):
     fields = dict(zip(COLUMNS, line.rstrip("\n").split("\t")))
     flags = frozenset() if fields["flags"] == "-" else frozenset(fields["flags"].split())
     soname = next((int(flag[len("soname="):]) for flag in flags if flag.startswith("soname=")), 0)
-    roles = () if fields["roles"] == "-" else tuple(tuple(r.split("=")) for r in fields["roles"].split())
-    return Row(number, fields["layer"], fields["symbol"], fields["family"], fields["operation"], fields["kind"],
-               flags, roles, parse_arguments(fields["arguments"]), soname)
+    roles = () if fields["roles"] == "-" else tuple(tuple(r.split("="))
+                                                    for r in fields["roles"].split())
+    return Row(number, fields["layer"], fields["symbol"], fields["family"], fields["operation"],
+               fields["kind"], flags, roles, parse_arguments(fields["arguments"]), soname)
 
 
 def rows():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How virtual memory management is driven: physical memory lives while a handle or a mapping has it."""
+"""How virtual memory management is driven: physical memory lives while a handle or a
+mapping refers to it."""
 from decode import structures as s
 from decode.case import DEVICES, NoRule, word
 
@@ -16,7 +17,8 @@ def memory_device(c):
 
 
 def properties(c):
-    return s.AllocationProp(type=1, location=s.Location(1, memory_device(c)), requestedHandleTypes=1)
+    return s.AllocationProp(type=1, location=s.Location(1, memory_device(c)),
+                            requestedHandleTypes=1)
 
 
 def physical(c, size):
@@ -82,7 +84,8 @@ def map_by_row(c):
         c.tally("mapped", size, device=memory_device(c))
         c.do("cuMemRelease", handle)
     c.do("cuMemUnmap", address + GRAIN, size)
-    c.expect(memory={"physical": [1, size], "mapped": [1, size], "reserved": [1, 4 * GRAIN + 2 * size]})
+    c.expect(memory={"physical": [1, size], "mapped": [1, size],
+                     "reserved": [1, 4 * GRAIN + 2 * size]})
 
 
 def unmap_by_row(c):
@@ -92,7 +95,8 @@ def unmap_by_row(c):
     c.tally("mapped")
     c.tally("mapped", sizes[0], "ended", device=memory_device(c))
     c.do("cuMemRelease", ranges[0][1])
-    c.expect(memory={"physical": [1, sizes[1]], "mapped": [1, sizes[1]], "reserved": [2, sum(sizes)]})
+    c.expect(memory={"physical": [1, sizes[1]], "mapped": [1, sizes[1]],
+                     "reserved": [2, sum(sizes)]})
 
 
 def reserve_by_row(c):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How waits, queries and event records are driven: copies they prove done are not in flight any more.
+"""How waits, queries and event records are driven: copies they prove done are not in
+flight any more.
 
 Two streams have a copy each; the row's function covers one of them and leaves the other.
 """
@@ -50,7 +51,8 @@ def answer(c):
 
 
 def event_record_of_context(c):
-    """Such an event stands for streams that it does not name: of what it covers, nothing is taken to be done."""
+    """Such an event stands for streams that it does not name,
+    so that no copy that it covers counts as done."""
     context = c.start()
     given = green_of(c, c.device) if "Green" in c.row.symbol else context
     streams = two_streams(c)
@@ -63,7 +65,8 @@ def event_record_of_context(c):
 
 
 def event_record(c):
-    """What the stream was given before is done once the event is; what it was given later is not."""
+    """Work given to the stream before the event was recorded is done once the event is;
+    later work is not."""
     row = c.row
     if not row.has("hStream", "stream"):
         event_record_of_context(c)

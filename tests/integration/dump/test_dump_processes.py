@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which processes `gpuprobe dump` looks at, whoever runs it and however they were built; those that are none."""
+"""The processes that `gpuprobe dump` reads, whoever runs it and however they were built;
+and targets that are no processes."""
 import json
 import shutil
 import subprocess
@@ -19,17 +20,20 @@ USER = 1000
 def function_at(symbols, frame):
     """The function of a stripped program that a frame is in."""
     place = int(frame["offset"], 16)
-    return next((name for address, size, name in symbols if address < place <= address + size), None)
+    return next((name for address, size, name in symbols if address < place <= address + size),
+                None)
 
 
 @pytest.mark.parametrize("way", [SLEEPS, SPINS], ids=lambda way: way.id)
 def test_stripped(way, stuck, tmp_path):
-    """Without frame pointers and names the stack is whole, and leads through the right functions."""
+    """Without frame pointers and names the stack is complete and leads through the
+    right functions."""
     path = stuck.get(options=("-O2", "-fomit-frame-pointer"), stripped=True)
     with Stuck(way, path, log=tmp_path / "log") as program:
         thread = check(program, None)
         symbols = symbols_of(path.with_name("stuck.full"))
-        own = [function_at(symbols, frame) for frame in thread.frames if frame.get("object") == "stuck"]
+        own = [function_at(symbols, frame) for frame in thread.frames
+               if frame.get("object") == "stuck"]
         assert own[:2] == [program.only.function, "main"]
         program.release()
 
@@ -38,7 +42,8 @@ def test_stripped(way, stuck, tmp_path):
 def test_not_moved(stuck, tmp_path):
     """A second look finds a thread that hangs where it was."""
     with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
-        thread = dump.take(program.pid, args=["--again", "0.2"]).processes[program.pid].threads[program.only.tid]
+        thread = dump.take(program.pid,
+                           args=["--again", "0.2"]).processes[program.pid].threads[program.only.tid]
         assert thread.call == SLEEPS.call
         assert_at(thread, program.only, "stuck.c")
         assert thread.moved is False
@@ -103,9 +108,10 @@ def test_several(stuck, tmp_path):
 def test_as_a_user(stuck, tmp_path):
     """With the five capabilities, of a program of root's."""
     plus = ",".join(["-all", *(f"+{name}" for name in CAPABILITIES)])
-    before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={plus}", f"--ambient-caps={plus}",
-              "--"]
-    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+    before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
+              f"--inh-caps={plus}", f"--ambient-caps={plus}", "--"]
+    with folders.private(gpuprobe=True) as directory, \
+            Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
         check(program, "stuck.c", before=before, gpuprobe=directory / "gpuprobe", cwd="/")
         program.release()
 
@@ -114,8 +120,10 @@ def test_as_a_user(stuck, tmp_path):
 def test_without_capabilities(stuck, tmp_path):
     """What is missing is said, and the program goes on."""
     before = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--"]
-    with folders.private(gpuprobe=True) as directory, Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
-        done = dump.run(program.pid, before=before, gpuprobe=directory / "gpuprobe", cwd="/", status=1)
+    with folders.private(gpuprobe=True) as directory, \
+            Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+        done = dump.run(program.pid, before=before, gpuprobe=directory / "gpuprobe", cwd="/",
+                        status=1)
         assert done.stdout == ""
         assert "CAP_BPF" in done.stderr
         program.release()
@@ -132,7 +140,8 @@ def test_in_a_namespace(stuck, tmp_path):
 
 def test_a_child_in_a_namespace(stuck, tmp_path):
     """It is told by the pid that it has here, though its parent waits for another number."""
-    with Stuck(CHILD, stuck.get(), log=tmp_path / "log", before=["unshare", "-pf", "--kill-child=KILL"]) as program:
+    with Stuck(CHILD, stuck.get(), log=tmp_path / "log",
+               before=["unshare", "-pf", "--kill-child=KILL"]) as program:
         child, = dump.descendants(program.program)
         assert check(program, "stuck.c").child == child
         program.release()
@@ -142,7 +151,8 @@ def test_deleted_files(stuck, tmp_path):
     """The program and its libraries have been replaced since, as by an upgrade."""
     with folders.private() as directory:
         path = shutil.copy(stuck.get(), directory)
-        with Stuck(SLEEPS, path, log=tmp_path / "log", env={"LD_LIBRARY_PATH": directory}) as program:
+        with Stuck(SLEEPS, path, log=tmp_path / "log",
+                   env={"LD_LIBRARY_PATH": directory}) as program:
             for file in directory.iterdir():
                 file.unlink()
             check(program, "stuck.c")
@@ -151,14 +161,16 @@ def test_deleted_files(stuck, tmp_path):
 
 @pytest.mark.parametrize("way", [SLEEPS, SPINS, DEADLOCK], ids=lambda way: way.id)
 def test_watched(way, gpuprobe, stuck, tmp_path):
-    """Another gpuprobe watches the calls: their return addresses are the kernel's, who knows the program's."""
+    """Another gpuprobe watches the calls: their return addresses are the kernel's,
+    which knows the program's."""
     with gpuprobe.start(libraries=[paths.LIBCUDA, paths.LIBCUDART]) as watching:
         watching.wait_until_watching()
         with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
             threads = dump.take(program.pid).processes[program.pid].threads
             for ready in program.ready:
                 thread = threads[ready.tid]
-                assert thread.call == (way.call or ("cudaLaunchHostFunc" if ready.function == "on_host" else None)), thread
+                assert thread.call == (way.call or ("cudaLaunchHostFunc" if ready.function
+                                                    == "on_host" else None)), thread
                 assert_at(thread, ready, "stuck.c")
                 assert not thread.data["stack"]["broken"], thread
             program.release()

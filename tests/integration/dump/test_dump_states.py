@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe dump` of threads that somebody else holds: by SIGSTOP, a debugger, a frozen cgroup. It lets none of them go."""
+"""`gpuprobe dump` of threads that are held by SIGSTOP, a debugger or a frozen cgroup:
+it releases none of them."""
 import contextlib
 import ctypes
 import os
@@ -15,7 +16,8 @@ SLEEPS = next(way for way in WAITS if way.id == "stream-block")
 SPINS = next(way for way in WAITS if way.id == "stream-spin")
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17
 FREEZER = Path("/sys/fs/cgroup/freezer")
-UNIFIED = next((at for at in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")) if (at / "cgroup.procs").exists()), None)
+UNIFIED = next((at for at in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
+                if (at / "cgroup.procs").exists()), None)
 
 
 def ptrace(request, pid):
@@ -60,7 +62,8 @@ def frozen_by_version_1(process):
         state = made / "freezer.state"
         state.write_text("FROZEN", encoding="ascii")
         try:
-            wait_until(lambda: state.read_text(encoding="ascii") == "FROZEN\n", "it does not freeze")
+            wait_until(lambda: state.read_text(encoding="ascii") == "FROZEN\n",
+                       "it does not freeze")
             yield
         finally:
             state.write_text("THAWED", encoding="ascii")
@@ -72,7 +75,8 @@ def frozen_by_version_2(process):
         freeze = made / "cgroup.freeze"
         freeze.write_text("1", encoding="ascii")
         try:
-            wait_until(lambda: "frozen 1" in (made / "cgroup.events").read_text(encoding="ascii"), "it does not freeze")
+            wait_until(lambda: "frozen 1" in (made / "cgroup.events").read_text(encoding="ascii"),
+                       "it does not freeze")
             yield
         finally:
             freeze.write_text("0", encoding="ascii")
@@ -94,11 +98,13 @@ def waits_in(program):
 @pytest.mark.parametrize("way", [SLEEPS, SPINS], ids=lambda way: way.id)
 @pytest.mark.parametrize("held", HELD)
 def test_held(held, way, stuck, tmp_path):
-    """The thread's state is told, and it is where it was held; it is held still after the dump, and goes on when it may."""
+    """The dump has the thread's state and its place. The thread is still held after the dump,
+    and goes on when released."""
     with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
         with HELD[held](program):
             # "0" as long as it is on its way there, which the cgroup does not wait for.
-            state = wait_until(lambda: waits_in(program) if waits_in(program) != "0" else None, "it does not stand still")
+            state = wait_until(lambda: waits_in(program) if waits_in(program) != "0" else None,
+                               "it does not stand still")
             thread = dump.take(program.pid).processes[program.pid].threads[program.only.tid]
             assert waits_in(program) == state
         assert (thread.state, thread.call) == (held.partition("-")[0], way.call), thread

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe's memory beside programs that take as much of it as they can, and beside many honest ones; and afterwards."""
+"""gpuprobe's memory beside programs that use up as much of it as they can, beside many honest ones,
+and afterwards."""
 import socket
 import threading
 import time
@@ -74,20 +75,23 @@ def clients_that_do_not_read(endpoint, count):
 
 def run_beside(gpuprobe, place, attack, loops=1, clients=0):
     """
-    The attack in `loops` programs at a time, for a minute. An honest user's programs are counted exactly meanwhile,
-    and the page has their last values at the end; by their copies, since nameless kernels may fill the map of kernels.
+    Runs `loops` attacking programs at a time for a minute. An honest user's programs are counted
+    exactly meanwhile, and the page has their last values at the end; copies are compared, since
+    nameless kernels may fill the map of kernels.
     """
     endpoint = Endpoint()
     libraries = [place / name / "libcuda.so.1" for name in ("hostile", "honest")]
     with ExitStack() as stack:
-        running = stack.enter_context(gpuprobe.start(libraries=libraries, base=["--json", *endpoint.option], interval=5))
+        running = stack.enter_context(gpuprobe.start(libraries=libraries,
+                                                     base=["--json", *endpoint.option], interval=5))
         running.report()
         watcher = Watcher(running.pid)
         watcher.start()
         with ExitStack() as attacks:
             attacks.enter_context(clients_that_do_not_read(endpoint, clients))
             for _ in range(loops):
-                attacks.enter_context(Background(*as_user(HOSTILE), "sh", "-c", f"while :; do {attack}; done",
+                attacks.enter_context(Background(*as_user(HOSTILE), "sh", "-c",
+                                                 f"while :; do {attack}; done",
                                                  cwd=place / "hostile"))
             honest = check_honest(endpoint, place)
         most = watcher.finish()
@@ -95,7 +99,8 @@ def run_beside(gpuprobe, place, attack, loops=1, clients=0):
         for pid in honest[-3:]:
             assert page.sum("gpuprobe_copies_total", pid=pid) == 50
         assert most < MOST_MB
-        wait_until(lambda: resident_mb(running.pid) < AFTERWARDS_MB, lambda: f"{resident_mb(running.pid)} MB", 180)
+        wait_until(lambda: resident_mb(running.pid) < AFTERWARDS_MB,
+                   lambda: f"{resident_mb(running.pid)} MB", 180)
 
 
 def check_honest(endpoint, place):
@@ -103,9 +108,11 @@ def check_honest(endpoint, place):
     pids = []
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        with Background(*as_user(HONEST), place / "honest" / "made_up", "usual", 50, "wait") as program:
+        with Background(*as_user(HONEST), place / "honest" / "made_up", "usual", 50,
+                        "wait") as program:
             program.stdout.readline()
-            page = endpoint.until(lambda page: page.sum("gpuprobe_copies_total", pid=program.pid) >= 50)
+            page = endpoint.until(
+                lambda page: page.sum("gpuprobe_copies_total", pid=program.pid) >= 50)
             assert page.sum("gpuprobe_copies_total", pid=program.pid) == 50
             pids.append(program.pid)
         time.sleep(1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs of one user that take files with probes, descriptors and time: another user's program is counted exactly."""
+"""Programs of one user that use up probed files, descriptors and time:
+another user's program is counted exactly."""
 import os
 import re
 import resource
@@ -7,8 +8,8 @@ import resource
 import pytest
 
 from lib import paths
-from lib.hostile import (HONEST, HOSTILE, as_user, build_made_up, compile_c, copy_library, give, resident_mb,
-                         shared_directory, write_large_library)
+from lib.hostile import (HONEST, HOSTILE, as_user, build_made_up, compile_c, copy_library, give,
+                         resident_mb, shared_directory, write_large_library)
 from lib.probe import Background, Running, environment, wait_until
 from lib.scrape import Endpoint
 
@@ -39,8 +40,8 @@ def check_honest(running, place):
         first.stdout.readline()
         running.wait_for(lambda r: re.search(f"{library}.* functions probed", running.stderr))
     with Background(*as_user(HONEST), program, "usual", LAUNCHES, "wait") as honest:
-        process = running.find(lambda r: next((p for p in r["processes"] if p["pid"] == honest.pid and
-                                               p["launches"] >= LAUNCHES), None))
+        process = running.find(lambda r: next((p for p in r["processes"] if p["pid"] == honest.pid
+                                               and p["launches"] >= LAUNCHES), None))
         assert process["launches"] == LAUNCHES and not process["since_attach"], process
 
 
@@ -50,14 +51,16 @@ def open_files(pid):
 
 @pytest.mark.plain("the sanitizers need descriptors of their own")
 def test_one_user_leaves_room_for_others(place):
-    """More libraries than there are descriptors for: the user has a share, and it is told what that leaves out."""
+    """More libraries than there are descriptors for: the user has a share,
+    and gpuprobe says what it leaves out."""
     copy_library(place / "honest" / "libcuda.so.1", place / "libraries", 2 * LIBRARIES, HOSTILE)
     limited = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", "--", str(paths.GPUPROBE)]
-    with Running([*limited, "-v", "--json", "--metrics-addr", "none", "--display-interval", "0.1"], environment(), place,
-                 None) as running:
+    with Running([*limited, "-v", "--json", "--metrics-addr", "none", "--display-interval", "0.1"],
+                 environment(), place, None) as running:
         running.report()
         with map_libraries(place, 0, LIBRARIES), map_libraries(place, LIBRARIES, LIBRARIES):
-            running.wait_for(lambda r: "programs of its user have so many CUDA libraries" in running.stderr)
+            running.wait_for(
+                lambda r: "programs of its user have so many CUDA libraries" in running.stderr)
             assert running.report()["lost"]["library_skipped"]
             check_honest(running, place)
             assert open_files(running.pid) < DESCRIPTORS
@@ -71,7 +74,8 @@ def test_many_files_are_looked_at_in_turns(gpuprobe, place):
         running.report()
         with map_libraries(place, 0, TWO_TURNS):
             name = re.escape(str(place / "libraries"))
-            running.wait_for(lambda r: len(re.findall(f"{name}/.* functions probed", running.stderr)) == TWO_TURNS)
+            running.wait_for(lambda r: len(re.findall(f"{name}/.* functions probed",
+                                                      running.stderr)) == TWO_TURNS)
             assert endpoint.request("/healthz")[0] == 200
             check_honest(running, place)
 
@@ -96,13 +100,15 @@ def test_large_symbols_are_read_by_their_path(gpuprobe, place):
     library = place / "libcuda.so.1"
     write_large_library(library, 8 << 20, 255 << 20)
     with gpuprobe.start(libraries=[library], args=["-v"]) as running:
-        running.wait_for(lambda r: re.search(f"{re.escape(str(library))}: 2 functions probed", running.stderr))
+        running.wait_for(lambda r: re.search(f"{re.escape(str(library))}: 2 functions probed",
+                                             running.stderr))
 
 
 @pytest.mark.slow
 @pytest.mark.plain("it measures gpuprobe's memory")
 def test_forty_large_libraries(gpuprobe, place):
-    """As in the field: the largest tables that are believed at all, 960 KB on disk, and just what is read."""
+    """As in the field: the largest tables that gpuprobe accepts, 960 KB on disk;
+    it reads no more than it needs."""
     for number in range(40):
         (place / "libraries" / str(number)).mkdir(parents=True)
         size = (8 << 20, 255 << 20) if number % 2 else (2 << 20, 64 << 20)
@@ -113,7 +119,8 @@ def test_forty_large_libraries(gpuprobe, place):
         running.report()
         with map_libraries(place, 0, 40):
             check_honest(running, place)
-            wait_until(lambda: running.stderr.count("functions probed") > 20, lambda: running.stderr)
+            wait_until(lambda: running.stderr.count("functions probed") > 20,
+                       lambda: running.stderr)
             assert resident_mb(running.pid) < 150
 
 
@@ -122,7 +129,8 @@ def test_command_has_its_own_limit(gpuprobe):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
     try:
-        result = gpuprobe.run("sh", "-c", "echo $(ulimit -Sn) $(ulimit -Hn); grep 'open files' /proc/$PPID/limits")
+        result = gpuprobe.run(
+            "sh", "-c", "echo $(ulimit -Sn) $(ulimit -Hn); grep 'open files' /proc/$PPID/limits")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     lines = result.stdout.splitlines()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What an address in the middle of an allocation is: known for memory allocated before anyone asked, too."""
+"""Addresses in the middle of an allocation are recognised, also in memory allocated before the
+first of them came up."""
 from lib import exact
 from lib.script import memory_script
 
@@ -7,7 +8,8 @@ ALL = ["--top", "0"]
 
 
 def test_older_memory(gpuprobe_by, tmp_path):
-    """The first copy by unified addresses asks; at the next reading what is live becomes known, and what comes is."""
+    """The first copy by unified addresses asks for them;
+    at the next reading live memory becomes known, and from then on new memory."""
     go, end = tmp_path / "go", tmp_path / "end"
     with gpuprobe_by.start(*memory_script(f"""
         start()
@@ -32,7 +34,8 @@ def test_older_memory(gpuprobe_by, tmp_path):
         for _ in range(2):
             running.report()
         go.touch()
-        report = running.wait_for(lambda r: sum(c[0] for c in exact.copies(r["processes"][0]).values()) == 42)
+        report = running.wait_for(
+            lambda r: sum(c[0] for c in exact.copies(r["processes"][0]).values()) == 42)
         end.touch()
         result = running.finish()
     assert exact.lost(result.final) == {}

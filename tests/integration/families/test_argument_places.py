@@ -12,15 +12,17 @@ from lib.script import PROGRAMS, script
 
 # Copies by shape: which argument is the size. The others get numbers that would be noticed.
 SIZE_AT = {"HtoD": 2, "DtoH": 2, "DtoD": 2, "AtoA": 4, "AtoD": 3, "DtoA": 3, "AtoH": 3, "HtoA": 3}
-KIND = {"HtoD": "H2D", "HtoA": "H2D", "DtoH": "D2H", "AtoH": "D2H", "DtoD": "D2D", "AtoA": "D2D", "AtoD": "D2D",
-        "DtoA": "D2D"}
+KIND = {"HtoD": "H2D", "HtoA": "H2D", "DtoH": "D2H", "AtoH": "D2H", "DtoD": "D2D", "AtoA": "D2D",
+        "AtoD": "D2D", "DtoA": "D2D"}
 
 
 @pytest.fixture(scope="module")
 def old_driver(tmp_path_factory):
     library = tmp_path_factory.mktemp("old") / "libcuda.so.1"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer", "-fcf-protection=none",
-                    "-mno-omit-leaf-frame-pointer", "-fno-ipa-icf", "-Wl,-soname,libcuda.so.1", "-o", library, PROGRAMS / "old_driver.c"], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer",
+                    "-fcf-protection=none", "-mno-omit-leaf-frame-pointer", "-fno-ipa-icf",
+                    "-Wl,-soname,libcuda.so.1", "-o", library, PROGRAMS / "old_driver.c"],
+                   check=True)
     return library
 
 
@@ -41,7 +43,8 @@ def test_every_watched_function_is_tried(old_driver):
 
 
 def test_no_exported_function_is_left_out():
-    """The simulated runtimes export what the real ones do, forms for the thread's own stream included."""
+    """The simulated runtimes export the functions of the real ones,
+    including the forms for the thread's own stream."""
     for library in (LIBCUDART, paths.SIM / "libcudart.so.12"):
         exported = {symbol for symbol in defined(library) if re.match("(__)?cuda", symbol)}
         assert len(exported) > 400
@@ -94,7 +97,8 @@ def test_sets(gpuprobe, old_driver):
         junk = 0xbeef << 32
         for bits, count in ((8, 100), (16, 200), (32, 300)):
             need(getattr(library, f"cuMemsetD{{bits}}")(junk | 64, junk | 1, junk | count))
-            need(getattr(library, f"cuMemsetD2D{{bits}}")(junk | 64, junk | 4096, junk | 1, junk | count, junk | 3))
+            need(getattr(library, f"cuMemsetD2D{{bits}}")(
+                junk | 64, junk | 4096, junk | 1, junk | count, junk | 3))
     """), args=["--bandwidth-util"])
     assert exact.copies(result.process) == {("set", "sync"): (6, 4 * (100 + 2 * 200 + 4 * 300))}
 
@@ -110,17 +114,20 @@ def test_memory(gpuprobe_by, old_driver):
             need(library.cuMemAlloc(ctypes.byref(words, 4), junk | 1000))
             addresses.append(words[1])
         need(library.cuMemFree(junk | addresses[0]))
-        need(library.cuMemAllocPitch(ctypes.byref(words, 4), ctypes.byref(words, 0), junk | 300, junk | 2, 4))
+        need(library.cuMemAllocPitch(ctypes.byref(words, 4), ctypes.byref(words, 0),
+                                     junk | 300, junk | 2, 4))
         host = out()
         need(library.cuMemAllocHost(ref(host), junk | 77))
         need(library.cuMemAllocHost(ref(host), junk | 78))
         need(library.cuMemFreeHost(host.value))
     """), args=["--memleak", "--top", "0"])
     assert exact.memory(result.process) == {
-        "device": {"allocations": 6, "frees": 1, "live_bytes": 4 * 1000 + 1024, "live_allocations": 5},
+        "device": {"allocations": 6, "frees": 1,
+                   "live_bytes": 4 * 1000 + 1024, "live_allocations": 5},
         "host": {"allocations": 2, "frees": 1, "live_bytes": 77, "live_allocations": 1}}
     assert sorted(exact.live(result.process).items()) == [
-        (0x10000 + 1000 * n, (1000, "device")) for n in range(1, 5)] + [(0x10000 + 5000, (1024, "device"))]
+        (0x10000 + 1000 * n, (1000, "device"))
+        for n in range(1, 5)] + [(0x10000 + 5000, (1024, "device"))]
     assert exact.lost(result.final) == {}
 
 

@@ -11,10 +11,12 @@ from lib.steps import Steps
 ALL = ["--top", "0"]
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 ENDS = {
-    "destroy": ("context = made(driver.cuCtxCreate_v2, 0, 0)", "need(driver.cuCtxDestroy_v2(context))"),
+    "destroy": ("context = made(driver.cuCtxCreate_v2, 0, 0)",
+                "need(driver.cuCtxDestroy_v2(context))"),
     "reset": ("context = start()", "need(driver.cuDevicePrimaryCtxReset_v2(0))"),
     "release": ("context = start()", "need(driver.cuDevicePrimaryCtxRelease_v2(0))"),
-    "runtime": ("need(runtime.cudaSetDevice(0))\nneed(runtime.cudaFree(0))", "need(runtime.cudaDeviceReset())"),
+    "runtime": ("need(runtime.cudaSetDevice(0))\nneed(runtime.cudaFree(0))",
+                "need(runtime.cudaDeviceReset())"),
 }
 EVERYTHING = """
 made(driver.cuMemAlloc_v2, 1000)
@@ -45,7 +47,8 @@ def test_kinds(gpuprobe_by, end):
 
 
 def test_only_what_is_in_it(gpuprobe_by):
-    """Of two contexts one goes; that fails at first; what comes later in another one at the same handle stays."""
+    """One of two contexts goes, at the second try; later objects of another context at the
+    same handle stay."""
     result = gpuprobe_by.run(*memory_script("""
         need(driver.cuInit(0))
         one = made(driver.cuCtxCreate_v2, 0, 0)
@@ -66,7 +69,8 @@ def test_only_what_is_in_it(gpuprobe_by):
 
 
 def test_no_context_is_the_one_below(gpuprobe_by):
-    """To make none current takes the top of the thread's stack off: the one below is current then."""
+    """Making no context current pops the top of the thread's stack:
+    the one below is current then."""
     result = gpuprobe_by.run(*memory_script("""
         need(driver.cuInit(0))
         lower = made(driver.cuCtxCreate_v2, 0, 0)
@@ -82,7 +86,8 @@ def test_no_context_is_the_one_below(gpuprobe_by):
     exact.check(result)
     assert exact.with_context(result.process) == {"device": (1, 1000)}
     assert sorted(size for size, _ in exact.live(result.process).values()) == [2000]
-    assert [(d["device"], d["allocations"], d["live_bytes"]) for d in result.process["devices"]] == [(0, 2, 2000)]
+    assert [(d["device"], d["allocations"], d["live_bytes"])
+            for d in result.process["devices"]] == [(0, 2, 2000)]
 
 
 def test_the_last_detaching_ends_it(gpuprobe_by):
@@ -108,7 +113,8 @@ def test_the_last_detaching_ends_it(gpuprobe_by):
 
 
 def test_addresses_come_again(gpuprobe_by):
-    """At once, before anyone has cleared anything away; and frees of what is gone are not known ones."""
+    """At once, before anything has been cleared away; frees of memory that is gone are
+    not known ones."""
     result = gpuprobe_by.run(*memory_script("""
         start()
         for turn in range(50):
@@ -137,10 +143,12 @@ def test_live_memory_falls_at_the_next_report(gpuprobe_by, tmp_path):
         running.wait_for(lambda r: r["processes"] and
                          r["processes"][0]["memory"]["device"]["live_allocations"] == 300)
         go.touch()
-        report = running.wait_for(lambda r: r["processes"][0]["memory"]["device"]["allocations"] == 301)
+        report = running.wait_for(
+            lambda r: r["processes"][0]["memory"]["device"]["allocations"] == 301)
         report = running.report()
         device = report["processes"][0]["memory"]["device"]
-        assert (device["live_allocations"], device["live_bytes"], device["with_context"]) == (1, 77, 300)
+        assert (device["live_allocations"], device["live_bytes"],
+                device["with_context"]) == (1, 77, 300)
         assert report["processes"][0]["devices"][0]["live_bytes"] == 77
         assert list(exact.live(report["processes"][0]).values()) == [(77, "device")]
         # It stays so: what has been cleared away is remembered.
@@ -163,8 +171,9 @@ def test_the_map_has_room_again(gpuprobe):
             step()
     """, args=["--max-allocations", "128"]) as steps:
         for turn in range(1, 11):
-            steps.running.wait_for(lambda r: r["processes"] and
-                                   r["processes"][0]["memory"]["device"]["with_context"] == 100 * turn)
+            steps.running.wait_for(
+                lambda r: r["processes"]
+                and r["processes"][0]["memory"]["device"]["with_context"] == 100 * turn)
             steps.go_on()
         result = steps.running.finish()
     exact.check(result)

@@ -17,7 +17,8 @@ TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 @pytest.mark.parametrize("layer", ["driver", "runtime"])
 def test_every_function(gpuprobe_by, layer):
     """Each 1-D copy and memset of the layer, with its _ptds or _ptsz form, by 4 threads."""
-    result = gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 25, "--bytes", 4000)
+    result = gpuprobe_by.run(workload("copy"), "--api", layer, "--threads", 4, "--count", 25,
+                             "--bytes", 4000)
     exact.check(result)
     assert exact.sides(result.process) == result.truth.sides()
     assert len(exact.copies(result.process)) == 10
@@ -35,9 +36,11 @@ def test_two_dimensional_sets(gpuprobe_by):
         address = made(driver.cuMemAlloc_v2, 1 << 20)
         for bits in (8, 16, 32):
             for form in ("", "_ptds"):
-                need(getattr(driver, f"cuMemsetD2D{bits}_v2{form}")(address, 4096, 1, 100 + bits, 10))
+                need(getattr(driver, f"cuMemsetD2D{bits}_v2{form}")(
+                    address, 4096, 1, 100 + bits, 10))
             for form in ("", "_ptsz"):
-                need(getattr(driver, f"cuMemsetD2D{bits}Async{form}")(address, 4096, 1, 200 + bits, 11, 0))
+                need(getattr(driver, f"cuMemsetD2D{bits}Async{form}")(
+                    address, 4096, 1, 200 + bits, 11, 0))
         for form in ("", "_ptds"):
             need(getattr(runtime, "cudaMemset2D" + form)(address, 4096, 1, 77, 3))
         for form in ("", "_ptsz"):
@@ -46,11 +49,13 @@ def test_two_dimensional_sets(gpuprobe_by):
     exact.check(result, "both")
     sync = 2 * 10 * (108 * 1 + 116 * 2 + 132 * 4) + 2 * 77 * 3
     asynchronous = 2 * 11 * (208 * 1 + 216 * 2 + 232 * 4) + 2 * 78 * 3
-    assert exact.copies(result.process) == {("set", "sync"): (8, sync), ("set", "async"): (8, asynchronous)}
+    assert exact.copies(result.process) == {("set", "sync"): (8, sync),
+                                            ("set", "async"): (8, asynchronous)}
 
 
 def test_kinds_of_the_runtime(gpuprobe_by):
-    """cudaMemcpyKind tells the kind at the runtime layer; the driver's function where that is probed."""
+    """cudaMemcpyKind tells the kind at the runtime layer;
+    the driver's function where that is probed."""
     program = script("""
         start()
         device = made(runtime.cudaMalloc, 1 << 16)
@@ -69,7 +74,8 @@ def test_kinds_of_the_runtime(gpuprobe_by):
     kinds = ("H2H", "H2D", "D2H", "D2D")
     expected = {(kind, "sync"): (n + 1, (n + 1) * (1000 + n)) for n, kind in enumerate(kinds)}
     expected |= {(kind, "async"): (n + 2, (n + 2) * (2000 + n)) for n, kind in enumerate(kinds)}
-    # With the one of no bytes, and cudaMemcpyDefault, whose addresses tell that it goes to the device.
+    # Includes the copy of no bytes, and cudaMemcpyDefault, whose addresses show that it goes
+    # to the device.
     expected["H2D", "sync"] = (2 + 1 + 5, 2 * 1001 + 5 * 1004)
     expected["H2D", "async"] = (3 + 6, 3 * 2001 + 6 * 2004)
     assert exact.copies(result.process) == expected
@@ -82,15 +88,17 @@ def test_symbols(gpuprobe_by):
     """Copies to and from a variable that the program has registered."""
     result = gpuprobe_by.run(*script("""
         class Wrapper(ctypes.Structure):
-            _fields_ = [("magic", ctypes.c_int), ("version", ctypes.c_int), ("data", ctypes.c_void_p),
-                        ("unused", ctypes.c_void_p)]
-        code = ctypes.create_string_buffer(ptx("kernel") + b".visible .global .align 4 .b8 table[4096];\\n")
+            _fields_ = [("magic", ctypes.c_int), ("version", ctypes.c_int),
+                        ("data", ctypes.c_void_p), ("unused", ctypes.c_void_p)]
+        code = ctypes.create_string_buffer(
+            ptx("kernel") + b".visible .global .align 4 .b8 table[4096];\\n")
         wrapper = Wrapper(0x466243b1, 1, ctypes.addressof(code), None)
         library = ctypes.CDLL(SIM + "/libcudart.so.13")
         library.__cudaRegisterFatBinary.restype = ctypes.c_void_p
         handle = ctypes.c_void_p(library.__cudaRegisterFatBinary(ctypes.byref(wrapper)))
         symbol = ctypes.create_string_buffer(8)
-        library.__cudaRegisterVar(handle, symbol, b"table", b"table", 0, ctypes.c_size_t(4096), 0, 0)
+        library.__cudaRegisterVar(handle, symbol, b"table", b"table", 0,
+                                  ctypes.c_size_t(4096), 0, 0)
         library.__cudaRegisterFatBinaryEnd(handle)
         host = ctypes.create_string_buffer(4096)
         for form in ("", "_ptds"):
@@ -120,7 +128,8 @@ FAILING = script("""
 
 def test_failing_copies(gpuprobe_by):
     """They are errors, and move no bytes."""
-    result = gpuprobe_by.run(*FAILING, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:%3=700,cuMemcpyHtoDAsync_v2:%4=719"})
+    result = gpuprobe_by.run(
+        *FAILING, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:%3=700,cuMemcpyHtoDAsync_v2:%4=719"})
     exact.check(result)
     assert exact.copies(result.process) == {("H2D", "sync"): (6, 6000), ("H2D", "async"): (6, 6000)}
     assert exact.in_flight(result.process) == {}
@@ -146,20 +155,23 @@ def test_bandwidth(gpuprobe_by):
 
 
 def test_asynchronous_copies_have_no_bandwidth(gpuprobe):
-    result = gpuprobe.run(workload("copy"), "--api", "driver", "--only", "cuMemcpyHtoDAsync_v2", "--count", 3)
+    result = gpuprobe.run(workload("copy"), "--api", "driver", "--only", "cuMemcpyHtoDAsync_v2",
+                          "--count", 3)
     copy, = result.process["copies"]
     assert copy["mode"] == "async" and "bytes_per_second" not in copy
 
 
 def test_text(gpuprobe):
-    result = gpuprobe.run(workload("copy"), "--api", "driver", "--count", 2, "--bytes", 1000, base=TEXT)
+    result = gpuprobe.run(workload("copy"), "--api", "driver", "--count", 2, "--bytes", 1000,
+                          base=TEXT)
     section = result.stdout.partition("\ncopies:\n")[2]
     assert section.startswith(f"process {result.truth.pid} (copy) ended\n")
     for kind, calls in (("H2D", 4), ("D2H", 4), ("D2D", 8), ("P2P", 4)):
         side = f", {calls} pinned" if kind in ("H2D", "D2H") else ""
-        assert re.search(rf"^        {kind} {calls} calls, {calls}000 Bytes, [\d.]+ bytes/sec for [\d.]+ secs{side}$",
-                         section, re.M)
-        assert re.search(rf"^        {kind} async {calls} calls, {calls}000 Bytes, at least [\d.]+ bytes/sec from "
+        assert re.search(rf"^        {kind} {calls} calls, {calls}000 Bytes, "
+                         rf"[\d.]+ bytes/sec for [\d.]+ secs{side}$", section, re.M)
+        assert re.search(rf"^        {kind} async {calls} calls, {calls}000 Bytes, "
+                         r"at least [\d.]+ bytes/sec from "
                          rf"issue to the wait that covered {calls}{side}$", section, re.M)
     assert re.search(r"^        set 12 calls, 12000 Bytes, ", section, re.M)
 
@@ -167,15 +179,19 @@ def test_text(gpuprobe):
 # --- in flight ---
 
 WAITS = {
-    "driver": {"stream": "need(driver.cuStreamSynchronize(one))", "context": "need(driver.cuCtxSynchronize())",
-               "event": "need(driver.cuEventRecord(mark, one)); need(driver.cuEventSynchronize(mark))",
-               "query": "need(driver.cuStreamQuery(one))"},
+    "driver": {
+        "stream": "need(driver.cuStreamSynchronize(one))",
+        "context": "need(driver.cuCtxSynchronize())",
+        "event": "need(driver.cuEventRecord(mark, one)); need(driver.cuEventSynchronize(mark))",
+        "query": "need(driver.cuStreamQuery(one))"},
     "runtime": {"stream": "need(runtime.cudaStreamSynchronize(one))",
                 "context": "need(runtime.cudaDeviceSynchronize())",
-                "event": "need(runtime.cudaEventRecord(mark, one)); need(runtime.cudaEventSynchronize(mark))",
+                "event": "need(runtime.cudaEventRecord(mark, one)); "
+                    "need(runtime.cudaEventSynchronize(mark))",
                 "query": "need(runtime.cudaStreamQuery(one))"},
 }
-COPY = {"driver": "copy(one, 4000)", "runtime": "need(runtime.cudaMemcpyAsync(device, host, 4000, 1, one))"}
+COPY = {"driver": "copy(one, 4000)",
+        "runtime": "need(runtime.cudaMemcpyAsync(device, host, 4000, 1, one))"}
 
 
 def boot_ns():
@@ -206,7 +222,8 @@ def test_until_a_wait_covers_them(gpuprobe, layer):
             wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
             report = wait_for_in_flight(steps.running, {"H2D": (5, 20000)})
             assert before <= issued_ns(report) <= report["boot_ns"] <= boot_ns()
-            assert issued_ns(wait_for_in_flight(steps.running, {"H2D": (5, 20000)})) == issued_ns(report)
+            assert issued_ns(
+                wait_for_in_flight(steps.running, {"H2D": (5, 20000)})) == issued_ns(report)
             steps.go_on()
         process = steps.shows()
         assert not process["ended"] and exact.copies(process) == {("H2D", "async"): (20, 80000)}
@@ -417,13 +434,15 @@ def test_in_flight_in_the_text(gpuprobe):
         step()
         need(driver.cuStreamSynchronize(one))
         """, base=["--metrics-addr", "none"]) as steps:
-        in_flight = r"        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, oldest [\d.]+ ms\), 2 pinned\n"
+        in_flight = (r"        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, "
+                     r"oldest [\d.]+ ms\), 2 pinned\n")
         while not re.fullmatch(in_flight, steps.running.line()):
             pass
         steps.go_on()
         steps.go_on()
         result = steps.running.finish()
-    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, at least [\d.]+ bytes/sec from issue to the wait that covered 2, "
+    assert re.search(r"^        H2D async 2 calls, 8000 Bytes, "
+                     r"at least [\d.]+ bytes/sec from issue to the wait that covered 2, "
                      r"2 pinned$", result.stdout, re.M)
 
 
@@ -448,7 +467,8 @@ SIDES = script("""
 
 
 def test_sides(gpuprobe_by):
-    """By where the addresses lie; managed memory counts as the device's, and as neither pinned nor not."""
+    """By where the addresses lie; managed memory counts as the device's,
+    and as neither pinned nor not."""
     result = gpuprobe_by.run(*SIDES, env={"CUDA_SIM_DEVICES": 2})
     exact.check(result)
     assert exact.sides(result.process) == result.truth.sides()
@@ -456,7 +476,8 @@ def test_sides(gpuprobe_by):
 
 
 def test_sides_before_attach(gpuprobe):
-    """What was allocated before is not known: neither the direction nor the host's side is guessed."""
+    """Memory allocated before attach is not known: neither the direction nor the host's
+    side is guessed."""
     with Background(*script("""
         start()
         device, host = made(driver.cuMemAlloc_v2, 4096), made(driver.cuMemHostAlloc, 4096, 0)
@@ -486,7 +507,8 @@ def test_sides_before_attach(gpuprobe):
 def test_sides_need_the_memory_section(gpuprobe):
     """Without allocations being watched, no host memory is known to be the program's own."""
     result = gpuprobe.run(*SIDES, args=["--bandwidth-util"], env={"CUDA_SIM_DEVICES": 2})
-    assert not [c for c in result.process["copies"] if c["pinned"]["calls"] or c["pageable"]["calls"]]
+    assert not [c for c in result.process["copies"]
+                if c["pinned"]["calls"] or c["pageable"]["calls"]]
 
 
 # --- how fast asynchronous copies were at least ---
@@ -495,9 +517,11 @@ def covered(process):
     return {c["kind"]: c["covered"] for c in process["copies"] if c["mode"] == "async"}
 
 
-@pytest.mark.parametrize("wait", ["cuStreamSynchronize(stream)", "cuCtxSynchronize()", "cuEventSynchronize(event)"])
+@pytest.mark.parametrize("wait", ["cuStreamSynchronize(stream)", "cuCtxSynchronize()",
+                                  "cuEventSynchronize(event)"])
 def test_from_issue_to_the_wait(gpuprobe_by, wait):
-    """Each copy counts once, by the wait that covered it first; by its context's last one before the next copy."""
+    """Each copy counts once: by the wait that covered it first,
+    or by its context's last wait before the next copy."""
     result = gpuprobe_by.run(*script(f"""
         start()
         device, host = made(driver.cuMemAlloc_v2, 1 << 20), made(driver.cuMemHostAlloc, 1 << 20, 0)
@@ -518,7 +542,8 @@ def test_from_issue_to_the_wait(gpuprobe_by, wait):
     assert (found["D2H"]["calls"], found["D2H"]["bytes"]) == (20, 20000)
     most = clocked(result)["to the second wait" if "Ctx" in wait else "to the first wait"]
     assert 20 * 10e6 <= found["D2H"]["ns"] <= found["H2D"]["ns"] <= most
-    assert found["H2D"]["at_least_bytes_per_second"] == pytest.approx((20 << 20) / (found["H2D"]["ns"] / 1e9))
+    assert found["H2D"]["at_least_bytes_per_second"] == pytest.approx(
+        (20 << 20) / (found["H2D"]["ns"] / 1e9))
 
 
 def test_a_destroyed_stream_keeps_what_was_covered(gpuprobe):
@@ -541,14 +566,16 @@ def test_a_destroyed_stream_keeps_what_was_covered(gpuprobe):
         need(driver.cuCtxDestroy_v2(context))
     """))
     exact.check(result)
-    assert (covered(result.process)["H2D"]["calls"], covered(result.process)["H2D"]["bytes"]) == (6, 6000)
+    assert (covered(result.process)["H2D"]["calls"],
+            covered(result.process)["H2D"]["bytes"]) == (6, 6000)
     assert exact.in_flight(result.process) == {}
 
 
 def test_a_place_that_is_pinned_by_turns(gpuprobe_by):
     """
-    Copies from one address, which is found to be pageable, then pinned, then pageable again; then a device's file
-    lies there, as where CUDA maps memory, and ordinary memory again. Each change is known at the next copy.
+    Copies from one address that is pageable, then pinned, then pageable again; then a device's file
+    is mapped there, as where CUDA maps memory, and ordinary memory again.
+    Each change is known at the next copy.
     """
     result = gpuprobe_by.run(*script("""
         import mmap
@@ -556,7 +583,8 @@ def test_a_place_that_is_pinned_by_turns(gpuprobe_by):
         device = made(driver.cuMemAlloc_v2, 1 << 16)
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
-        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+        libc.mmap.argtypes = (
+            [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long])
         FIXED = 0x10
         def ordinary(at=None):
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (FIXED if at else 0)

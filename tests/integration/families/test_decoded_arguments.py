@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every row of the API table that does something: what gpuprobe decoded is what was passed.
+"""gpuprobe decodes the passed arguments of every row of the API table that has an effect.
 
-Each row's function is called in a process of its own with values that no other row has (decode/). The
-cases come from the table: a row that no rule can drive fails the test, and so does a row that is excused
-without need (decode/excuses.py).
+Each row's function is called in a process of its own with values that no other row has (decode/).
+The cases come from the table: a row that no rule can drive fails the test, and so does a row that
+is excused without need (decode/excuses.py).
 """
 import contextlib
 import json
@@ -17,7 +17,8 @@ from decode import compare, excuses, structures, table
 from lib import exact, paths
 
 CALLER = paths.TESTS / "decode" / "caller.py"
-BASE = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--check-launches", "--top", "0"]
+BASE = ["--json", "--display-interval", "0", "--metrics-addr", "none", "--check-launches", "--top",
+        "0"]
 # (layer, soname major) -> library
 LIBRARIES = {("driver", 1): paths.LIBCUDA, ("runtime", 13): paths.LIBCUDART,
              ("runtime", 12): paths.SIM / "libcudart.so.12"}
@@ -28,7 +29,8 @@ BY_BOTH = {"cudaDeviceReset", "cudaThreadExit"}
 
 
 def rows_of(layer, major):
-    """By symbol the rows that are driven in this library: those with an operation that no newer one has."""
+    """The rows that are driven in this library, by symbol:
+    those whose operation no newer form has."""
     newer = [m for other, m in LIBRARIES if other == layer and m > major]
     elsewhere = {row for m in newer for row in table.in_library(layer, m).values()}
     return {symbol: row for symbol, row in table.in_library(layer, major).items()
@@ -39,10 +41,12 @@ def drive(probe, layer, major, mode, rows, api=None):
     """Drives the rows under gpuprobe: (what the caller told, the processes by pid, the report)."""
     results = probe.directory / f"results{probe.runs}"
     try:
-        run = probe.run(paths.PYTHON, CALLER, LIBRARIES[layer, major], layer, major, mode, results, *rows, base=BASE,
-                        args=["--api", api or layer, "--max-processes", 4096], env={"CUDA_SIM_DEVICES": 3})
+        run = probe.run(paths.PYTHON, CALLER, LIBRARIES[layer, major], layer, major, mode, results,
+                        *rows, base=BASE, args=["--api", api or layer, "--max-processes", 4096],
+                        env={"CUDA_SIM_DEVICES": 3})
     finally:
-        told = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+        told = [json.loads(line)
+                for line in results.read_text().splitlines()] if results.exists() else []
         for one in told:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(one["pid"], signal.SIGKILL)
@@ -74,10 +78,12 @@ def differing(probe, layer, major, rows, api):
 def check(probe, layer, major, rows, api=None):
     wrong, lost = differing(probe, layer, major, rows, api)
     again = {symbol: rows[symbol] for symbol in wrong if rows[symbol].operation == "copy"}
-    # What an address is cannot be asked of a busy kernel each time (bpf/copy/sides.bpf.h): then it is unknown.
+    # A busy kernel does not always answer what an address is (bpf/copy/sides.bpf.h):
+    # then it is unknown.
     if again and len(again) <= MAY_BE_UNKNOWN:
         second, _ = differing(probe, layer, major, again, api)
-        wrong = {symbol: lines for symbol, lines in wrong.items() if symbol in second or symbol not in again}
+        wrong = {symbol: lines for symbol, lines in wrong.items()
+                 if symbol in second or symbol not in again}
     lines = [line for found in wrong.values() for line in found]
     assert not lines, f"{len(lines)} differences in {len(rows)} rows:\n" + "\n".join(lines)
     assert lost == {}
@@ -102,7 +108,8 @@ def drivable(layer, major):
 
 @pytest.mark.parametrize("layer, major", LIBRARIES)
 def test_every_row(gpuprobe, layer, major):
-    check(gpuprobe, layer, major, {s: row for s, row in drivable(layer, major).items() if s not in BY_BOTH})
+    check(gpuprobe, layer, major,
+          {s: row for s, row in drivable(layer, major).items() if s not in BY_BOTH})
 
 
 @pytest.mark.parametrize("major", [major for layer, major in LIBRARIES if layer == "runtime"])
@@ -112,7 +119,8 @@ def test_rows_by_both_layers(gpuprobe, major):
 
 
 @pytest.mark.parametrize("links", [kind for kind in LINKS if kind != "session"], indirect=True)
-@pytest.mark.parametrize("layer, major", [library for library in LIBRARIES if library != ("runtime", 12)])
+@pytest.mark.parametrize("layer, major",
+                         [library for library in LIBRARIES if library != ("runtime", 12)])
 def test_every_place(gpuprobe_by, layer, major):
     """With the other links a row for each combination of operation, kind, flags and places."""
     alike = {row.shape: (s, row) for s, row in drivable(layer, major).items() if s not in BY_BOTH}
@@ -122,7 +130,8 @@ def test_every_place(gpuprobe_by, layer, major):
 @pytest.mark.parametrize("layer, major", LIBRARIES)
 def test_excuses(gpuprobe, layer, major):
     """What is excused for not being simulated is exported and answers 801, whatever it is given."""
-    rows = {s: row for s, row in rows_of(layer, major).items() if excuses.reason(row) == "not simulated"}
+    rows = {s: row for s, row in rows_of(layer, major).items()
+            if excuses.reason(row) == "not simulated"}
     told, _, _ = drive(gpuprobe, layer, major, "ask", rows)
     assert {one["symbol"]: one["code"] for one in told} == dict.fromkeys(rows, NOT_SUPPORTED)
 

@@ -8,8 +8,9 @@ from lib import exact
 from lib.script import script
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
-FAULTS = {"CUDA_SIM_FAIL": "cuMemAlloc_v2:%3,cuMemFree_v2:2,cuStreamSynchronize:2=719,cuMemcpyHtoD_v2:1=700,"
-                           "cudaMalloc:5=46,cuEventRecord:1=400,cuModuleUnload:1=201"}
+FAULTS = {"CUDA_SIM_FAIL":
+              "cuMemAlloc_v2:%3,cuMemFree_v2:2,cuStreamSynchronize:2=719,cuMemcpyHtoD_v2:1=700,"
+              "cudaMalloc:5=46,cuEventRecord:1=400,cuModuleUnload:1=201"}
 PROGRAM = script("""
     start()
     host = ctypes.create_string_buffer(100)
@@ -74,17 +75,20 @@ def test_a_code_without_a_name(gpuprobe):
     assert {(e["function"], e["error"], e["code"]) for e in result.process["errors"]} == \
         {("cuMemAlloc_v2", None, 31337), ("cuMemFree_v2", None, -5)}
     result = gpuprobe.run(*program, env=faults, base=TEXT)
-    assert re.search(r"^        cuMemAlloc: unknown error \(31337\) x 1, at \d\d:\d\d:\d\d$", result.stdout, re.M)
+    assert re.search(r"^        cuMemAlloc: unknown error \(31337\) x 1, at \d\d:\d\d:\d\d$",
+                     result.stdout, re.M)
 
 
 def test_errors_are_shown_with_every_section(gpuprobe):
     """Of what is attached, and of nothing else."""
-    for section, function in (("--memleak", "cuMemAlloc_v2"), ("--cudatrace", "cuModuleGetFunction"),
+    for section, function in (("--memleak", "cuMemAlloc_v2"),
+                              ("--cudatrace", "cuModuleGetFunction"),
                               ("--bandwidth-util", "cuMemcpyHtoD_v2")):
         result = gpuprobe.run(*PROGRAM, args=[section], env=FAULTS)
         functions = {error["function"] for error in result.process["errors"]}
         assert function in functions
-        assert not functions & ({"cuMemAlloc_v2", "cuModuleGetFunction", "cuMemcpyHtoD_v2"} - {function})
+        assert not functions & (
+            {"cuMemAlloc_v2", "cuModuleGetFunction", "cuMemcpyHtoD_v2"} - {function})
 
 
 def test_first_and_latest_time(gpuprobe):
@@ -101,7 +105,8 @@ def test_first_and_latest_time(gpuprobe):
               if line.startswith("FAILED ")]
     assert failed[0][0] <= error["first_ns"] <= failed[0][1]
     assert failed[2][0] <= error["last_ns"] <= failed[2][1]
-    assert result.process["start_ns"] < error["first_ns"] < error["last_ns"] < result.final["boot_ns"]
+    assert (
+        result.process["start_ns"] < error["first_ns"] < error["last_ns"] < result.final["boot_ns"])
 
 
 STICKY = script("""
@@ -118,17 +123,19 @@ STICKY = script("""
 
 
 def test_an_error_that_lasts(gpuprobe_by):
-    result = gpuprobe_by.run(*STICKY, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
+    result = gpuprobe_by.run(
+        *STICKY, env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
     exact.check(result)
     sticky = result.process["sticky_error"]
     assert (sticky["code"], sticky["error"]) == (700, "cudaErrorIllegalAddress")
     assert (sticky["later_same"], sticky["later_others"]) == (11, 0)
-    began, = [int(line.split()[1]) for line in result.stdout.splitlines() if line.startswith("BEGAN ")]
+    began, = [int(line.split()[1]) for line in result.stdout.splitlines()
+              if line.startswith("BEGAN ")]
     assert began <= sticky["since_ns"] <= min(e["first_ns"] for e in result.process["errors"])
-    result = gpuprobe_by.run(*STICKY, base=TEXT,
-                             env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
-    assert re.search(r"^        cudaErrorIllegalAddress \(700\) since \d\d:\d\d:\d\d: every later call fails \(11 of 11\)$",
-                     result.stdout, re.M)
+    result = gpuprobe_by.run(*STICKY, base=TEXT, env={
+        "CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:*=700,cuStreamSynchronize:*=700"})
+    assert re.search(r"^        cudaErrorIllegalAddress \(700\) since \d\d:\d\d:\d\d: "
+                     r"every later call fails \(11 of 11\)$", result.stdout, re.M)
 
 
 def test_an_error_that_lasts_but_for_some_calls(gpuprobe):
@@ -141,7 +148,8 @@ def test_an_error_that_lasts_but_for_some_calls(gpuprobe):
             assert driver.cuMemcpyHtoD_v2(device, host, 100) == (719 if n else 717)
         need(driver.cuStreamSynchronize(0))
         assert driver.cuMemFree_v2(0x10)
-    """), env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:1=717,cuMemcpyHtoD_v2:2=719,cuMemcpyHtoD_v2:3=719,cuMemcpyHtoD_v2:4=719"})
+    """), env={"CUDA_SIM_FAIL": "cuMemcpyHtoD_v2:1=717,cuMemcpyHtoD_v2:2=719,"
+                             "cuMemcpyHtoD_v2:3=719,cuMemcpyHtoD_v2:4=719"})
     sticky = result.process["sticky_error"]
     assert (sticky["code"], sticky["later_same"], sticky["later_others"]) == (717, 0, 5)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Captures and graphs: what is executed, what is only captured, and how many kernels a graph launch runs."""
+"""Captures and graphs: which calls are executed and which only captured,
+and how many kernels a graph launch runs."""
 import pytest
 
 from lib import exact
@@ -28,8 +29,9 @@ def run(executable, times=1, s=0):
     for _ in range(times):
         need(driver.cuGraphLaunch(executable, s))
 class KernelNode(ctypes.Structure):
-    _fields_ = [("func", ctypes.c_uint64), ("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3),
-                ("shared", ctypes.c_uint32), ("args", ctypes.c_void_p), ("extra", ctypes.c_void_p),
+    _fields_ = [("func", ctypes.c_uint64), ("grid", ctypes.c_uint32 * 3),
+                ("block", ctypes.c_uint32 * 3), ("shared", ctypes.c_uint32),
+                ("args", ctypes.c_void_p), ("extra", ctypes.c_void_p),
                 ("kern", ctypes.c_uint64), ("ctx", ctypes.c_uint64)]
 def kernel_node(graph):
     params = KernelNode(func=one, grid=(1, 1, 1), block=(1, 1, 1))
@@ -52,7 +54,8 @@ def sizes(process):
 
 
 def graph_objects(process):
-    """(created, destroyed, live) of graphs and of executable graphs, as the report's functions add up."""
+    """(created, destroyed, live) of graphs and of executable graphs,
+    as the report's functions add up."""
     counts = {f["function"]: 0 for f in process["functions"]}
     for f in process["functions"]:
         counts[f["function"]] += f["calls"]
@@ -150,14 +153,15 @@ run(instance(end(s)), 2)
 
 @pytest.mark.parametrize("api", ["auto", "both"])
 def test_threads_capture_at_once(gpuprobe_by, api):
-    result = gpuprobe_by.run(workload("launch"), "--function", "graph", "--threads", 16, "--launches", 200,
-                             "--kernels", 5, args=["--api", api])
+    result = gpuprobe_by.run(workload("launch"), "--function", "graph", "--threads", 16,
+                             "--launches", 200, "--kernels", 5, args=["--api", api])
     exact.check(result, api)
     assert sizes(result.process) == {5: 16 * 200}
 
 
 def test_threads_capture_their_own_streams(gpuprobe_by):
-    """Captures of the per-thread streams, beside threads that execute; a thread ends in its capture."""
+    """Captures of the per-thread streams, beside threads that execute;
+    a thread ends in its capture."""
     result = gpuprobe_by.run(*program("""
 import threading
 context = out()
@@ -187,7 +191,8 @@ put(s, two, 7)
 
 
 def test_captured_memory_goes_with_its_process(gpuprobe):
-    """It is no live memory, but on record: processes that come after have the room, and nothing of it in their slot."""
+    """It does not count as live memory but stays on record: later processes have the room,
+    and nothing of it in their slot."""
     leaves = script("""
 start()
 s = made(driver.cuStreamCreate, 1)
@@ -334,7 +339,8 @@ run(instance(graph), 4)
 begin(s)
 put(s, one, 2)
 status, number, held, nodes, count = out(), out(), out(), out(), out()
-need(driver.cuStreamGetCaptureInfo_v2(s, ref(status), ref(number), ref(held), ref(nodes), ref(count)))
+need(driver.cuStreamGetCaptureInfo_v2(s, ref(status), ref(number), ref(held), ref(nodes),
+                                      ref(count)))
 kernel_node(held.value)
 put(s, one)
 graph = end(s)
@@ -368,7 +374,8 @@ run(a, 7)
 
 
 def test_handles_come_back(gpuprobe_by):
-    """Graphs are destroyed and made anew behind the same handles; failed destroys change nothing."""
+    """Graphs are destroyed and made anew behind the same handles;
+    failed destroys change nothing."""
     result = gpuprobe_by.run(*program("""
 for turn in range(30):
     graph, _ = built(turn % 4)
@@ -394,7 +401,8 @@ for turn in range(30):
 
 
 def test_what_cannot_be_known_is_unknown(gpuprobe_by):
-    """A node removed or switched whose adding was not seen: any graph that may have had it is of unknown size."""
+    """Removes or switches a node whose adding was not seen:
+    any graph that may have had it is of unknown size."""
     result = gpuprobe_by.run(*program("""
 graph, _ = built(2)
 copy = made(driver.cuGraphClone, graph)
@@ -452,7 +460,8 @@ def test_a_capture_from_before(gpuprobe_by):
         with gpuprobe_by.start() as running:
             running.report()
             assert holder.tell("go") == "DONE"
-            running.find(lambda r: [p for p in r["processes"] if p["pid"] == holder.pid and p["graph_launches"] == 13])
+            running.find(lambda r: [p for p in r["processes"]
+                                    if p["pid"] == holder.pid and p["graph_launches"] == 13])
             result = running.stop()
     process = result.last_seen(holder.pid)
     assert exact.captured_launches(process) == {"two": 4, "one": 1}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sizes near 2^64, as a program may claim them: sums are exact where they fit, else the largest number, and never go back."""
+"""Sizes near 2^64, as a program may claim them: sums are exact if they fit,
+else the largest number, and never go back."""
 import subprocess
 
 import pytest
@@ -18,8 +19,8 @@ Q = 1 << 62
 def library(tmp_path_factory):
     """programs/huge_cuda.c"""
     path = tmp_path_factory.mktemp("huge_cuda") / "libcuda.so.1"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o", path,
-                    TESTS / "programs" / "huge_cuda.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1",
+                    "-o", path, TESTS / "programs" / "huge_cuda.c"], check=True)
     return path
 
 
@@ -34,7 +35,8 @@ def take(function, size, *rest):
 """
 
     def __init__(self, probe, library, body, **options):
-        super().__init__(probe, self.PRELUDE.replace("{library!r}", repr(str(library))), body, "step()", **options)
+        super().__init__(probe, self.PRELUDE.replace("{library!r}", repr(str(library))), body,
+                         "step()", **options)
 
     def shows(self, condition):
         """The process of the first report that meets the condition, which then goes on."""
@@ -52,21 +54,24 @@ def device_live(process):
     return sum(device["live_bytes"] for device in process["devices"])
 
 
-KINDS = {"device": ("cuMemAlloc_v2", "", "cuMemFree_v2(at)"), "managed": ("cuMemAllocManaged", ", 1", "cuMemFree_v2(at)"),
+KINDS = {"device": ("cuMemAlloc_v2", "", "cuMemFree_v2(at)"),
+         "managed": ("cuMemAllocManaged", ", 1", "cuMemFree_v2(at)"),
          "host": ("cuMemAllocHost_v2", "", "cuMemFreeHost(at)"),
          "pool": ("cuMemAllocFromPoolAsync", ", 0x1000, 0", "cuMemFreeAsync(at, 0)")}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_live_memory(gpuprobe, library, kind):
-    """Of eight quarters of 2^64 freed one by one the last three are exact; a thread's counters and the map's add up."""
+    """Eight quarters of 2^64 are freed one by one, and the last three are exact;
+    a thread's counters and the map's add up."""
     function, rest, free = KINDS[kind]
     with Huge(gpuprobe, library, f"""
         import threading
         blocks = [take("{function}", Q{rest}) for _ in range(3)]
         step()
         blocks.append(take("{function}", Q{rest}))
-        thread = threading.Thread(target=lambda: blocks.extend(take("{function}", Q - 1{rest}) for _ in range(4)))
+        thread = threading.Thread(target=lambda: blocks.extend(
+            take("{function}", Q - 1{rest}) for _ in range(4)))
         thread.start()
         thread.join()
         take("{function}", 77{rest})
@@ -105,8 +110,10 @@ def test_virtual_memory(gpuprobe, library):
         need(driver.cuMemUnmap(ranges[0], 2 * Q))
         need(driver.cuMemUnmap(ranges[1], 2 * Q))
         """) as steps:
-        process = steps.shows(lambda p: "mapped" in p["memory"] and p["memory"]["mapped"]["live_allocations"] == 3)
-        assert [live(process, kind) for kind in ("reserved", "physical", "mapped")] == [MOST, MOST, MOST]
+        process = steps.shows(
+            lambda p: "mapped" in p["memory"] and p["memory"]["mapped"]["live_allocations"] == 3)
+        assert [live(process, kind)
+                for kind in ("reserved", "physical", "mapped")] == [MOST, MOST, MOST]
         process = steps.shows(lambda p: p["memory"]["mapped"]["live_allocations"] == 1)
         assert live(process, "mapped") == 2 * Q
         steps.running.finish()
@@ -136,8 +143,10 @@ def test_copies(gpuprobe, library):
         process = steps.shows(lambda p: len(exact.copies(p)) == 2)
         assert exact.copies(process) == {("H2D", "sync"): (1, 2 * Q), ("set", "sync"): (1, Q >> 1)}
         for times in (1, 2):
-            process = steps.shows(lambda p, times=times: exact.copies(p)["set", "sync"][0] == 1 + 6 * times)
-            assert exact.copies(process) == {("H2D", "sync"): (1 + 3 * times, MOST), ("H2D", "async"): (3 * times, MOST),
+            process = steps.shows(
+                lambda p, times=times: exact.copies(p)["set", "sync"][0] == 1 + 6 * times)
+            assert exact.copies(process) == {("H2D", "sync"): (1 + 3 * times, MOST),
+                                             ("H2D", "async"): (3 * times, MOST),
                                              ("set", "sync"): (1 + 6 * times, MOST)}
             assert exact.in_flight(process) == {"H2D": (3 * times, MOST)}
             assert sum(device["copy_bytes"] for device in process["devices"]) >= MOST
@@ -152,14 +161,15 @@ def test_a_call_site(gpuprobe, library):
         copies()
         """
     with Huge(gpuprobe, library, body, args=["--stack", "fp"]) as steps:
-        process = steps.shows(lambda p: p["copies"] and exact.copies(p).get(("set", "sync"), (0,))[0] == 6)
+        process = steps.shows(
+            lambda p: p["copies"] and exact.copies(p).get(("set", "sync"), (0,))[0] == 6)
         allocated = [site for site in process["call_sites"]["calls"] if "bytes" in site]
         assert [(site["calls"], site["bytes"]) for site in allocated] == [(5, MOST)]
         steps.running.finish()
 
 
 def test_counters_never_go_back(gpuprobe, library):
-    """Over processes that end one after the other with as much, and over what each does meanwhile."""
+    """Over processes that end one after the other with as much, and over each one's own calls."""
     endpoint = Endpoint()
     body = """
         def run():
@@ -180,7 +190,8 @@ def test_counters_never_go_back(gpuprobe, library):
             for _ in range(100):
                 steps.later_report()
                 counters = endpoint.scrape().counters()
-                assert {key: value for key, value in before.items() if counters.get(key, value) < value} == {}
+                assert {key: value for key, value in before.items()
+                        if counters.get(key, value) < value} == {}
                 before = counters
                 if before.get(LIVE_AT_EXIT) == float(min(ended * 3 * Q // 2, MOST)):
                     break

@@ -20,7 +20,8 @@ NAMES = [
 
 @pytest.mark.parametrize("layer", ["driver", "runtime"])
 def test_reloads(gpuprobe_by, layer):
-    result = gpuprobe_by.run(workload("modules"), "--api", layer, "--rounds", 60, "--kernels", 5, "--launches", 7)
+    result = gpuprobe_by.run(workload("modules"), "--api", layer, "--rounds", 60, "--kernels", 5,
+                             "--launches", 7)
     exact.check(result)
     launches = exact.launches(result.process)
     assert len(launches) == 300
@@ -30,8 +31,8 @@ def test_reloads(gpuprobe_by, layer):
 @pytest.mark.parametrize("layer", ["driver", "runtime"])
 def test_reloads_while_reports_are_made(gpuprobe, layer):
     """Readings of the maps fall into every moment of the life of handles."""
-    with gpuprobe.start(workload("modules"), "--api", layer, "--rounds", 1500, "--kernels", 3, "--launches", 30,
-                        interval=0.02) as running:
+    with gpuprobe.start(workload("modules"), "--api", layer, "--rounds", 1500, "--kernels", 3,
+                        "--launches", 30, interval=0.02) as running:
         result = running.finish(60)
     exact.check(result)
     before = {}
@@ -39,7 +40,8 @@ def test_reloads_while_reports_are_made(gpuprobe, layer):
         for process in report["processes"]:
             # A kernel that is seen for the first time while the maps are read may be nameless once.
             now = {k["name"]: k["launches"] for k in process["kernels"] if k["name"]}
-            assert all(now.get(name, 0) >= count for name, count in before.items()), "a count went back"
+            assert all(now.get(name, 0) >= count
+                       for name, count in before.items()), "a count went back"
             before = now
 
 
@@ -118,13 +120,15 @@ def test_threads_that_reload(gpuprobe_by):
 
 @pytest.mark.parametrize("length", [255, 256, 257, 1000, 4096])
 def test_long_names(gpuprobe, length):
-    result = gpuprobe.run(workload("launch"), "--name-length", length, "--kernels", 3, "--launches", 99)
+    result = gpuprobe.run(workload("launch"), "--name-length", length, "--kernels", 3, "--launches",
+                          99)
     exact.check(result)
     assert {len(name) for name in exact.launches(result.process)} == {length}
 
 
 def test_the_longest_names_on_each_path(gpuprobe_by):
-    result = gpuprobe_by.run(workload("launch"), "--name-length", 4096, "--kernels", 40, "--launches", 400)
+    result = gpuprobe_by.run(workload("launch"), "--name-length", 4096, "--kernels", 40,
+                             "--launches", 400)
     exact.check(result)
 
 

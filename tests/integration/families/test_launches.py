@@ -14,7 +14,8 @@ LAYERS = ("driver", "runtime")
 
 @pytest.mark.parametrize("threads", [1, 16])
 def test_threads(gpuprobe_by, threads):
-    result = gpuprobe_by.run(workload("launch"), "--threads", threads, "--launches", 1000, "--kernels", 3)
+    result = gpuprobe_by.run(workload("launch"), "--threads", threads, "--launches", 1000,
+                             "--kernels", 3)
     exact.check(result)
     assert result.process["launches"] == threads * 1000
 
@@ -28,17 +29,19 @@ def test_processes(gpuprobe_by, processes):
 
 
 def test_a_million(gpuprobe_by):
-    result = gpuprobe_by.run(workload("launch"), "--api", "driver", "--threads", 4, "--launches", 250000,
-                             "--kernels", 5)
+    result = gpuprobe_by.run(workload("launch"), "--api", "driver", "--threads", 4, "--launches",
+                             250000, "--kernels", 5)
     exact.check(result)
     assert result.final["totals"]["launches"] == 1000000
 
 
 @pytest.fixture(scope="module", params=APIS)
 def by_function_and_layer(request, tmp_path_factory):
-    """(--api, what was lost, (function, layer) -> (the processes of that pid, the truth)), all under one gpuprobe."""
+    """(--api, losses, (function, layer) -> (the processes of that pid, the truth)),
+    all under one gpuprobe."""
     pairs = [(function, layer) for function in FUNCTIONS for layer in LAYERS]
-    commands = [workload("launch"), "--function", "", "--api", "", "--threads", 2, "--launches", 300, "--kernels", 4]
+    commands = [workload("launch"), "--function", "", "--api", "", "--threads", 2, "--launches",
+                300, "--kernels", 4]
     pids = tmp_path_factory.mktemp("pids") / "pids"
     result = Probe(tmp_path_factory.mktemp("launches")).run(*script(f"""
         import subprocess
@@ -81,8 +84,8 @@ def test_functions_and_layers(by_function_and_layer, function, layer):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_functions_on_each_path(gpuprobe_by, function):
-    result = gpuprobe_by.run(workload("launch"), "--function", function, "--threads", 2, "--launches", 300,
-                             args=["--api", "both"])
+    result = gpuprobe_by.run(workload("launch"), "--function", function, "--threads", 2,
+                             "--launches", 300, args=["--api", "both"])
     exact.check(result, "both")
 
 
@@ -119,7 +122,8 @@ def test_failing_launches_are_exact_when_all_are_checked(gpuprobe_by, api):
                              args=["--check-launches", "--api", api])
     exact.check(result, api, checked=True)
     assert result.final["launch_sample"] == 1
-    layer, function, name = (("driver", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE") if api in ("auto", "driver")
+    layer, function, name = (("driver", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE")
+                             if api in ("auto", "driver")
                              else ("runtime", "cudaLaunchKernel", "cudaErrorInvalidValue"))
     [error] = result.process["errors"]
     told = {key: value for key, value in error.items() if key not in ("first_ns", "last_ns")}
@@ -155,7 +159,8 @@ def test_sampled_failures_are_marked_in_the_text(gpuprobe, missing_links):
     if "session" in missing_links:
         pytest.skip("launches are sampled by session links only")
     result = gpuprobe.run(*FAILING, base=["--display-interval", "0", "--metrics-addr", "none"])
-    assert "        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 4 (sampled 1/256)" in result.stdout
+    assert ("        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 4 (sampled 1/256)"
+            in result.stdout)
     assert "total kernel launches: 1000 calls of 1 kernel\n" in result.stdout
 
 

@@ -25,14 +25,15 @@ def check(result, api="auto"):
             process = result.process_of(truth.pid)
             assert exact.live(process) == truth.live()
             assert process["memory"]["live_at_exit_allocations"] == len(truth.live())
-            assert process["memory"]["live_at_exit_bytes"] == sum(size for size, _ in truth.live().values())
+            assert process["memory"]["live_at_exit_bytes"] == sum(
+                size for size, _ in truth.live().values())
 
 
 @pytest.mark.parametrize("layer", ["driver", "runtime"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(gpuprobe, kind, layer):
-    result = gpuprobe.run(workload("memory"), "--kind", kind, "--api", layer, "--threads", 3, "--pairs", 50,
-                          "--keep", 4, "--size", 100000, "--random-sizes", args=ALL)
+    result = gpuprobe.run(workload("memory"), "--kind", kind, "--api", layer, "--threads", 3,
+                          "--pairs", 50, "--keep", 4, "--size", 100000, "--random-sizes", args=ALL)
     check(result)
     totals = result.process["memory"]["device" if kind == "pitch" else kind]
     assert (totals["allocations"], totals["frees"], totals["live_allocations"]) == (162, 150, 12)
@@ -40,13 +41,14 @@ def test_kinds(gpuprobe, kind, layer):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_on_each_path(gpuprobe_by, kind):
-    check(gpuprobe_by.run(workload("memory"), "--kind", kind, "--threads", 2, "--pairs", 20, "--keep", 2,
-                          "--random-sizes", args=ALL))
+    check(gpuprobe_by.run(workload("memory"), "--kind", kind, "--threads", 2, "--pairs", 20,
+                          "--keep", 2, "--random-sizes", args=ALL))
 
 
 @pytest.mark.parametrize("api", ["driver", "runtime", "both"])
 def test_layers(gpuprobe, api):
-    check(gpuprobe.run(workload("memory"), "--threads", 2, "--pairs", 30, "--keep", 3, "--fail-frees", 4,
+    check(gpuprobe.run(workload("memory"), "--threads", 2,
+                       "--pairs", 30, "--keep", 3, "--fail-frees", 4,
                        args=[*ALL, "--api", api], env={"CUDA_SIM_FAIL": "cuMemAlloc_v2:%5"}), api)
 
 
@@ -66,7 +68,8 @@ def test_every_symbol_that_allocates(gpuprobe_by):
             keep.append(made(getattr(driver, "cuMemAllocFromPoolAsync" + form), 4000, pool, 0))
             need(getattr(driver, "cuMemFreeAsync" + form)(made(driver.cuMemAllocAsync, 5000, 0), 0))
         need(driver.cuMemFree_v2(made(driver.cuMemAllocAsync, 6000, 0)))
-        for function, arguments in ((driver.cuMemHostAlloc, (700, 0)), (driver.cuMemAllocHost_v2, (800,))):
+        for function, arguments in ((driver.cuMemHostAlloc, (700, 0)),
+                                    (driver.cuMemAllocHost_v2, (800,))):
             made(function, *arguments)
             need(driver.cuMemFreeHost(made(function, *arguments)))
         made(runtime.cudaMalloc, 1100)
@@ -77,7 +80,8 @@ def test_every_symbol_that_allocates(gpuprobe_by):
         for form in ("", "_ptsz"):
             made(getattr(runtime, "cudaMallocAsync" + form), 1600, 0)
             made(getattr(runtime, "cudaMallocFromPoolAsync" + form), 1700, pool, 0)
-            need(getattr(runtime, "cudaFreeAsync" + form)(made(runtime.cudaMallocAsync, 1800, 0), 0))
+            need(getattr(runtime, "cudaFreeAsync" + form)(
+                made(runtime.cudaMallocAsync, 1800, 0), 0))
         need(runtime.cudaFree(made(runtime.cudaMallocAsync, 1900, 0)))
         need(runtime.cudaFree(made(runtime.cudaMallocManaged, 1950, 1)))
         need(runtime.cudaFreeHost(made(runtime.cudaHostAlloc, 1960, 0)))
@@ -95,20 +99,21 @@ def test_failures_that_never_reach_the_driver(gpuprobe_by):
     result = gpuprobe_by.run(workload("memory"), "--threads", 2, "--pairs", 50, args=ALL,
                              env={"CUDA_SIM_FAIL": "cudaMalloc:%5,cudaFree:%4"})
     check(result)
-    assert exact.errors(result.process) == {("runtime", "cudaMalloc", 2): 20, ("runtime", "cudaFree", 1): 20}
+    assert exact.errors(result.process) == {("runtime", "cudaMalloc", 2): 20,
+                                            ("runtime", "cudaFree", 1): 20}
 
 
 def test_memory_runs_out(gpuprobe):
-    result = gpuprobe.run(workload("memory"), "--pairs", 3, "--keep", 20, "--size", 1 << 20, args=ALL,
-                          env={"CUDA_SIM_MEMORY": "12M"})
+    result = gpuprobe.run(workload("memory"), "--pairs", 3, "--keep", 20, "--size", 1 << 20,
+                          args=ALL, env={"CUDA_SIM_MEMORY": "12M"})
     check(result)
     assert result.process["memory"]["device"]["live_bytes"] == 12 << 20
     assert exact.errors(result.process) == {("runtime", "cudaMalloc", 2): 8 + 3}
 
 
 def test_failing_frees_are_put_back(gpuprobe_by):
-    result = gpuprobe_by.run(workload("memory"), "--threads", 1, "--pairs", 60, "--keep", 2, "--random-sizes",
-                             args=ALL, env={"CUDA_SIM_FAIL": "cuMemFree_v2:%3"})
+    result = gpuprobe_by.run(workload("memory"), "--threads", 1, "--pairs", 60, "--keep", 2,
+                             "--random-sizes", args=ALL, env={"CUDA_SIM_FAIL": "cuMemFree_v2:%3"})
     check(result)
     assert result.process["memory"]["device"]["live_allocations"] == 22
     assert exact.memory_sum(result.process, "free_failures") == 20
@@ -116,8 +121,8 @@ def test_failing_frees_are_put_back(gpuprobe_by):
 
 @pytest.mark.parametrize("layer", ["driver", "runtime"])
 def test_frees_that_are_wrong(gpuprobe_by, layer):
-    result = gpuprobe_by.run(workload("memory"), "--api", layer, "--pairs", 10, "--keep", 1, "--fail-frees", 7,
-                             "--double-free", 5, "--null-frees", 9, args=ALL)
+    result = gpuprobe_by.run(workload("memory"), "--api", layer, "--pairs", 10, "--keep", 1,
+                             "--fail-frees", 7, "--double-free", 5, "--null-frees", 9, args=ALL)
     check(result)
     assert exact.memory_sum(result.process, "free_failures") == 12
     assert exact.memory_sum(result.process, "unknown_frees") == 0
@@ -134,8 +139,9 @@ def test_allocations_of_nothing(gpuprobe_by):
         need(driver.cuMemFree_v2(0))
     """))
     memory = result.process["memory"]
-    assert memory["device"] == {**memory["device"], "allocations": 3, "allocation_failures": 2, "frees": 0,
-                                "free_failures": 0, "live_bytes": 0, "live_allocations": 0}
+    assert memory["device"] == {**memory["device"], "allocations": 3, "allocation_failures": 2,
+                                "frees": 0, "free_failures": 0, "live_bytes": 0,
+                                "live_allocations": 0}
     assert memory["live"] == [] and memory["unknown"]["frees"] == 0
     assert exact.errors(result.process) == {("driver", "cuMemAlloc_v2", 1): 2}
     assert exact.lost(result.final) == {}
@@ -143,11 +149,12 @@ def test_allocations_of_nothing(gpuprobe_by):
 
 def test_addresses_reused_at_once(gpuprobe_by):
     """The simulator hands the last freed address out first, to whichever thread comes."""
-    result = gpuprobe_by.run(workload("memory"), "--api", "driver", "--threads", 8, "--pairs", 25000, "--keep", 3,
-                             args=ALL)
+    result = gpuprobe_by.run(workload("memory"), "--api", "driver", "--threads", 8, "--pairs",
+                             25000, "--keep", 3, args=ALL)
     check(result)
     assert exact.memory(result.process)["device"] == {"allocations": 200024, "frees": 200000,
-                                                      "live_allocations": 24, "live_bytes": 24 * 4096}
+                                                      "live_allocations": 24,
+                                                      "live_bytes": 24 * 4096}
     assert exact.memory_sum(result.process, "unknown_frees") == 0
 
 
@@ -198,18 +205,21 @@ process {pid} \(memory\) ended
 
 
 def test_text_of_host_memory(gpuprobe):
-    result = gpuprobe.run(workload("memory"), "--kind", "host", "--pairs", 2, "--keep", 3, "--size", 1000, base=TEXT)
+    result = gpuprobe.run(workload("memory"), "--kind", "host", "--pairs", 2, "--keep", 3, "--size",
+                          1000, base=TEXT)
     assert "num_successful_mallocs:  0\n" in result.stdout
-    assert "        total: 0 Bytes in 0 allocations\n" \
-           "        host: 3000 Bytes in 3 allocations live at exit (5 allocated, 2 freed)\n" in result.stdout
+    assert ("        total: 0 Bytes in 0 allocations\n"
+            "        host: 3000 Bytes in 3 allocations live at exit (5 allocated, 2 freed)\n"
+            in result.stdout)
     assert "more allocation" not in result.stdout
 
 
 def test_long_lists_are_cut_to_the_largest(gpuprobe):
-    result = gpuprobe.run(workload("memory"), "--pairs", 0, "--keep", 50, "--random-sizes", base=TEXT,
-                          args=["--top", "5"])
+    result = gpuprobe.run(workload("memory"), "--pairs", 0, "--keep", 50, "--random-sizes",
+                          base=TEXT, args=["--top", "5"])
     sizes = sorted((size for size, _ in result.truth.live().values()), reverse=True)
-    shown = [int(size) for size in re.findall(r"0x[0-9a-f]{16}: (\d+) Bytes live at exit\n", result.stdout)]
+    shown = [int(size) for size in re.findall(r"0x[0-9a-f]{16}: (\d+) Bytes live at exit\n",
+                                              result.stdout)]
     assert shown == sizes[:5]
     assert f"        ... and 45 more allocations ({sum(sizes[5:])} Bytes)\n" in result.stdout
     assert f"        total: {sum(sizes)} Bytes in 50 allocations live at exit\n" in result.stdout
@@ -218,9 +228,10 @@ def test_long_lists_are_cut_to_the_largest(gpuprobe):
 def test_killed_with_live_memory(gpuprobe_by):
     with gpuprobe_by.start(workload("idle-holder"), "--count", 5, "--bytes", 7000, "--launch", 3,
                            args=ALL) as running:
-        # A report is read while the program goes on: it may have the launches, and not yet the memory.
-        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 3 and
-                                  r["processes"][0]["memory"]["device"]["live_bytes"] == 35000)
+        # A report is read while the program goes on: it may have the launches but not
+        # yet the memory.
+        report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 3
+                                  and r["processes"][0]["memory"]["device"]["live_bytes"] == 35000)
         process = report["processes"][0]
         assert not process["ended"]
         subprocess.run(["kill", "-KILL", str(process["pid"])], check=True)
@@ -243,7 +254,8 @@ def test_process_that_was_there_before(gpuprobe_by):
             running.report()
             for _ in range(2):
                 assert holder.tell("go") == "DONE"
-            report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 500)
+            report = running.wait_for(
+                lambda r: r["processes"] and r["processes"][0]["launches"] == 500)
             process = report["processes"][0]
             assert process["since_attach"] is True and process["pid"] == holder.pid
             # The handle has been given out long before: its name is read through it.
@@ -306,7 +318,8 @@ def test_too_many_for_the_map(gpuprobe_by):
 
 
 def test_allocation_seconds(gpuprobe_by):
-    """The time inside the outermost calls: no less than the simulator took, no more than the program saw."""
+    """The time inside the outermost calls: no less than the simulator took,
+    no more than the program measured."""
     result = gpuprobe_by.run(*script("""
         import threading
         def work():
@@ -323,7 +336,8 @@ def test_allocation_seconds(gpuprobe_by):
     exact.check(result)
     true = result.truth.ns("cudaMalloc")
     assert true >= 200 * 400_000
-    assert true <= result.process["memory"]["device"]["allocation_ns"] <= clocked(result)["allocations"]
+    assert (true <= result.process["memory"]["device"]["allocation_ns"]
+            <= clocked(result)["allocations"])
 
 
 def test_freed_addresses_are_shown_once(gpuprobe, tmp_path):
@@ -339,13 +353,14 @@ def test_freed_addresses_are_shown_once(gpuprobe, tmp_path):
         need(driver.cuMemFree_v2(again))
         wait_for({str(end)!r})
     """), args=ALL) as running:
-        report = running.wait_for(lambda r: r["processes"] and len(r["processes"][0]["memory"]["live"]) == 3)
+        report = running.wait_for(
+            lambda r: r["processes"] and len(r["processes"][0]["memory"]["live"]) == 3)
         before = exact.live(report["processes"][0])
         assert report["processes"][0]["memory"]["freed"] == []
         go.touch()
         freed = []
         first = min(before, key=lambda address: before[address])
-        # A reading between the end of a call and its count may know of the one and not of the other.
+        # A reading between the end of a call and its count may have one and not the other.
         report = running.wait_for(lambda r: freed.extend(r["processes"][0]["memory"]["freed"]) or
                                   exact.memory_sum(r["processes"][0], "frees") == 3 and
                                   {int(f["address"], 16) for f in freed} == before.keys() - {first})
@@ -358,7 +373,8 @@ def test_freed_addresses_are_shown_once(gpuprobe, tmp_path):
 
 
 def test_libraries_given_by_option_are_attached_once(gpuprobe):
-    check(gpuprobe.run(workload("memory"), "--pairs", 10, "--keep", 1, args=ALL, libraries=[LIBCUDA, LIBCUDART]))
+    check(gpuprobe.run(workload("memory"), "--pairs", 10, "--keep", 1, args=ALL,
+                       libraries=[LIBCUDA, LIBCUDART]))
 
 
 def test_largest_of_many(gpuprobe):
@@ -373,10 +389,12 @@ def test_largest_of_many(gpuprobe):
             made(driver.cuMemAlloc_v2, numbers.randrange(1, 1 << 20))
         step()
     """, interval=0.2) as steps:
-        reports = [steps.running.wait_for(lambda r: r["processes"] and
-                                          r["processes"][0]["memory"]["device"]["live_allocations"] == 40000)]
-        # A report has the list that was gathered last, which on a busy machine may be one of before.
-        while len(reports) < 4 or len({str(report["processes"][0]["memory"]["live"]) for report in reports[-3:]}) > 1:
+        reports = [steps.running.wait_for(
+            lambda r: r["processes"]
+            and r["processes"][0]["memory"]["device"]["live_allocations"] == 40000)]
+        # A report has the last gathered list, which on a busy machine may be an earlier one.
+        while (len(reports) < 4 or len({str(report["processes"][0]["memory"]["live"])
+                                        for report in reports[-3:]}) > 1):
             reports.append(steps.running.report())
         steps.go_on()
         result = steps.running.finish()
@@ -388,9 +406,10 @@ def test_largest_of_many(gpuprobe):
 
 
 def test_largest_while_they_change(gpuprobe):
-    """What is freed between the gathering and the report is not told as live: no address twice, no list too long."""
-    with gpuprobe.start(workload("memory"), "--threads", 2, "--pairs", 300000, "--keep", 20000, "--size", "1M",
-                        "--random-sizes", interval=0.05) as running:
+    """Memory freed between the gathering and the report is not reported as live:
+    no address twice, no list too long."""
+    with gpuprobe.start(workload("memory"), "--threads", 2, "--pairs", 300000, "--keep", 20000,
+                        "--size", "1M", "--random-sizes", interval=0.05) as running:
         result = running.finish(60)
     check_live = [report["processes"][0] for report in result.reports if report["processes"]]
     for process in check_live:

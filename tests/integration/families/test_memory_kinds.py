@@ -18,9 +18,11 @@ ARRAYS = {
 start()
 array = lambda *shape: made(driver.cuArrayCreate_v2, array_descriptor(*shape))
 array3d = lambda *shape: made(driver.cuArray3DCreate_v2, array3d_descriptor(*shape))
-mipmap = lambda levels, *shape: made(driver.cuMipmappedArrayCreate, array3d_descriptor(*shape), levels)
-keep = [array(100, 0, BYTE, 1), array(100, 30, FLOAT, 4), array3d(10, 0, 0, HALF, 2), array3d(10, 20, 30, FLOAT, 1),
-        array3d(64, 64, 6, BYTE, 4, CUBEMAP), array3d(32, 0, 5, FLOAT, 1, LAYERED)]
+mipmap = lambda levels, *shape: made(driver.cuMipmappedArrayCreate, array3d_descriptor(*shape),
+                                     levels)
+keep = [array(100, 0, BYTE, 1), array(100, 30, FLOAT, 4), array3d(10, 0, 0, HALF, 2),
+        array3d(10, 20, 30, FLOAT, 1), array3d(64, 64, 6, BYTE, 4, CUBEMAP),
+        array3d(32, 0, 5, FLOAT, 1, LAYERED)]
 for number in range(3):
     need(driver.cuArrayDestroy(array(1000 + number, 7, BYTE, 2)))
 mipmap(1, 16, 16, 0, FLOAT, 1)
@@ -36,9 +38,12 @@ assert driver.cuArrayDestroy(keep[0] + 8) != 0
     "runtime": ("""
 start()
 runtime.cudaSetDevice(0)
-array = lambda width, height, *bits: made(runtime.cudaMallocArray, channels(*bits), width, height, 0)
-array3d = lambda flags, extent, *bits: made(runtime.cudaMalloc3DArray, channels(*bits), Extent(*extent), flags)
-mipmap = lambda levels, extent, *bits: made(runtime.cudaMallocMipmappedArray, channels(*bits), Extent(*extent), levels, 0)
+array = lambda width, height, *bits: made(runtime.cudaMallocArray, channels(*bits),
+                                          width, height, 0)
+array3d = lambda flags, extent, *bits: made(runtime.cudaMalloc3DArray, channels(*bits),
+                                            Extent(*extent), flags)
+mipmap = lambda levels, extent, *bits: made(runtime.cudaMallocMipmappedArray, channels(*bits),
+                                            Extent(*extent), levels, 0)
 array(100, 0, 8)
 array(100, 30, 32, 32, 32, 32)
 array3d(0, (10, 20, 30), 32)
@@ -58,7 +63,8 @@ def test_arrays(gpuprobe_by, form):
     result = gpuprobe_by.run(*memory_script(body), args=ALL)
     exact.check(result)
     process = result.process
-    assert exact.memory(process)["array"] == {"allocations": made, "frees": freed, "live_bytes": sum(sizes),
+    assert exact.memory(process)["array"] == {"allocations": made, "frees": freed,
+                                              "live_bytes": sum(sizes),
                                               "live_allocations": len(sizes)}
     listed = [a for a in process["memory"]["live"] if a["kind"] == "array"]
     assert sorted(a["bytes"] for a in listed) == sorted(sizes)
@@ -85,7 +91,8 @@ def test_pitched_in_three_dimensions(gpuprobe_by):
 def test_registered(gpuprobe_by, form):
     """The program's own memory is pinned for a while; it is no memory of the device's."""
     register, unregister = {"driver": ("driver.cuMemHostRegister_v2", "driver.cuMemHostUnregister"),
-                            "runtime": ("runtime.cudaHostRegister", "runtime.cudaHostUnregister")}[form]
+                            "runtime": ("runtime.cudaHostRegister",
+                                        "runtime.cudaHostUnregister")}[form]
     result = gpuprobe_by.run(*memory_script(f"""
         start()
         memory = [ctypes.create_string_buffer(10000 + 100 * n) for n in range(4)]
@@ -100,8 +107,9 @@ def test_registered(gpuprobe_by, form):
     """), args=ALL)
     exact.check(result)
     memory = result.process["memory"]
-    assert memory["registered"] == {**memory["registered"], "allocations": 5, "frees": 2, "allocation_failures": 1,
-                                    "live_bytes": 10000 + 10300 + 77, "live_allocations": 3}
+    assert memory["registered"] == {**memory["registered"], "allocations": 5, "frees": 2,
+                                    "allocation_failures": 1, "live_bytes": 10000 + 10300 + 77,
+                                    "live_allocations": 3}
     assert memory["double_frees"] == 1
     assert memory["live_at_exit_bytes"] == 0 and memory["device"]["allocations"] == 0
 
@@ -110,7 +118,8 @@ def test_registered(gpuprobe_by, form):
 def test_imported(gpuprobe_by, form):
     """Another process's memory is none of this one's, and of an unknown size."""
     start, close = {"driver": ("driver.cuIpcOpenMemHandle_v2", "driver.cuIpcCloseMemHandle"),
-                    "runtime": ("runtime.cudaIpcOpenMemHandle", "runtime.cudaIpcCloseMemHandle")}[form]
+                    "runtime": ("runtime.cudaIpcOpenMemHandle",
+                                "runtime.cudaIpcCloseMemHandle")}[form]
     result = gpuprobe_by.run(*memory_script(f"""
         start()
         handle = exported(made(driver.cuMemAlloc_v2, 5000))
@@ -125,7 +134,8 @@ def test_imported(gpuprobe_by, form):
     """), args=ALL)
     exact.check(result)
     memory = result.process["memory"]
-    assert memory["imported"] == {**memory["imported"], "allocations": 3, "frees": 1, "live_allocations": 2}
+    assert memory["imported"] == {**memory["imported"], "allocations": 3, "frees": 1,
+                                  "live_allocations": 2}
     assert memory["live_at_exit_bytes"] == 5000 and memory["double_frees"] == 1
 
 
@@ -145,7 +155,8 @@ def test_text(gpuprobe):
     assert re.search(r"""
         total: 9000 Bytes in 3 allocations live at exit
         of these: device 8000 Bytes in 2 allocations, array 1000 Bytes in 1 allocation
-        registered host memory: 500 Bytes in 1 allocation live at exit \(1 registered, 0 unregistered\)
+        registered host memory: 500 Bytes in 1 allocation live at exit """
+                     r"""\(1 registered, 0 unregistered\)
         imported, not its own: at least 0 Bytes in 1 allocation live at exit \(1 opened, 0 closed\)
         frees of what had been freed before: 1
 """, result.stdout), result.stdout

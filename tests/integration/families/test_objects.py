@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Streams, events, contexts, modules and libraries: how many came, went and are there, and how long loads took."""
+"""Streams, events, contexts, modules and libraries: how many were made, ended and are live,
+and how long loads took."""
 import re
 
 import pytest
@@ -15,8 +16,8 @@ KINDS = ("stream", "event", "context", "module", "library")
 
 def check(result):
     exact.check(result)
-    assert {kind: counts for kind, counts in exact.objects(result.process).items() if kind in KINDS} == \
-        result.truth.objects(*KINDS)
+    assert {kind: counts for kind, counts in exact.objects(result.process).items()
+            if kind in KINDS} == result.truth.objects(*KINDS)
 
 
 def test_each_kind(gpuprobe_by):
@@ -29,7 +30,8 @@ def test_each_kind(gpuprobe_by):
         code = ptx("kernel")
         modules = [made(driver.cuModuleLoadData, code) for _ in range(4)]
         modules += [made(driver.cuModuleLoadDataEx, code, 0, None, None)]
-        libraries = [made(driver.cuLibraryLoadData, code, None, None, 0, None, None, 0) for _ in range(3)]
+        libraries = [made(driver.cuLibraryLoadData, code, None, None, 0, None, None, 0)
+                     for _ in range(3)]
         for stream in streams[::3]:
             need(driver.cuStreamDestroy_v2(stream))
         for event in events[::2]:
@@ -50,7 +52,8 @@ def test_layers(gpuprobe, api):
     """The runtime's calls and those that it makes count once."""
     result = gpuprobe.run(*script("""
         streams = [made(runtime.cudaStreamCreate) for _ in range(4)]
-        streams += [made(runtime.cudaStreamCreateWithFlags, 1), made(runtime.cudaStreamCreateWithPriority, 1, 0)]
+        streams += [made(runtime.cudaStreamCreateWithFlags, 1),
+                    made(runtime.cudaStreamCreateWithPriority, 1, 0)]
         events = [made(runtime.cudaEventCreate), made(runtime.cudaEventCreateWithFlags, 2)]
         for stream in streams[:3]:
             need(runtime.cudaStreamDestroy(stream))
@@ -62,7 +65,8 @@ def test_layers(gpuprobe, api):
 
 
 def test_contexts(gpuprobe_by):
-    """The first reference makes the primary context and the last ends it; others come and go by themselves."""
+    """The first reference makes the primary context and the last ends it;
+    other contexts come and go independently."""
     result = gpuprobe_by.run(*script("""
         start()
         again = [made(driver.cuDevicePrimaryCtxRetain, 0) for _ in range(3)]
@@ -92,7 +96,8 @@ def test_what_goes_with_its_context(gpuprobe_by, end):
         else:
             context = made(driver.cuCtxCreate_v2, 0, 1)
         code = ptx("kernel")
-        goes = [made(driver.cuStreamCreate, 1) for _ in range(4)] + [made(driver.cuEventCreate, 0) for _ in range(3)]
+        goes = ([made(driver.cuStreamCreate, 1) for _ in range(4)]
+                + [made(driver.cuEventCreate, 0) for _ in range(3)])
         goes.append(made(driver.cuModuleLoadData, code))
         library = made(driver.cuLibraryLoadData, code, None, None, 0, None, None, 0)
         need(driver.cuStreamDestroy_v2(goes[0]))
@@ -144,15 +149,18 @@ def test_failing_calls(gpuprobe_by):
         assert driver.cuCtxDestroy_v2(context) == 999
         assert driver.cuDevicePrimaryCtxRelease_v2(0) == 999
         assert driver.cuModuleLoadData(ref(out()), b"nonsense")
-    """), env={"CUDA_SIM_FAIL": "cuStreamCreate:2=2,cuStreamDestroy_v2:*=999,cuEventDestroy_v2:*=999,"
+    """), env={"CUDA_SIM_FAIL": "cuStreamCreate:2=2,cuStreamDestroy_v2:*=999,"
+                             "cuEventDestroy_v2:*=999,"
                                 "cuCtxDestroy_v2:*=999,cuDevicePrimaryCtxRelease_v2:*=999"})
     check(result)
     seen = exact.objects(result.process)
-    assert seen["stream"] == (2, 0, 0, 2) and seen["event"] == (1, 0, 0, 1) and seen["context"] == (2, 0, 0, 2)
+    assert (seen["stream"] == (2, 0, 0, 2) and seen["event"] == (1, 0, 0, 1)
+            and seen["context"] == (2, 0, 0, 2))
 
 
 def test_handles_of_before(gpuprobe):
-    """A process that was there before: what it ends of then is not taken from what it made since."""
+    """A process that was there before: objects from then that it ends are not subtracted from
+    those made since."""
     with Background(*script("""
         start()
         streams = [made(driver.cuStreamCreate, 1) for _ in range(3)]
@@ -168,8 +176,9 @@ def test_handles_of_before(gpuprobe):
         with gpuprobe.start(args=["--pid", process.pid]) as running:
             running.report()
             assert process.tell("") == "DONE"
-            report = running.wait_for(lambda r: r["processes"] and
-                                      r["processes"][0]["objects"].get("stream", {"destroyed": 0})["destroyed"] == 3)
+            report = running.wait_for(
+                lambda r: r["processes"]
+                and r["processes"][0]["objects"].get("stream", {"destroyed": 0})["destroyed"] == 3)
             seen = report["processes"][0]["objects"]["stream"]
             assert (seen["created"], seen["unknown_destroyed"], seen["live"]) == (2, 2, 1)
             running.stop()
@@ -187,7 +196,8 @@ def test_load_time(gpuprobe):
     """), env={"CUDA_SIM_LATENCY": "cuModuleLoadData=20ms,cuLibraryLoadData=30ms"})
     check(result)
     for kind, function in (("module", "cuModuleLoadData"), ("library", "cuLibraryLoadData")):
-        assert result.truth.ns(function) <= result.process["objects"][kind]["create_ns"] <= clocked(result)[kind]
+        assert (result.truth.ns(function) <= result.process["objects"][kind]["create_ns"]
+                <= clocked(result)[kind])
 
 
 def test_64_threads(gpuprobe_by):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls that have not returned: their time so far is part of every reading, once, and nobody's figures go back."""
+"""Calls that have not returned: every reading includes their time so far once,
+and no figure decreases."""
 import re
 import subprocess
 import time
@@ -68,41 +69,53 @@ def test_time_so_far(gpuprobe):
     with gpuprobe.start(*WAITING, env=NEVER) as running:
         process, call = running.find(open_call)
         assert process["calls_in_progress"] == 1
-        assert (call["function"], call["layer"], call["ended"]) == ("cuEventSynchronize", "driver", False)
+        assert (call["function"], call["layer"],
+                call["ended"]) == ("cuEventSynchronize", "driver", False)
         assert call["tid"] == process["pid"] and call["calls_meanwhile"] == 0
-        assert waits(process)["event"] == {"in": "event", "calls": 0, "ns": call["ns"], "in_progress": 1}
+        assert waits(process)["event"] == {"in": "event", "calls": 0, "ns": call["ns"],
+                                           "in_progress": 1}
         assert process["devices"][0]["wait_ns"] == call["ns"]
-        function, = [each for each in process["functions"] if each["function"] == "cuEventSynchronize"]
+        function, = [each for each in process["functions"]
+                     if each["function"] == "cuEventSynchronize"]
         assert (function["calls"], function["ns"]) == (0, 0)
         assert (function["in_progress"], function["in_progress_ns"]) == (1, call["ns"])
-        later, longer = running.find(lambda report: open_call(report) if open_call(report)[1]["ns"] > call["ns"] else None)
-        assert longer["start_ns"] == call["start_ns"] and waits(later)["event"]["ns"] == longer["ns"]
+        later, longer = running.find(
+            lambda report: open_call(report) if open_call(report)[1]["ns"] > call["ns"] else None)
+        assert (longer["start_ns"] == call["start_ns"]
+                and waits(later)["event"]["ns"] == longer["ns"])
 
 
 def test_account(gpuprobe):
-    """The time of the thread, of its process and of the function; what is outside of calls is not more than the rest."""
-    with gpuprobe.start(*WAITING, args=["--interval", "0.1"], base=STAT, interval=None, env=NEVER) as running:
+    """The time of the thread, of its process and of the function;
+    the time outside of calls is only the rest."""
+    with gpuprobe.start(*WAITING, args=["--interval", "0.1"], base=STAT, interval=None,
+                        env=NEVER) as running:
         process, call = running.find(open_call)
         thread, = process["threads"]
         assert thread["time"]["wait"] == {"calls": 0, "ns": call["ns"]}
         assert thread["inside_ns"] + thread["outside_ns"] == thread["wall_ns"]
         assert process["all_threads"]["time"]["wait"]["ns"] == call["ns"]
-        function, = [each for each in process["functions"] if each["function"] == "cuEventSynchronize"]
-        assert (function["calls"], function["total_ns"], function["in_progress"]) == (0, call["ns"], 1)
+        function, = [each for each in process["functions"]
+                     if each["function"] == "cuEventSynchronize"]
+        assert (function["calls"], function["total_ns"],
+                function["in_progress"]) == (0, call["ns"], 1)
 
 
-@pytest.mark.parametrize("base, heading", [(["--display-interval", "0.3", *TEXT], "calls that have not returned:"),
-                                           pytest.param(["stat", "--interval", "0.3"], "thread", marks=pytest.mark.slow),
-                                           pytest.param(["diagnose", "--interval", "0.3"], "calls that have not returned:",
-                                                        marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "base, heading", [(["--display-interval", "0.3", *TEXT], "calls that have not returned:"),
+                      pytest.param(["stat", "--interval", "0.3"], "thread", marks=pytest.mark.slow),
+                      pytest.param(["diagnose", "--interval", "0.3"],
+                                   "calls that have not returned:", marks=pytest.mark.slow)])
 def test_text(gpuprobe, base, heading):
     with gpuprobe.start(*WAITING, base=base, interval=None, env=NEVER) as running:
         assert heading in running.read_until("in progress: 1 cuEventSynchronize since ")
 
 
 def test_counted_once(gpuprobe):
-    """Readings in the middle of calls and between them: no sum is smaller than the one before, the last is the truth."""
-    with gpuprobe.start(*script.script(REPEATED), interval=0.02, env={"CUDA_SIM_ASYNC": "50ms"}) as running:
+    """Readings in the middle of calls and between them: no sum is smaller than the one before,
+    and the last is the truth."""
+    with gpuprobe.start(*script.script(REPEATED), interval=0.02,
+                        env={"CUDA_SIM_ASYNC": "50ms"}) as running:
         result = running.finish()
     seen = [process for report in result.reports for process in report["processes"]]
     told = [waits(process).get("stream", {"ns": 0})["ns"] for process in seen]
@@ -126,7 +139,8 @@ def test_counters_only_grow(gpuprobe):
         while page.sum("gpuprobe_waits_total", kind="stream") < 18:
             page = endpoint.scrape()
             told.append(page.sum("gpuprobe_wait_seconds_total", kind="stream"))
-            in_progress += len(page.find("gpuprobe_calls_in_progress", function="cuStreamSynchronize"))
+            in_progress += len(page.find("gpuprobe_calls_in_progress",
+                                         function="cuStreamSynchronize"))
             for labels, value in page.find("gpuprobe_calls_in_progress"):
                 assert 1 <= value <= 3
                 assert page.value("gpuprobe_longest_call_in_progress_seconds", **labels) >= 0.1
@@ -144,23 +158,25 @@ def test_failed(gpuprobe):
     env = {"CUDA_SIM_LATENCY": "cuCtxSynchronize=300ms", "CUDA_SIM_FAIL": "cuCtxSynchronize:2=700"}
     with gpuprobe.start(*body, interval=0.02, env=env) as running:
         result = running.finish()
-    entries = [waits(process)["device"] for report in result.reports for process in report["processes"]
-               if "device" in waits(process)]
+    entries = [waits(process)["device"] for report in result.reports
+               for process in report["processes"] if "device" in waits(process)]
     told = [entry["ns"] for entry in entries]
     assert told == sorted(told)
     assert entries[-1]["calls"] == 2 and told[-1] >= 900 * MS
 
 
 def kill_in_call(gpuprobe, base, args=()):
-    """The last report on a program that was killed in its wait, and how long it had been there, about, in ns."""
+    """The last report on a program that was killed in its wait, and about how long it had waited,
+    in ns."""
     with gpuprobe.start(base=base, args=args, interval=None, libraries=[paths.LIBCUDA]) as running:
         running.report()
         with Background(*WAITING, env=NEVER) as program:
             running.find(open_call)
             program.kill()
             program.wait(60)
-            return running.find(lambda report: next((process for process in report["processes"]
-                                                     if process["pid"] == program.pid and process["ended"]), None))
+            return running.find(
+                lambda report: next((process for process in report["processes"]
+                                     if process["pid"] == program.pid and process["ended"]), None))
 
 
 @pytest.mark.slow
@@ -184,14 +200,15 @@ def test_killed_inside_account(gpuprobe):
 def left(tmp_path_factory):
     """programs/left_waits.c"""
     program = tmp_path_factory.mktemp("left") / "left_waits"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    script.PROGRAMS / "left_waits.c", f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"],
-                   check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o",
+                    program, script.PROGRAMS / "left_waits.c", f"-L{paths.SIM}", "-l:libcuda.so.1",
+                    f"-Wl,-rpath,{paths.SIM}"], check=True)
     return program
 
 
 def test_left_by_a_jump(gpuprobe, left):
-    """A call that its thread has jumped out of is on its record until the next one enters; it is in progress no more."""
+    """A call that its thread has jumped out of stays on record until the next one enters;
+    it is not in progress any more."""
     with gpuprobe.start(left, "stay", 1) as running:
         running.wait_for(lambda report: any(process["launches"] == 0 and process["functions"]
                                             for process in report["processes"]))
@@ -204,7 +221,8 @@ def test_left_by_a_jump(gpuprobe, left):
 def test_threads_that_ended_inside(gpuprobe, left):
     """The process goes on, the calls of its ended threads do not."""
     process = gpuprobe.run(left, "leave", 3).process
-    assert [(call["function"], call["ended"]) for call in process["in_progress"]] == [("cuCtxSynchronize", True)] * 3
+    assert [(call["function"], call["ended"])
+            for call in process["in_progress"]] == [("cuCtxSynchronize", True)] * 3
     assert process["calls_in_progress"] == 0
     assert waits(process)["device"]["ns"] == sum(call["ns"] for call in process["in_progress"])
 
@@ -213,9 +231,10 @@ def test_threads_that_ended_inside(gpuprobe, left):
 def test_without_returns(gpuprobe):
     """Where returns are not probed nothing is known to be in progress."""
     with gpuprobe.start(*WAITING, args=["--no-return-probes"], env=NEVER) as running:
-        seen = running.wait_for(lambda report: any(function["function"] == "cuEventSynchronize"
-                                                   for process in report["processes"] for function in process["functions"])
-                                or any(process.get("unfollowed") for process in report["processes"]))
+        seen = running.wait_for(lambda report: any(
+            function["function"] == "cuEventSynchronize" for process in report["processes"]
+            for function in process["functions"]) or any(process.get("unfollowed")
+                                                         for process in report["processes"]))
         process, = seen["processes"]
     assert "in_progress" not in process and "calls_in_progress" not in process
 
@@ -239,10 +258,12 @@ def test_many_threads(gpuprobe):
         time.sleep(600)
     """)
     with gpuprobe.start(*body, env=NEVER) as running:
-        process = running.find(lambda report: next((p for p in report["processes"] if p.get("calls_in_progress") == 100), None))
+        process = running.find(lambda report: next((p for p in report["processes"]
+                                                    if p.get("calls_in_progress") == 100), None))
     assert len(process["in_progress"]) == 64
     entry = waits(process)["stream"]
-    assert entry["in_progress"] == 100 and entry["ns"] >= sum(call["ns"] for call in process["in_progress"])
+    assert (entry["in_progress"] == 100
+            and entry["ns"] >= sum(call["ns"] for call in process["in_progress"]))
 
 
 def finding(report):
@@ -252,19 +273,24 @@ def finding(report):
 def test_finding_while_it_lasts(gpuprobe):
     """diagnose tells of it as long as it is in progress, and of no call that is over."""
     args = ["--interval", "0.1", "--threshold", "stuck=0.3s"]
-    with gpuprobe.start(*WAITING, base=DIAGNOSE, args=args, interval=None, env={"CUDA_SIM_ASYNC": "1s"}) as running:
+    with gpuprobe.start(*WAITING, base=DIAGNOSE, args=args, interval=None,
+                        env={"CUDA_SIM_ASYNC": "1s"}) as running:
         found = running.find(finding)
         result = running.finish()
-    assert (found["severity"], found["subject"], found["tid"]) == ("info", "cuEventSynchronize", found["pid"])
+    assert (found["severity"], found["subject"], found["tid"]) == (
+        "info", "cuEventSynchronize", found["pid"])
     assert found["numbers"]["lasted"]["value"] >= 300 * MS
-    assert re.fullmatch(r"in progress for \S+ m?s; no other call of the process has been seen meanwhile", found["evidence"])
+    assert re.fullmatch(
+        r"in progress for \S+ m?s; no other call of the process has been seen meanwhile",
+        found["evidence"])
     assert finding(result.final) is None
 
 
 @pytest.mark.slow
 def test_finding_of_the_monitor(gpuprobe):
     endpoint = Endpoint()
-    with gpuprobe.start(*WAITING, base=endpoint.option, args=["--threshold", "stuck=0.3s"], interval=0, env=NEVER):
+    with gpuprobe.start(*WAITING, base=endpoint.option, args=["--threshold", "stuck=0.3s"],
+                        interval=0, env=NEVER):
         endpoint.wait()
         page = endpoint.until(lambda page: page.find("gpuprobe_finding_active", id="stuck"))
         (labels, value), = page.find("gpuprobe_finding_active", id="stuck")
@@ -301,8 +327,8 @@ def test_finding_where_others_go_on(gpuprobe):
 def test_warning_where_nothing_goes_on(gpuprobe):
     args = ["--threshold", "stuck=0.2s", "--threshold", "stuck.silence=0.4s"]
     with gpuprobe.start(*WAITING, args=args, env=NEVER) as running:
-        found = running.find(lambda report: finding(report) if finding(report) and finding(report)["severity"] == "warning"
-                             else None)
+        found = running.find(lambda report: finding(report) if finding(report)
+                             and finding(report)["severity"] == "warning" else None)
     assert found["numbers"]["calls_meanwhile"]["value"] == 0
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Copies in flight where streams wait for each other: by events, and by the order that the legacy default stream keeps
-with the blocking streams. Copy number N has 1 << N bytes, so that a report tells which are in flight.
+Copies in flight when streams wait for each other: by events, and by the order that the legacy
+default stream keeps with the blocking streams. Copy number N has 1 << N bytes, so that a report
+shows which are in flight.
 """
 import random
 
@@ -54,7 +55,8 @@ WAITS = {
                ["driver.cuStreamSynchronize(two)", "driver.cuStreamQuery(two)",
                 "(driver.cuEventRecord(later, two) or driver.cuEventSynchronize(later))",
                 "(driver.cuEventRecord(later, two) or driver.cuEventQuery(later))"]),
-    "runtime": ("runtime.cudaStreamWaitEvent(two, mark, 0)", "runtime.cudaEventRecordWithFlags(mark, one, 0)",
+    "runtime": ("runtime.cudaStreamWaitEvent(two, mark, 0)",
+                "runtime.cudaEventRecordWithFlags(mark, one, 0)",
                 ["runtime.cudaStreamSynchronize(two)", "runtime.cudaStreamQuery(two)",
                  "(runtime.cudaEventRecord(later, two) or runtime.cudaEventSynchronize(later))",
                  "(runtime.cudaEventRecord(later, two) or runtime.cudaEventQuery(later))"]),
@@ -104,7 +106,8 @@ def test_the_forms_for_threads_own_streams(gpuprobe):
 
 
 def test_over_several_streams(gpuprobe):
-    """The third is behind the second, which is behind the first, and has no copies of its own; in a ring, too."""
+    """The third is behind the second, which is behind the first, and has no copies of its own;
+    also in a ring."""
     with Streams(gpuprobe, """
         one, two, three, other = stream(), stream(), stream(), stream()
         first, second = event(), event()
@@ -141,7 +144,8 @@ def test_over_several_streams(gpuprobe):
 
 
 def test_a_wait_keeps_what_the_event_stood_for(gpuprobe):
-    """An event is recorded anew, in the same stream and in another one, or goes, after a wait for it was queued."""
+    """An event is recorded again, in the same stream or another one, or destroyed,
+    after a wait for it was queued."""
     with Streams(gpuprobe, """
         one, two, three, mark = stream(), stream(), stream(), event()
         put(0, one)
@@ -169,7 +173,8 @@ def test_a_wait_keeps_what_the_event_stood_for(gpuprobe):
 
 
 def test_waits_that_prove_nothing(gpuprobe):
-    """One that failed, for an event never recorded, by a stream that is not done; one queued after the host's wait began."""
+    """A wait that failed, for an event never recorded, by a stream that is not done,
+    or queued after the host's wait began."""
     with Streams(gpuprobe, """
         one, two, mark, never = stream(), stream(), event(), event()
         put(0, one)
@@ -190,7 +195,8 @@ def test_waits_that_prove_nothing(gpuprobe):
         look()
         wait(two)
         look()
-        """, env={"CUDA_SIM_FAIL": "cuStreamWaitEvent:1=700,cuStreamQuery:1=600,cuStreamSynchronize:2=719"}) as steps:
+        """, env={"CUDA_SIM_FAIL": "cuStreamWaitEvent:1=700,cuStreamQuery:1=600,"
+                                 "cuStreamSynchronize:2=719"}) as steps:
         assert steps.in_flight() == {0}
         assert steps.in_flight() == {0}
         assert steps.in_flight() == {1}
@@ -199,7 +205,8 @@ def test_waits_that_prove_nothing(gpuprobe):
 
 
 def test_the_legacy_stream_and_blocking_ones(gpuprobe):
-    """It waits for blocking streams, threads' own among them, and no others; a synchronous copy is on it."""
+    """The legacy stream waits for blocking streams, including threads' own, and for no others;
+    a synchronous copy is on it."""
     with Streams(gpuprobe, """
         blocking, apart, mark = made(driver.cuStreamCreate, 0), stream(), event()
         put(0, blocking)
@@ -236,7 +243,8 @@ def test_the_legacy_stream_and_blocking_ones(gpuprobe):
 
 
 def test_the_legacy_stream_behind_events(gpuprobe):
-    """What a blocking stream waits for the legacy stream waits for, and what that waits for a blocking one does."""
+    """The legacy stream inherits the waits of a blocking stream, and a blocking stream those of the
+    legacy stream."""
     with Streams(gpuprobe, """
         blocking, apart, other = made(driver.cuStreamCreate, 0), stream(), stream()
         mark, later = event(), event()
@@ -274,7 +282,8 @@ def test_the_legacy_stream_behind_events(gpuprobe):
 
 
 def test_events_recorded_in_a_capture(gpuprobe):
-    """They say nothing of work: neither what they stood for before, nor what the stream has now. A captured wait is none."""
+    """Such events prove no work done: neither what they stood for before,
+    nor the stream's present work. A captured wait does not count."""
     with Streams(gpuprobe, """
         one, two, three = stream(), stream(), stream()
         mark, fork = event(), event()
@@ -307,7 +316,8 @@ def test_events_recorded_in_a_capture(gpuprobe):
 
 
 def test_events_that_others_record(gpuprobe):
-    """A graph, by nodes of both kinds, or another process: nobody knows what a wait for such an event is for."""
+    """Waits by a graph, through nodes of both kinds, or for another process's event:
+    it is unknown what they wait for."""
     with Streams(gpuprobe, """
         one, two = stream(), stream()
         marks = event(), event(), made(driver.cuEventCreate, 4 | 2)
@@ -337,7 +347,8 @@ def test_events_that_others_record(gpuprobe):
 
 
 def test_streams_that_go(gpuprobe):
-    """A handle that comes again is another stream: neither what waited for the old one, nor what that waited for, is its."""
+    """A reused handle is another stream: it inherits neither the old stream's waits nor
+    the waits for it."""
     with Streams(gpuprobe, """
         one, two, mark = stream(), stream(), event()
         put(0, one)
@@ -363,7 +374,8 @@ def test_streams_that_go(gpuprobe):
 
 
 def test_contexts(gpuprobe):
-    """A wait for one covers what its streams waited for in the other. A thread's own stream is in the one it has work in."""
+    """A wait for one covers what its streams waited for in the other.
+    A thread's own stream belongs to the context in which it has work."""
     with Streams(gpuprobe, """
         def on(which):
             need(driver.cuCtxSetCurrent(which))
@@ -397,7 +409,8 @@ def test_contexts(gpuprobe):
 
 @pytest.mark.slow
 def test_more_than_there_is_room_for(gpuprobe):
-    """Waits for more streams than one has room for are a loss, of others not; the same two streams need room but once."""
+    """Waits for more streams than one has room for are a loss, other waits are not;
+    the same two streams take room only once."""
     with Streams(gpuprobe, """
         one, two, mark = stream(), stream(), event()
         put(0, one)
@@ -425,13 +438,15 @@ def test_more_than_there_is_room_for(gpuprobe):
 
 
 def test_a_training_loop(gpuprobe):
-    """Copies on a stream that nobody waits for by itself: no more are in flight than the loop has prepared."""
+    """Copies on a stream that nobody waits for directly:
+    no more are in flight than the loop has prepared."""
     seen = []
 
     def tells(report):
         for process in report["processes"]:
             seen.append(exact.in_flight(process).get("H2D", (0, 0))[0])
-        return len([calls for calls in seen if calls]) >= 3 or report["processes"] and report["processes"][0]["ended"]
+        return (len([calls for calls in seen if calls]) >= 3 or report["processes"]
+                and report["processes"][0]["ended"])
 
     with gpuprobe.start(workload("training"), "--seconds", 60, interval=0.05) as running:
         running.wait_for(tells)
@@ -450,11 +465,13 @@ def check_any(gpuprobe, seed, **kinds):
         steps.finish()
 
 
-@pytest.mark.parametrize("seed", [1, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12)]])
+@pytest.mark.parametrize("seed", [1, *[pytest.param(seed, marks=pytest.mark.slow)
+                                       for seed in range(2, 12)]])
 def test_any_order_of_non_blocking_streams(gpuprobe, seed):
     check_any(gpuprobe, seed, blocking=0, legacy=False)
 
 
-@pytest.mark.parametrize("seed", [1, *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12)]])
+@pytest.mark.parametrize("seed", [1, *[pytest.param(seed, marks=pytest.mark.slow)
+                                       for seed in range(2, 12)]])
 def test_any_order_of_all_streams(gpuprobe, seed):
     check_any(gpuprobe, seed, blocking=2, legacy=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Memory pools: what is used of each is exact; what is reserved is reckoned unless the program asks."""
+"""Memory pools: the used bytes of each are exact; the reserved bytes are estimated unless
+the program asks."""
 import re
 
 from lib import exact
@@ -14,10 +15,12 @@ def check(result):
     """Numbers, and each pool that has bytes by its handle."""
     exact.check(result)
     process, truth = result.process, result.truth
-    seen = {pool["handle"]: (pool["device"], pool["used_bytes"], pool["reserved_bytes"], pool["release_threshold"])
-            for pool in process["memory"]["pools"] if pool["handle"] and pool["reserved_bytes"]}
-    true = {pool["handle"]: (pool["device"], pool["used_bytes"], pool["reserved_bytes"], pool["release_threshold"])
-            for pool in truth.data["pools"] if pool["reserved_bytes"]}
+    seen = {pool["handle"]: (pool["device"], pool["used_bytes"], pool["reserved_bytes"],
+                             pool["release_threshold"]) for pool in process["memory"]["pools"]
+            if pool["handle"] and pool["reserved_bytes"]}
+    true = {pool["handle"]: (pool["device"], pool["used_bytes"], pool["reserved_bytes"],
+                             pool["release_threshold"]) for pool in truth.data["pools"]
+            if pool["reserved_bytes"]}
     assert seen.items() <= true.items()
     assert exact.pools(process) == truth.pools()
     return {pool["handle"]: pool for pool in process["memory"]["pools"]}
@@ -57,17 +60,20 @@ def test_waits_of_every_kind(gpuprobe):
         event = made(driver.cuEventCreate, 0)
         pools = [new_pool() for _ in range(4)]
         waits = [lambda: None, lambda: need(driver.cuStreamSynchronize(stream)),
-                 lambda: need(driver.cuEventSynchronize(event)), lambda: need(runtime.cudaDeviceSynchronize())]
+                 lambda: need(driver.cuEventSynchronize(event)),
+                 lambda: need(runtime.cudaDeviceSynchronize())]
         need(driver.cuEventRecord(event, stream))
         for pool, ends in reversed(list(zip(pools, waits))):
-            need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 8 * STEP, pool, stream), stream))
+            need(driver.cuMemFreeAsync(made(driver.cuMemAllocFromPoolAsync, 8 * STEP, pool, stream),
+                                       stream))
             made(driver.cuMemAllocFromPoolAsync, STEP, pool, stream)
             ends()
     """), args=ALL))
 
 
 def test_the_device_and_its_pool(gpuprobe_by):
-    """Who names no pool allocates from the device's, whose handle may come out late; another can be made current."""
+    """A call that names no pool allocates from the device's, whose handle may be learned late;
+    another pool can be made current."""
     result = gpuprobe_by.run(*memory_script("""
         STEP = 32 << 20
         contexts = [start(device) for device in (0, 1)]
@@ -94,9 +100,11 @@ def test_the_device_and_its_pool(gpuprobe_by):
         allocate(128)
     """), args=ALL, env={"CUDA_SIM_DEVICES": 2})
     pools = check(result)
-    assert {(p["device"], p["used_bytes"] // STEP) for p in pools.values()} == {(0, 134), (1, 65), (0, 8), (1, 48)}
+    assert {(p["device"], p["used_bytes"] // STEP)
+            for p in pools.values()} == {(0, 134), (1, 65), (0, 8), (1, 48)}
     assert [p["used_bytes"] // STEP for p in pools.values() if p["destroyed"]] == [8]
-    assert {d["device"]: d["live_bytes"] // STEP for d in result.process["devices"]} == {0: 142, 1: 113}
+    assert {d["device"]: d["live_bytes"] // STEP
+            for d in result.process["devices"]} == {0: 142, 1: 113}
 
 
 def test_told(gpuprobe_by):
@@ -112,8 +120,8 @@ def test_told(gpuprobe_by):
         assert attribute(a, RESERVED) == 10 * STEP and attribute(a, USED) == 2 * STEP
         assert attribute(b, USED) == 3 * STEP
     """), args=ALL))
-    assert [p["reserved_is_estimate"] for p in sorted(pools.values(), key=lambda p: -p["reserved_bytes"])] == \
-        [False, True]
+    assert [p["reserved_is_estimate"]
+            for p in sorted(pools.values(), key=lambda p: -p["reserved_bytes"])] == [False, True]
 
 
 def test_destroyed_and_made_again(gpuprobe_by):
@@ -179,7 +187,8 @@ def test_context_leaves_it(gpuprobe):
 
 
 def test_into_a_graph(gpuprobe_by):
-    """A captured allocation is memory of the graph's runs: no allocation, and its free no odd one."""
+    """A captured allocation is memory of the graph's runs: it counts as no allocation,
+    and its free is not an odd one."""
     result = gpuprobe_by.run(*memory_script("""
         start()
         stream = made(driver.cuStreamCreate, 1)
@@ -197,13 +206,15 @@ def test_into_a_graph(gpuprobe_by):
     """), args=ALL)
     assert exact.lost(result.final) == {}
     memory, captured = result.process["memory"], result.truth.data["captured"]
-    assert (memory["captured_allocations"], memory["captured_frees"]) == (captured["allocations"], captured["frees"])
+    assert (memory["captured_allocations"], memory["captured_frees"]) == (
+        captured["allocations"], captured["frees"])
     assert memory["pool"] == {**memory["pool"], "allocations": 1, "live_bytes": 777}
     assert memory["unknown"]["unknown_frees"] == 0 == memory["double_frees"]
 
 
 def test_graphs_whose_memory_comes_again(gpuprobe_by):
-    """Each run of a graph may allocate what was freed outside of it; a graph may have the addresses of one before."""
+    """Each run of a graph may allocate memory that was freed outside of it;
+    a graph may reuse the addresses of an earlier one."""
     result = gpuprobe_by.run(*memory_script("""
         start()
         stream = made(driver.cuStreamCreate, 1)
@@ -224,7 +235,8 @@ def test_graphs_whose_memory_comes_again(gpuprobe_by):
         executable = made(driver.cuGraphInstantiateWithFlags, graph, 0)
         for turn in range(4):
             need(driver.cuGraphLaunch(executable, stream))
-            need((driver.cuMemFree_v2(address) if turn % 2 else driver.cuMemFreeAsync(address, stream)))
+            need(driver.cuMemFree_v2(address) if turn % 2
+                 else driver.cuMemFreeAsync(address, stream))
         assert driver.cuMemFree_v2(address) == 1
     """), args=ALL)
     assert exact.lost(result.final) == {}
@@ -242,5 +254,5 @@ def test_text_and_metrics(gpuprobe):
         made(driver.cuMemAllocFromPoolAsync, 3000, pool, 0)
     """
     result = gpuprobe.run(*memory_script(body), base=TEXT)
-    assert re.search(r"        pool 0x[0-9a-f]+ of device 0: 3000 Bytes used, 33554432 Bytes reserved \(estimate\)\n",
-                     result.stdout), result.stdout
+    assert re.search(r"        pool 0x[0-9a-f]+ of device 0: 3000 Bytes used, "
+                     r"33554432 Bytes reserved \(estimate\)\n", result.stdout), result.stdout

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Functions whose arguments changed between majors of the runtime: the file decides how they are read.
+"""Functions whose arguments changed between majors of the runtime:
+the file decides how they are read.
 
 The batched copy of CUDA 12 has the stream one argument later than that of 13. Four batches on a
 stream that is waited for and one on another: read rightly, one is in flight at the end.
@@ -27,16 +28,18 @@ CALLS = """
 
 
 def compile_runtime(output, *options):
-    subprocess.run(["gcc", "-O2", "-fno-omit-frame-pointer", "-fcf-protection=none", "-mno-omit-leaf-frame-pointer",
-                    "-fno-ipa-icf", *options, "-o", output, PROGRAMS / "runtime_form.c"], check=True)
+    subprocess.run(["gcc", "-O2", "-fno-omit-frame-pointer", "-fcf-protection=none",
+                    "-mno-omit-leaf-frame-pointer", "-fno-ipa-icf", *options, "-o", output,
+                    PROGRAMS / "runtime_form.c"], check=True)
     return output
 
 
 def check(probe, go, *command):
     """All batches are seen, and one is in flight until the program may `go`."""
     with probe.start(*command, args=["--bandwidth-util", "--api", "runtime"]) as running:
-        copies, = running.find(lambda r: r["processes"] and r["processes"][0]["copies"] and
-                               r["processes"][0]["copies"][0]["calls"] == 5 and r["processes"][0]["copies"])
+        copies, = running.find(
+            lambda r: r["processes"] and r["processes"][0]["copies"]
+            and r["processes"][0]["copies"][0]["calls"] == 5 and r["processes"][0]["copies"])
         go.touch()
         result = running.finish()
     assert (copies["kind"], copies["mode"]) == ("unknown", "async")
@@ -50,7 +53,8 @@ def check(probe, go, *command):
     ("libcudart.so.12", True), ("libcudart.so.13", False), ("libcudart.so.11.0", True),
     ("libcudart-9335f6a2.so.12", True), ("libcudart.so.14", False), ("libwrapper.so.12", False)])
 def test_library(gpuprobe_by, tmp_path, soname, old):
-    library = compile_runtime(tmp_path / "libcudart.so.1", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
+    library = compile_runtime(tmp_path / "libcudart.so.1", "-shared", "-fPIC",
+                              f"-Wl,-soname,{soname}")
     go = tmp_path / "go"
     check(gpuprobe_by, go, *script(CALLS.format(library=str(library), old=old, go=str(go))))
 
@@ -58,11 +62,12 @@ def test_library(gpuprobe_by, tmp_path, soname, old):
 @pytest.mark.parametrize("old", [True, False])
 def test_runtime_inside(gpuprobe, tmp_path, old):
     """Linked into the program, it is told by functions that CUDA 13 has no more."""
-    program = compile_runtime(tmp_path / "carries", "-DPROGRAM", f"-DOLD_FORM={int(old)}", *["-DOLD"] * old)
+    program = compile_runtime(tmp_path / "carries", "-DPROGRAM", f"-DOLD_FORM={int(old)}",
+                              *["-DOLD"] * old)
     check(gpuprobe, tmp_path / "go", program, tmp_path / "go")
 
 
-# Functions that only the runtime of CUDA 12 has, in their forms with and without the thread's own stream.
+# Functions that only the runtime of CUDA 12 has, with and without the thread's own stream.
 OLD_FORMS = f"""
     class Location(ctypes.Structure):
         _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
@@ -73,16 +78,17 @@ OLD_FORMS = f"""
     told = [ref(out()) for _ in range(6)]
     for form, times in (("", 3), ("_ptsz", 4)):
         for _ in range(times):
-            need(getattr(old, "cudaMemPrefetchAsync_v2" + form)(address, 4096, Location(1, 2), 0, stream))
+            need(getattr(old, "cudaMemPrefetchAsync_v2" + form)(
+                address, 4096, Location(1, 2), 0, stream))
             need(getattr(old, "cudaStreamGetCaptureInfo_v2" + form)(stream, *told[:5]))
             need(getattr(old, "cudaStreamGetCaptureInfo_v3" + form)(stream, *told))
             getattr(old, "cudaStreamUpdateCaptureDependencies_v2" + form)(stream, address, 0, 0, 1)
             getattr(old, "cudaSignalExternalSemaphoresAsync_v2" + form)(address, address, 1, stream)
             getattr(old, "cudaWaitExternalSemaphoresAsync_v2" + form)(address, address, 1, stream)
 """
-PER_THREAD = ["cudaMemPrefetchAsync_v2", "cudaStreamGetCaptureInfo_v2", "cudaStreamGetCaptureInfo_v3",
-              "cudaStreamUpdateCaptureDependencies_v2", "cudaSignalExternalSemaphoresAsync_v2",
-              "cudaWaitExternalSemaphoresAsync_v2"]
+PER_THREAD = ["cudaMemPrefetchAsync_v2", "cudaStreamGetCaptureInfo_v2",
+              "cudaStreamGetCaptureInfo_v3", "cudaStreamUpdateCaptureDependencies_v2",
+              "cudaSignalExternalSemaphoresAsync_v2", "cudaWaitExternalSemaphoresAsync_v2"]
 
 
 def test_per_thread_forms_are_traced(tracer):

@@ -14,15 +14,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone("it takes all CPUs, for minute
 
 
 def test_launches(gpuprobe_by):
-    result = gpuprobe_by.run(workload("launch"), "--threads", 16, "--launches", 1000000, "--kernels", 50,
-                             args=["--check-launches"], timeout=600)
+    result = gpuprobe_by.run(workload("launch"), "--threads", 16, "--launches", 1000000,
+                             "--kernels", 50, args=["--check-launches"], timeout=600)
     exact.check(result, checked=True)
     assert result.process["launches"] == 16000000
 
 
 def test_addresses_reused(gpuprobe_by):
-    result = gpuprobe_by.run(workload("memory"), "--threads", 16, "--pairs", 200000, "--keep", 50, "--random-sizes",
-                             args=["--top", "0"], timeout=600)
+    result = gpuprobe_by.run(workload("memory"), "--threads", 16, "--pairs", 200000, "--keep", 50,
+                             "--random-sizes", args=["--top", "0"], timeout=600)
     exact.check(result)
     assert exact.live(result.process) == result.truth.live()
 
@@ -45,13 +45,15 @@ def test_reloads_by_threads(gpuprobe_by):
 
 
 def test_copies(gpuprobe_by):
-    exact.check(gpuprobe_by.run(workload("copy"), "--threads", 8, "--count", 5000, "--bytes", 4096, timeout=600))
+    exact.check(gpuprobe_by.run(workload("copy"), "--threads", 8, "--count", 5000, "--bytes", 4096,
+                                timeout=600))
 
 
 def test_short_lives(gpuprobe_by):
     """Some thousand processes, four at a time, each with its first call within a millisecond."""
     command = f"{workload('forker')} --processes 300 --short-lived 0.1 --pairs 3 --launches 5 &"
-    result = gpuprobe_by.run("sh", "-c", f"{command} {command} {command} {command} wait", timeout=600)
+    result = gpuprobe_by.run("sh", "-c", f"{command} {command} {command} {command} wait",
+                             timeout=600)
     exact.check(result)
     assert len(result.processes) == 1200
 
@@ -63,7 +65,8 @@ def test_scraped_while_all_goes_on(gpuprobe_by, free_port):
 
     def scrape(pages):
         while not stop.is_set():
-            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=100) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics",
+                                        timeout=100) as answer:
                 pages.append(answer.read().decode())
             time.sleep(0.01)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Virtual memory management: physical memory lives while a handle or a mapping has it; ranges are told apart."""
+"""Virtual memory management: physical memory lives while a handle or a mapping refers to it;
+ranges are kept apart."""
 import re
 
 import pytest
@@ -61,7 +62,8 @@ def test_references(gpuprobe_by):
     assert (memory["physical"]["allocations"], memory["physical"]["frees"]) == (7, 4)
     assert memory["physical"]["live_bytes"] == 9 * GRAIN
     assert (memory["mapped"]["allocations"], memory["mapped"]["live_allocations"]) == (7, 2)
-    assert memory["reserved"]["live_bytes"] == 16 * GRAIN and memory["live_at_exit_bytes"] == 9 * GRAIN
+    assert (memory["reserved"]["live_bytes"] == 16 * GRAIN
+            and memory["live_at_exit_bytes"] == 9 * GRAIN)
     assert memory["device"]["live_bytes"] == 0
 
 
@@ -101,7 +103,8 @@ def test_calls_that_fail(gpuprobe_by):
         assert driver.cuMemAddressFree(a, 8 * GRAIN) != 0
         need(driver.cuMemUnmap(a, GRAIN))
     """), args=ALL, env={"CUDA_SIM_FAIL": "cuMemUnmap:1=999,cuMemUnmap:2=999,cuMemRelease:3=999"}))
-    assert memory["physical"]["live_bytes"] == 3 * GRAIN and memory["mapped"]["live_allocations"] == 2
+    assert (memory["physical"]["live_bytes"] == 3 * GRAIN
+            and memory["mapped"]["live_allocations"] == 2)
     assert memory["physical"]["frees"] == 0
 
 
@@ -150,7 +153,8 @@ def test_imports_of_another_process(gpuprobe_by, tmp_path):
     assert exact.lost(result.final) == {} and not ready.exists()
     importer = next(p for p in result.processes if p["memory"]["imported"]["allocations"])
     memory = importer["memory"]
-    assert memory["imported"] == {**memory["imported"], "allocations": 1, "frees": 0, "live_bytes": 5 * GRAIN}
+    assert memory["imported"] == {**memory["imported"], "allocations": 1, "frees": 0,
+                                  "live_bytes": 5 * GRAIN}
     assert memory["physical"]["live_bytes"] == 0 and memory["live_at_exit_bytes"] == 0
     exporter = next(p for p in result.processes if p["pid"] != importer["pid"])
     assert exporter["memory"]["physical"]["live_bytes"] == 5 * GRAIN
@@ -163,11 +167,13 @@ def test_an_import_that_two_threads_map(gpuprobe, imported):
         start()
         file = ctypes.c_int()
         need(driver.cuMemExportToShareableHandle(ref(file), create(64 * GRAIN), 1, 0))
-        need(subprocess.run([{str(imported)!r}, str(file.value), "8000"], pass_fds=[file.value]).returncode)
+        need(subprocess.run([{str(imported)!r}, str(file.value), "8000"],
+                            pass_fds=[file.value]).returncode)
     """), args=ALL)
     assert exact.lost(result.final) == {}
     memory = next(p["memory"] for p in result.processes if p["memory"]["imported"]["allocations"])
-    assert memory["imported"] == {**memory["imported"], "allocations": 8000, "frees": 7999, "live_bytes": 64 * GRAIN}
+    assert memory["imported"] == {**memory["imported"], "allocations": 8000, "frees": 7999,
+                                  "live_bytes": 64 * GRAIN}
 
 
 def test_devices(gpuprobe):
@@ -179,15 +185,16 @@ def test_devices(gpuprobe):
         made(driver.cuMemCreate, 4 * GRAIN, physical_properties(0, 2), 0)
     """), args=ALL, env={"CUDA_SIM_DEVICES": 2})
     check(result)
-    assert {(a["bytes"] // GRAIN, a["device"]) for a in result.process["memory"]["live"]} == {(1, 1), (2, 0), (4, None)}
+    assert {(a["bytes"] // GRAIN, a["device"])
+            for a in result.process["memory"]["live"]} == {(1, 1), (2, 0), (4, None)}
     live = {d["device"]: d["live_bytes"] for d in result.process["devices"] if d["live_bytes"]}
     assert live == {0: 2 * GRAIN, 1: GRAIN, None: 4 * GRAIN}
 
 
 EXPANDABLE = """
 start()
-# As PyTorch's expandable segments: a range for all of the device, grown by handles mapped side by side,
-# shrunk from anywhere, several pages unmapped by one call or each by its own.
+# As PyTorch's expandable segments: a range for all of the device, grown by handles mapped side by
+# side, shrunk from anywhere, several pages unmapped by one call or each by its own.
 class Segment:
     def __init__(self, pages):
         self.base, self.pages = reserve(pages * GRAIN), {}

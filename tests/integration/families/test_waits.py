@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Waits and queries: calls and time by what is waited for, and the waiting inside copies and frees apart."""
+"""Waits and queries: calls and time by the kind of wait, separate from the waiting inside
+copies and frees."""
 import re
 
 import pytest
@@ -41,7 +42,8 @@ PROGRAM = script("""
 
 
 def check(result):
-    """Against the truth: calls exactly, times between what the simulator took and what the program saw."""
+    """Against the truth: calls exactly, times between what the simulator took and what the
+    program measured."""
     exact.check(result)
     seen_by_program = clocked(result)
     waits = {w["in"]: w for w in result.process["waits"]}
@@ -52,20 +54,23 @@ def check(result):
     queries = {q["of"]: q for q in result.process["queries"]}
     for scope, true in result.truth.data["queries"].items():
         seen = queries.get(scope, {"calls": 0, "not_ready": 0})
-        assert (seen["calls"] - seen["not_ready"], seen["not_ready"]) == (true["ready"], true["not_ready"])
+        assert (seen["calls"] - seen["not_ready"],
+                seen["not_ready"]) == (true["ready"], true["not_ready"])
     return waits
 
 
 def test_by_what_is_waited_for(gpuprobe_by):
     result = gpuprobe_by.run(*PROGRAM, env={"CUDA_SIM_ASYNC": "20ms"})
     waits = check(result)
-    assert waits["stream"]["calls"] == 4 and waits["event"]["calls"] == 4 and waits["device"]["calls"] == 3
+    assert (waits["stream"]["calls"] == 4 and waits["event"]["calls"] == 4
+            and waits["device"]["calls"] == 3)
     assert result.process["errors"] == []
 
 
 def test_copies_and_frees_apart(gpuprobe):
-    result = gpuprobe.run(*PROGRAM, env={"CUDA_SIM_ASYNC": "1ms",
-                                         "CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=50ms,cuMemFree_v2=30ms"})
+    result = gpuprobe.run(*PROGRAM,
+                          env={"CUDA_SIM_ASYNC": "1ms",
+                               "CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=50ms,cuMemFree_v2=30ms"})
     waits = check(result)
     for name, function in (("copy", "cuMemcpyHtoD_v2"), ("free", "cuMemFree_v2")):
         assert waits[name]["calls"] == 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Readings of the BPF maps that break off for want of memory (programs/unread_map.c): nothing is lost by it. What processes
-have counted that have ended by then is read again by the next, and there is no page with numbers that are not whole.
+Readings of the BPF maps that break off for want of memory (programs/unread_map.c) lose nothing.
+The next reading reads the counts of ended processes again, and no page has incomplete numbers.
 """
 import contextlib
 import signal
@@ -22,7 +22,9 @@ from lib.script import PROGRAMS
 
 pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 
-SECONDS = 2  # from the first, in which readings break off: the programs end later, and the last reading is whole
+# After the first, readings break off for so long: the programs end later, and the last reading is
+# complete.
+SECONDS = 2
 MIX = ("--children", 40, "--threads", 16)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
 FIRST_KEYS = 64  # src/collect/key_list.c
@@ -31,15 +33,18 @@ FEW = ("--children", 10)  # for whose functions there is room
 
 def build(directory, name):
     library = directory / f"{name}.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / f"{name}.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library,
+                    PROGRAMS / f"{name}.c"], check=True)
     return library
 
 
 def size_of(directory, header, name):
     """sizeof the struct of a header of include/gpuprobe."""
     program = directory / "size_of"
-    source = f'#include <stdio.h>\n#include "gpuprobe/{header}"\nint main(void) {{ printf("%zu", sizeof(struct {name})); }}\n'
-    subprocess.run(["gcc", "-I", paths.ROOT / "include", "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
+    source = (f'#include <stdio.h>\n#include "gpuprobe/{header}"\n'
+              f'int main(void) {{ printf("%zu", sizeof(struct {name})); }}\n')
+    subprocess.run(["gcc", "-I", paths.ROOT / "include", "-x", "c", "-o", program, "-"],
+                   input=source, text=True, check=True)
     return int(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
 
 
@@ -70,7 +75,8 @@ def check_times(result):
 @pytest.mark.alone("as test_mix")
 @pytest.mark.parametrize("every", [7, 31, *map(slow, [23, 38])])
 def test_all_numbers(gpuprobe, broken, every):
-    check_times(test_mix.check_mix(gpuprobe, 11, seconds=6, mix=MIX, env=broken(every, UNREAD_SECONDS=SECONDS)))
+    check_times(test_mix.check_mix(gpuprobe, 11, seconds=6, mix=MIX,
+                                   env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 @pytest.mark.alone("as test_mix")
@@ -93,16 +99,19 @@ def test_call_sites_of_ended_processes(gpuprobe, broken, every):
 
 @pytest.mark.parametrize("every", [37, *map(slow, [8, 41])])
 def test_account_of_ended_processes(gpuprobe, broken, every):
-    check_times(test_stat_functions.check_mix(gpuprobe, 11, mix=FEW, env=broken(every, UNREAD_SECONDS=SECONDS)))
+    check_times(test_stat_functions.check_mix(gpuprobe, 11, mix=FEW,
+                                              env=broken(every, UNREAD_SECONDS=SECONDS)))
 
 
 def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
-    """What it counted by itself was kept, and its place not given back: it was counted again by the next reading."""
+    """Its own counts were kept and its place was not released:
+    the next reading counted it again."""
     go, end = tmp_path / "go", time.monotonic() + 60
     command = [workload("launch"), "--threads", 12, "--launches", 50, "--api", "driver"]
     with gpuprobe.start("sh", "-c", '"$@"; until test -e "$0"; do sleep 0.05; done', go, *command,
                         base=test_stat_functions.STAT, interval=None,
-                        env=ungrown(16 * size_of(tmp_path, "profile.h", "thread_profile"))) as running:
+                        env=ungrown(16 * size_of(tmp_path, "profile.h",
+                                                 "thread_profile"))) as running:
         while "could not be read whole" not in running.stderr:
             assert time.monotonic() < end, "no reading broke off"
             time.sleep(0.02)
@@ -115,10 +124,11 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
 
 
 def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
-    """Its launches were taken over, and its key not deleted: they were taken over again by the next reading."""
+    """Its launches were taken over and its key was not deleted:
+    the next reading took them over again."""
     env = {**ungrown(FIRST_KEYS * LAUNCH_KEY), "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
-    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver", args=("--display-interval", 0.1),
-                          env=env)
+    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver",
+                          args=("--display-interval", 0.1), env=env)
     assert result.stderr.count("could not be read whole") == 1
     # A report just before the last may have been the last to show it.
     process = [process for report in result.reports for process in report["processes"]][-1]
@@ -129,7 +139,8 @@ def scrape(port):
     """The samples of a page; None where there is no page now."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
-            lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
+            lines = [line for line in answer.read().decode().splitlines()
+                     if not line.startswith("#")]
     except urllib.error.HTTPError as error:
         assert error.code == 500
         return None
@@ -139,7 +150,8 @@ def scrape(port):
 def test_metrics(broken, free_port):
     """There is no page then, rather than one on which counters have gone back."""
     seen, pages = {}, []
-    with subprocess.Popen([paths.GPUPROBE, "-q", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0"],
+    with subprocess.Popen([paths.GPUPROBE, "-q", "--metrics-addr",
+                           f"127.0.0.1:{free_port}", "--display-interval", "0"],
                           env=environment(**broken(97)), stdout=subprocess.DEVNULL) as running, \
             Background(paths.workload("mix"), "--seconds", 30, "--threads", 4, "--children", 20):
         try:
@@ -153,4 +165,5 @@ def test_metrics(broken, free_port):
                 assert running.poll() is None
         finally:
             running.send_signal(signal.SIGINT)
-    assert None in pages and "gpuprobe_allocations_total" in {series.split("{")[0] for series in seen}
+    assert (None in pages
+            and "gpuprobe_allocations_total" in {series.split("{")[0] for series in seen})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-No memory: allocations of gpuprobe fail, one by one. It ends with a word, or goes on and says what it lacks.
-A run allocates some thousand times, from some hundred call stacks.
+No memory: allocations of gpuprobe fail, one by one. It ends with a message, or goes on and says
+what it lacks. A run allocates some thousand times, from some hundred call stacks.
 """
 import random
 
@@ -11,21 +11,26 @@ from lib import scarce
 from lib.marked import ends_soon
 from lib.paths import PYTHON, workload
 
-pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("sanitizers have allocation functions of their own")]
+pytestmark = [pytest.mark.usefixtures("nothing_left"),
+              pytest.mark.plain("sanitizers have allocation functions of their own")]
 
 NONE = ["--metrics-addr", "none"]
-ASK = 'import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", timeout=60).read()'
+ASK = ('import urllib.request, sys; urllib.request.urlopen(sys.argv[1] + "/metrics", '
+       'timeout=60).read()')
 SCENARIOS = {
-    "reports": ([*NONE, "--json", "--display-interval", 0.05], [workload("memory"), "--pairs", 20, "--keep", 3]),
-    "launches": ([*NONE, "--json", "--display-interval", 0], [workload("launch"), "--launches", 50]),
+    "reports": ([*NONE, "--json", "--display-interval", 0.05],
+                [workload("memory"), "--pairs", 20, "--keep", 3]),
+    "launches": ([*NONE, "--json", "--display-interval", 0],
+                 [workload("launch"), "--launches", 50]),
     "metrics": (["--metrics-addr", "127.0.0.1:PORT", "-q"],
-                ["sh", "-c", f'"$0" --hold 0.3 & sleep 0.1; {PYTHON} -c \'{ASK}\' http://127.0.0.1:PORT 2>&1; wait',
-                 workload("launch")]),
+                ["sh", "-c", '"$0" --hold 0.3 & sleep 0.1; '
+                 f'{PYTHON} -c \'{ASK}\' http://127.0.0.1:PORT 2>&1; wait', workload("launch")]),
     "trace": (["trace", "-O", "/dev/null", "--stack"], [workload("traced"), "--rounds", 5]),
     "stat": (["stat", "--json", "-O", "/dev/null"], [workload("launch"), "--launches", 50]),
     "diagnose": (["diagnose", "-O", "/dev/null"], [workload("demo"), "--seconds", 0.2]),
     "memleak": (["memleak"], [workload("memory"), "--pairs", 20, "--keep", 3]),
-    "flame": (["flame", "--by", "launches", "--folded", "-o", "/dev/null"], [workload("launch"), "--launches", 50]),
+    "flame": (["flame", "--by", "launches", "--folded", "-o", "/dev/null"],
+              [workload("launch"), "--launches", 50]),
 }
 MODES = {"one": {}, "all_after_it": {"SCARCE_FROM": 1}}
 
@@ -51,7 +56,8 @@ def scenario(library, tmp_path, free_port):
 
 def check(trials):
     """None of them did wrong, those that were to fail did, and no process of any is left."""
-    wrong = [f"{why}: {trial}\n{scarce.place(trial.hit)}" for trial in trials if (why := scarce.faults(trial))]
+    wrong = [f"{why}: {trial}\n{scarce.place(trial.hit)}" for trial in trials
+             if (why := scarce.faults(trial))]
     assert not wrong, f"{len(wrong)} of {len(trials)}:\n" + "\n".join(wrong[:20])
     for trial in trials:
         ends_soon(trial.mark)

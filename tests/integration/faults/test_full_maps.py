@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-BPF maps that are full, of each kind: one after the other is made too small (programs/small_map.c) for a random mix of
-calls. What is lost is counted under its own reason, and every number that does not depend on the map is right.
+BPF maps of each kind that are full: one after the other is made too small (programs/small_map.c)
+for a random mix of calls. Losses are counted under their own reason, and every number that does not
+depend on the map is right.
 """
 import errno
 import os
@@ -16,7 +17,8 @@ from lib.probe import wait_for_file
 from lib.profile import seen_functions, true_functions
 from lib.script import PROGRAMS, script
 
-pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.plain("a sanitizer has to be loaded first")]
+pytestmark = [pytest.mark.usefixtures("nothing_left"),
+              pytest.mark.plain("a sanitizer has to be loaded first")]
 
 # Map -> entries, what is lost by it, and the families of numbers that may then be wrong.
 MEMORY = {"memory", "with_context", "ranges", "pools", "live", "sides"}
@@ -29,7 +31,7 @@ FULL = {
     "objects": (4, "object_map_full", {"objects"}),
     "streams": (4, "inflight_map_full", set()),
     "graphs": (1, "graph_map_full", {"graphs"}),
-    # Of two that come at once either has the place, and the other may have it when that one has ended.
+    # When two come at once either gets the place, and the other may get it once that one has ended.
     "process_of": (1, "process_table_full", COUNTS | {"process"}),
     "watched": (2, "no_memory", {"process"}),
 }
@@ -49,30 +51,34 @@ FULL_IN_ALL = {
 SPARE = ["disabled_nodes", "graph_nodes", "unnamed", "held", "sites", "kernels_seen",
          "code_changes", "process_numbers"]
 # What it fills where calls of several threads meet, which is not in each run.
-AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS), "captured_events": (1, "capture_map_full", GRAPHS)}
+AT_TIMES = {"captures": (1, "capture_map_full", GRAPHS),
+            "captured_events": (1, "capture_map_full", GRAPHS)}
 # What only the account has: map -> what is lost by it.
-ACCOUNT = {"copy_sizes": "copy_size_map_full", "copy_targets": "target_map_full", "ignored": "ignored_map_full",
-           "duration_numbers": "duration_map_full", "call_sites": "site_map_full", "launch_sites": "site_map_full"}
+ACCOUNT = {"copy_sizes": "copy_size_map_full", "copy_targets": "target_map_full",
+           "ignored": "ignored_map_full", "duration_numbers": "duration_map_full",
+           "call_sites": "site_map_full", "launch_sites": "site_map_full"}
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """programs/small_map.c"""
     library = tmp_path_factory.mktemp("small_map") / "small_map.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "small_map.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library,
+                    PROGRAMS / "small_map.c"], check=True)
     return library
 
 
 def run_mix(gpuprobe, library, name, entries):
-    """(what was lost, the families of numbers that are wrong, the processes that are not there being one)"""
+    """(the losses, the families of numbers that are wrong; missing processes count as one)"""
     env = {"SMALL_MAP": name, "SMALL_ENTRIES": entries, "LD_PRELOAD": library}
-    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads", 8, "--children", 1,
-                          args=["--top", "0"], env=env)
+    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads", 8,
+                          "--children", 1, args=["--top", "0"], env=env)
     assert result.stderr == ""
     wrong = set()
     for truth in result.truths:
         found = [process for process in result.processes if process["pid"] == truth.pid]
-        lines = mixtruth.differences(found[0], truth) if len(found) == 1 else ["process: is not there"]
+        lines = (mixtruth.differences(found[0], truth)
+                 if len(found) == 1 else ["process: is not there"])
         wrong |= {line.split(":")[0] for line in lines}
     return exact.lost(result.final), wrong
 
@@ -112,24 +118,26 @@ def test_full_at_times(gpuprobe, library, name):
 
 @pytest.mark.parametrize("name", ACCOUNT)
 def test_full_account(gpuprobe, library, name):
-    """Each function's calls and errors are the truth's; where they had no room, no more are missing than are told as lost."""
+    """Each function's calls and errors equal the truth's; where they had no room,
+    no more are missing than are reported lost."""
     stacks = ["--stack", "fp"] if name.endswith("_sites") else []
-    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads", 8, "--children", 1,
-                          args=stacks, base=["stat", "--json"],
+    result = gpuprobe.run(paths.workload("mix"), "--seed", 3, "--seconds", 1.5, "--threads",
+                          8, "--children", 1, args=stacks, base=["stat", "--json"],
                           env={"SMALL_MAP": name, "SMALL_ENTRIES": 1, "LD_PRELOAD": library})
     lost, missing = exact.lost(result.final), 0
     for truth in result.truths:
         true, seen = true_functions(truth), seen_functions(result.process_of(truth.pid))
         if name != "duration_numbers":
             assert {function: seen.get(function, (0, 0)) for function in true} == true
-        missing += sum(calls - seen.get(function, (0, 0))[0] for function, (calls, _) in true.items())
+        missing += sum(calls - seen.get(function, (0, 0))[0]
+                       for function, (calls, _) in true.items())
     assert lost[ACCOUNT[name]] > 0
     assert lost.keys() <= {"inflight_busy", ACCOUNT[name]}
     assert 0 < missing <= lost["duration_map_full"] if name == "duration_numbers" else missing == 0
 
 
 def test_ring_that_overflows(gpuprobe, library, tmp_path):
-    """A page of notices, and nobody who reads them for a while: names are missing, counts are not."""
+    """A page of notices that nobody reads for a while: names are missing, counts are not."""
     ready, go, done, end = (tmp_path / name for name in ("ready", "go", "done", "end"))
     with gpuprobe.start(*script(f"""
         start()
@@ -158,12 +166,13 @@ def test_ring_that_overflows(gpuprobe, library, tmp_path):
 
 # --- maps as they are read ---
 
-# What is counted later is read earlier: what is a part of something is never shown as more than that.
+# Values counted later are read earlier, so that a part never exceeds its whole.
 BEFORE = [("streams", "tallies"), ("graph_runs", "tallies"), ("shapes", "launches")]
 
 
 def test_order_of_reading(gpuprobe, library, tmp_path):
-    """No more copies in flight than copies, no more launches of graphs of unknown size than launches, while they are made."""
+    """While they are made there are never more copies in flight than copies,
+    nor more launches of graphs of unknown size than launches."""
     reads, end = tmp_path / "reads", tmp_path / "end"
     with gpuprobe.start(*script(f"""
         start()
@@ -174,7 +183,8 @@ def test_order_of_reading(gpuprobe, library, tmp_path):
         end.touch()
         result = running.finish()
     assert result.status == 0
-    readings = [["contexts", *names.split()] for names in f"\n{reads.read_text()}".split("\ncontexts\n")[1:]]
+    readings = [["contexts", *names.split()]
+                for names in f"\n{reads.read_text()}".split("\ncontexts\n")[1:]]
     assert len(readings) >= len(result.reports)
     for names in readings:
         assert [(a, b) for a, b in BEFORE if names.index(a) > names.index(b)] == []
@@ -182,17 +192,20 @@ def test_order_of_reading(gpuprobe, library, tmp_path):
 
 # --- links that the kernel refuses ---
 
-# What gpuprobe lacks it may have at the next look: the file is tried again, and counted again. The first process is looked
-# at when the driver is mapped, for which the runtime has waited, and when both have been relocated: two files, twice; the
-# second when the runtime is mapped as well, since the driver is known by then.
+# gpuprobe may get at the next look what it lacks now: the file is tried again, and counted again.
+# The first process is looked at when the driver is mapped, for which the runtime has waited, and
+# when both have been relocated: two files, twice; the second when the runtime is mapped as well,
+# since the driver is known by then.
 LACKING = (errno.ENOMEM, errno.EMFILE)
 
 
-@pytest.mark.parametrize("code,skipped", [(errno.ENOMEM, 4 + 5), (errno.EMFILE, 4 + 5), (errno.EINVAL, 2)])
+@pytest.mark.parametrize("code,skipped",
+                         [(errno.ENOMEM, 4 + 5), (errno.EMFILE, 4 + 5), (errno.EINVAL, 2)])
 def test_libraries_without_probes(gpuprobe, library, code, skipped):
     """Each is told of and counted as lost; the program is not disturbed."""
     with folders.private("launch") as private:
-        result = gpuprobe.run("sh", "-c", '"$1" --launches 5 && "$1" --launches 6', "sh", private / "launch",
+        result = gpuprobe.run("sh", "-c", '"$1" --launches 5 && "$1" --launches 6',
+                              "sh", private / "launch",
                               env={"REFUSED_LINKS": code, "LD_PRELOAD": library})
     assert sorted(sum(truth.launches().values()) for truth in result.truths) == [5, 6]
     assert result.final["processes"] == []

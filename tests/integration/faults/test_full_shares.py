@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Programs that fill the maps which all processes share (programs/made_up.c): another one's entries have room beside them, and
-what has no entry is in its process's sums, exactly.
+Programs that fill the maps which all processes share (programs/made_up.c): another one's entries
+have room beside them, and what has no entry is in its process's sums, exactly.
 """
 import subprocess
 
@@ -16,15 +16,16 @@ LAUNCHES = 1000  # of the usual program, of 20 kernels
 def built(tmp_path_factory):
     """programs/made_up.c with its libcuda."""
     folder = tmp_path_factory.mktemp("made_up")
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", PROGRAMS / "made_up_driver.c",
-                    "-Wl,-soname,libcuda.so.1"], check=True)
-    subprocess.run(["gcc", "-O1", "-o", folder / "made_up", PROGRAMS / "made_up.c", f"-L{folder}", "-l:libcuda.so.1",
-                    "-Wl,-rpath,$ORIGIN"], check=True)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", folder / "libcuda.so.1",
+                    PROGRAMS / "made_up_driver.c", "-Wl,-soname,libcuda.so.1"], check=True)
+    subprocess.run(["gcc", "-O1", "-o", folder / "made_up", PROGRAMS / "made_up.c", f"-L{folder}",
+                    "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN"], check=True)
     return folder / "made_up"
 
 
 def run(gpuprobe, made_up, what, args, number=1):
-    """The final report of `number` programs that make things up, and of the usual one beside the last of them."""
+    """The final report of `number` programs that make things up,
+    and of the usual one that runs beside the last of them."""
     result = gpuprobe.run("sh", "-c", f"""
         set -e
         for number in $(seq {number}); do
@@ -38,7 +39,8 @@ def run(gpuprobe, made_up, what, args, number=1):
         wait
     """, args=args, cwd=gpuprobe.directory)
     processes = result.processes
-    usual = [process for process in processes if sum(kernel["launches"] for kernel in process["kernels"]) == LAUNCHES
+    usual = [process for process in processes
+             if sum(kernel["launches"] for kernel in process["kernels"]) == LAUNCHES
              and process["memory"]["device"]["frees"] == 1]
     assert len(usual) == 1 and len(processes) == number + 1
     return [process for process in processes if process is not usual[0]], usual[0], result.final
@@ -49,7 +51,8 @@ def is_whole(usual):
     launches = {kernel["name"]: kernel["launches"] for kernel in usual["kernels"]}
     calls = {function["function"]: function["calls"] for function in usual["functions"]}
     return (launches == {f"kernel_{number:02}(float*, int)": LAUNCHES // 20 for number in range(20)}
-            and calls["cuMemcpyHtoD_v2"] == LAUNCHES and calls["cuCtxSynchronize"] == 63 and not usual["errors"])
+            and calls["cuMemcpyHtoD_v2"] == LAUNCHES and calls["cuCtxSynchronize"] == 63
+            and not usual["errors"])
 
 
 def test_kernels(gpuprobe_by, made_up):
@@ -69,7 +72,8 @@ def test_kernels_of_many(gpuprobe, made_up):
 def test_errors(gpuprobe_by, made_up):
     (other,), usual, _ = run(gpuprobe_by, made_up, "errors 3000", [])
     assert sum(error["count"] for error in other["errors"]) == 3000
-    assert [error["count"] for error in other["errors"] if error["function"] == "other"] == [3000 - 256]
+    assert [error["count"] for error in other["errors"]
+            if error["function"] == "other"] == [3000 - 256]
     assert is_whole(usual)
 
 
@@ -78,11 +82,14 @@ def test_allocations(gpuprobe_by, made_up):
     device = other["memory"]["device"]
     assert (device["allocations"], device["live_allocations"]) == (9000, 6144)
     assert final["lost"]["allocation_map_full"] == 9000 - 6144
-    assert usual["memory"]["device"]["allocations"] == 1 and usual["memory"]["unknown"]["frees"] == 0 and is_whole(usual)
+    assert (usual["memory"]["device"]["allocations"] == 1
+            and usual["memory"]["unknown"]["frees"] == 0 and is_whole(usual))
 
 
 def test_room_comes_back(gpuprobe, made_up):
     """One after the other, with reports between: what an ended one had is there for the next."""
-    result = gpuprobe.run("sh", "-c", f"for n in 1 2 3; do {made_up} memory 6000; {made_up} kernels 3000; sleep 1; done",
-                          args=["--max-kernels", 4096, "--max-allocations", 8192, "--display-interval", "0.2"])
+    result = gpuprobe.run(
+        "sh", "-c",
+        f"for n in 1 2 3; do {made_up} memory 6000; {made_up} kernels 3000; sleep 1; done",
+        args=["--max-kernels", 4096, "--max-allocations", 8192, "--display-interval", "0.2"])
     assert not any(result.final["lost"].values())

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A container is killed with all that is in it, a gpuprobe that has events in tracefs among it, and no guard is left to
-remove them: the next gpuprobe of the machine's own pid namespace does, where it can be sure.
+A container is killed with all that is in it, a gpuprobe that has events in tracefs among it, and no
+guard is left to remove them: the next gpuprobe of the machine's own pid namespace does,
+where it can be sure.
 """
 import contextlib
 import os
@@ -34,12 +35,14 @@ class Container:
     """A gpuprobe that is the first process of a pid namespace, with all of its probes in."""
 
     def __init__(self):
-        self.process = subprocess.Popen(["unshare", "-pf", "--mount-proc", "--kill-child=KILL", paths.GPUPROBE, *NONE,
-                                         *ONE], env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            ["unshare", "-pf", "--mount-proc", "--kill-child=KILL", paths.GPUPROBE, *NONE, *ONE],
+            env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
         self.number = None
 
     def wait_for_probes(self):
-        """Until gpuprobe waits for events. Nobody gets the namespace's number while we have it open."""
+        """Until gpuprobe waits for events. The namespace's number is not reused while
+        we hold it open."""
         end = time.monotonic() + 60
         while not self.processes():
             assert time.monotonic() < end and self.process.poll() is None
@@ -49,19 +52,22 @@ class Container:
         return os.open(f"/proc/{gpuprobe}/ns/pid", os.O_RDONLY)
 
     def processes(self):
-        """What is in the namespace, which is known once there is something else than unshare itself."""
+        """Waits until a process besides unshare itself shows which namespace it is."""
         if self.number is None:
             with contextlib.suppress(OSError, ValueError):
-                [child] = map(int, open(f"/proc/{self.process.pid}/task/{self.process.pid}/children",
-                                        encoding="ascii").read().split())
+                [child] = map(int,
+                              open(f"/proc/{self.process.pid}/task/{self.process.pid}/children",
+                                   encoding="ascii").read().split())
                 self.number = leftovers.namespace_of(child)
         if self.number is None:
             return []
-        return [pid for pid in sorted(leftovers.processes()) if leftovers.namespace_of(pid) == self.number]
+        return [pid for pid in sorted(leftovers.processes())
+                if leftovers.namespace_of(pid) == self.number]
 
     def sites(self):
         self.processes()
-        return sum(count for group, count in leftovers.events().items() if group.namespace == self.number)
+        return sum(count for group, count in leftovers.events().items()
+                   if group.namespace == self.number)
 
     def kill(self):
         """With all that is in it."""
@@ -106,13 +112,14 @@ def test_container_killed(container):
 
 def test_container_killed_and_not_all_processes_seen(container):
     """
-    Who is in the dead namespace cannot be told: with /proc that hides processes, where one of another namespace does
-    not tell which, and from within another.
+    It is unknown who is in the dead namespace: with /proc that hides processes, where one of
+    another namespace does not tell which, and from within another.
     """
     container.kill()
     sites = container.sites()
     assert sites
-    start_another("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh")
+    start_another("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"',
+                  "sh")
     assert container.sites() == sites
     with Background("unshare", "-pf", "--kill-child=KILL", "sleep", "60") as other:
         while not descendants(other.pid):

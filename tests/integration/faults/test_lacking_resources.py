@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe runs out of, or is kept from, but for memory: descriptors, disks, readers; and clients that misbehave."""
+"""Resources that gpuprobe runs out of or is denied, except memory: descriptors, disks, readers;
+and misbehaving clients."""
 import concurrent.futures
 import contextlib
 import fcntl
@@ -44,8 +45,9 @@ def program(tmp_path_factory):
 
 
 def run(*words, **options):
-    return subprocess.run([str(paths.GPUPROBE), *map(str, words)], env=environment(), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False, **options)
+    return subprocess.run([str(paths.GPUPROBE), *map(str, words)], env=environment(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=60, check=False, **options)
 
 
 def check_words(stderr):
@@ -72,7 +74,8 @@ def test_too_few_descriptors_are_named(number):
 
 def check_start(number, pid):
     """It starts, or tells why not. Returns whether it did."""
-    done = run(*NONE, "--display-interval", 0, "--duration", 0.05, "-p", pid, preexec_fn=with_descriptors(number))
+    done = run(*NONE, "--display-interval", 0, "--duration", 0.05, "-p", pid,
+               preexec_fn=with_descriptors(number))
     assert done.returncode in (0, 1), done.stderr
     check_words(done.stderr)
     assert done.returncode == 0 or done.stderr
@@ -82,7 +85,8 @@ def check_start(number, pid):
 @pytest.mark.plain("the sanitizers need descriptors of their own")
 @pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_start_with_few_descriptors(program, step):
-    """From one, for the dynamic linker, to as many as it needs: an error, of a line, or less than asked for, told."""
+    """From one descriptor, for the dynamic linker, to as many as it needs:
+    a one-line error, or less coverage, which is reported."""
     with Steady(program) as target:
         started = [check_start(number, target.pid) for number in range(4, 256, step)]
         target.finish()
@@ -110,8 +114,9 @@ def test_no_descriptor_for_clients(program):
     """They wait, gpuprobe does not turn in circles, and serves when it has one again."""
     endpoint = Endpoint()
     with Steady(program) as target:
-        process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "-p", str(target.pid)],
-                                   env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "-p", str(target.pid)],
+            env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             endpoint.wait()
             assert endpoint.request("/healthz")[0] == 200
@@ -119,7 +124,8 @@ def test_no_descriptor_for_clients(program):
             before = leave_none(process.pid)
             with contextlib.ExitStack() as clients:
                 for _ in range(5):
-                    client = clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), 60))
+                    client = clients.enter_context(
+                        socket.create_connection(("127.0.0.1", endpoint.port), 60))
                     client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
                 began = cpu_seconds(process.pid)
                 time.sleep(2.5)
@@ -142,14 +148,18 @@ def three_programs(tmp_path):
     place.mkdir()
     for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
         shutil.copy(paths.SIM / name, place)
-    return Background("sh", "-c", f"read line; '{workload('launch')}' --launches 70; '{place}/launch' --launches 80; "
-                                  f"'{workload('launch')}' --launches 90")
+    return Background(
+        "sh", "-c",
+        f"read line; '{workload('launch')}' --launches 70; '{place}/launch' --launches 80; "
+        f"'{workload('launch')}' --launches 90")
 
 
 def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
-    """A library that comes when there is none left is told of; what is watched already stays exact."""
+    """gpuprobe reports a library that comes when no descriptor is left;
+    what it already watches stays exact."""
     with three_programs(tmp_path) as parent:
-        with gpuprobe.start(args=["-p", parent.pid], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+        with gpuprobe.start(args=["-p", parent.pid],
+                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
             running.report()
             leave_none(running.pid)
             parent.stdin.write("go\n")
@@ -160,19 +170,25 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     seen = {p["launches"] for report in result.reports for p in report["processes"] if p["ended"]}
     assert {70, 90} <= seen and 80 not in seen
     # Which file it wants first is a matter of time.
-    assert re.search(rf"warning: (process \d+|.*{re.escape(str(tmp_path))}\S*): .*Too many open files", result.stderr)
+    assert re.search(
+        rf"warning: (process \d+|.*{re.escape(str(tmp_path))}\S*): .*Too many open files",
+        result.stderr)
     assert result.final["lost"]["library_skipped"] > 0
 
 
 def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
-    """A library whose links were made in part has none of them, so that the next try does not make calls count twice."""
-    runs = 'while read place; do "$place/launch" --launches 80 >/dev/null & pid=$!; wait $pid; echo $pid; done'
+    """A library whose links were made in part has none of them, so that the next try does not make
+    calls count twice."""
+    runs = ('while read place; do "$place/launch" --launches 80 >/dev/null & pid=$!; wait $pid; '
+            'echo $pid; done')
 
     def launches(report):
-        return {process["pid"]: process["launches"] for process in report["processes"] if process["ended"]}
+        return {process["pid"]: process["launches"] for process in report["processes"]
+                if process["ended"]}
 
     with Background("sh", "-c", runs) as parent:
-        with gpuprobe_multi.start(args=["--max-overhead", 100, "-p", parent.pid], libraries=[paths.LIBCUDA]) as running:
+        with gpuprobe_multi.start(args=["--max-overhead", 100, "-p", parent.pid],
+                                  libraries=[paths.LIBCUDA]) as running:
             running.report()
             for number in range(3, 9):
                 place = tmp_path / f"with{number}"
@@ -186,7 +202,8 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
                 resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
                 pids, seen, end = set(), {}, time.monotonic() + 60
                 while not any(seen.get(pid) == 80 for pid in pids):
-                    assert time.monotonic() < end, f"with {number} descriptors at first it never got its probes"
+                    assert time.monotonic() < end, (
+                        f"with {number} descriptors at first it never got its probes")
                     pids.add(int(parent.tell(place)))
                     seen = launches(running.report())
             result = running.stop()
@@ -194,14 +211,17 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
     assert result.final["lost"]["library_skipped"] > 0
 
 
-@pytest.mark.parametrize("options, status", [(("-c", "--format", "json"), 0), (("-c", "--format", "json", "--strict"), 3),
-                                             (("-c", "-q"), 0)])
+@pytest.mark.parametrize("options, status",
+                         [(("-c", "--format", "json"), 0),
+                          (("-c", "--format", "json", "--strict"), 3), (("-c", "-q"), 0)])
 def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
-    """The tracer counts it, in its summary and its last line, also with --quiet; for --strict it is a loss."""
+    """The tracer counts it in its summary and its last line, also with --quiet;
+    for --strict it is a loss."""
     with three_programs(tmp_path) as parent:
-        probe = subprocess.Popen([paths.GPUPROBE, "trace", "-e", "cuLaunchKernel", *options, "-p", str(parent.pid),
-                                  "--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART],
-                                 env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        probe = subprocess.Popen(
+            [paths.GPUPROBE, "trace", "-e", "cuLaunchKernel", *options, "-p", str(parent.pid),
+             "--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART],
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             wait_until_watching(probe)
             leave_none(probe.pid)
@@ -212,12 +232,13 @@ def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
         finally:
             probe.kill()
     assert probe.returncode == status, stderr
-    last = re.fullmatch(r"gpuprobe: summed up 160 calls, lost 0; (\d+) files? that may be CUDA libraries got no probes",
-                        stderr.splitlines()[-1])
+    last = re.fullmatch(r"gpuprobe: summed up 160 calls, lost 0; (\d+) files? that may be CUDA "
+                        r"libraries got no probes", stderr.splitlines()[-1])
     assert int(last[1]) > 0
     if "json" in options:
         summary = json.loads(stdout)["summary"]
-        assert (summary["calls"], summary["lost"], summary["library_skipped"]) == (160, 0, int(last[1]))
+        assert (summary["calls"], summary["lost"],
+                summary["library_skipped"]) == (160, 0, int(last[1]))
     else:
         assert f"{last[0].partition('; ')[2]}: their calls are not in the table\n" in stdout
         assert stderr.count("\n") == 1
@@ -233,14 +254,15 @@ def test_full_disk(name, tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", disk], check=True)
     try:
         (disk / "full").write_bytes(bytes(4096))
-        command = ["sh", "-c", f"'{workload('traced')}' --rounds 20 >/dev/null && touch '{tmp_path}/done'"]
+        command = ["sh", "-c",
+                   f"'{workload('traced')}' --rounds 20 >/dev/null && touch '{tmp_path}/done'"]
         if name in OUTPUT:
             done = run(*COMMANDS[name], OUTPUT[name], disk / "out", "--", *command)
         else:
             with open(disk / "out", "w", encoding="utf-8") as out:
-                done = subprocess.run([paths.GPUPROBE, *COMMANDS[name], "--", *command], env=environment(),
-                                      stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True,
-                                      timeout=60, check=False)
+                done = subprocess.run([paths.GPUPROBE, *COMMANDS[name], "--", *command],
+                                      env=environment(), stdin=subprocess.DEVNULL, stdout=out,
+                                      stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "No space left on device" in done.stderr
         check_words(done.stderr)
         wait_for_file(tmp_path / "done")
@@ -250,7 +272,8 @@ def test_full_disk(name, tmp_path):
 
 SUMMARY = ("trace", "-e", "all", "-c", "-q")
 # Its summary is longer than a page that was read, the pipe, and what stdio keeps.
-MANY_FUNCTIONS = (workload("mix"), "--seed", "1", "--seconds", "0.7", "--threads", "4", "--children", "0")
+MANY_FUNCTIONS = (workload("mix"), "--seed", "1", "--seconds", "0.7", "--threads", "4",
+                  "--children", "0")
 
 
 def test_full_disk_for_a_long_summary():
@@ -261,13 +284,14 @@ def test_full_disk_for_a_long_summary():
 
 @pytest.mark.parametrize("goes", [True, False])
 def test_reader_of_a_long_summary(goes):
-    """One that goes in its midst has seen enough; to one that is slow at a pipe that does not block all is given."""
+    """A reader that leaves early has seen enough; a slow reader of a non-blocking pipe
+    gets everything."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
     os.set_blocking(writer, False)
-    with subprocess.Popen([paths.GPUPROBE, *SUMMARY, "--", "sh", "-c", 'exec "$@" >/dev/null', "sh", *MANY_FUNCTIONS],
-                          env=environment(), stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE,
-                          text=True) as probe:
+    with subprocess.Popen([paths.GPUPROBE, *SUMMARY, "--", "sh", "-c", 'exec "$@" >/dev/null',
+                           "sh", *MANY_FUNCTIONS], env=environment(), stdin=subprocess.DEVNULL,
+                          stdout=writer, stderr=subprocess.PIPE, text=True) as probe:
         os.close(writer)
         text = os.read(reader, 4096)
         while not goes and (piece := os.read(reader, 4096)):
@@ -286,13 +310,16 @@ def may_write_no_file():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_file_that_must_not_grow(name, tmp_path):
-    """The limit of ulimit -f: an error as for a full disk, no signal, which it remains for the program."""
+    """At the limit of ulimit -f: an error as for a full disk, without the signal,
+    which the program would still get."""
     command = ["sh", "-c", f"ulimit -f unlimited; '{workload('traced')}' --rounds 20 >/dev/null; "
-                           f"grep SigIgn /proc/self/status >'{tmp_path}/ignored'; mv '{tmp_path}/ignored' '{tmp_path}/done'"]
+               f"grep SigIgn /proc/self/status >'{tmp_path}/ignored'; "
+               f"mv '{tmp_path}/ignored' '{tmp_path}/done'"]
     option = [OUTPUT[name], tmp_path / "file"] if name in OUTPUT else []
     with open(tmp_path / "out", "wb") as out:
-        done = subprocess.run([paths.GPUPROBE, *COMMANDS[name], *option, "--", *command], env=environment(),
-                              stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60,
+        done = subprocess.run([paths.GPUPROBE, *COMMANDS[name], *option, "--", *command],
+                              env=environment(), stdin=subprocess.DEVNULL, stdout=out,
+                              stderr=subprocess.PIPE, text=True, timeout=60,
                               check=False, preexec_fn=may_write_no_file)
     assert done.returncode == 1 and "File too large" in done.stderr, done.stderr
     check_words(done.stderr)
@@ -305,8 +332,9 @@ def test_file_that_must_not_grow(name, tmp_path):
 def test_pipe_that_nobody_reads(name, number, tmp_path):
     """It is waited for, and a signal ends that; COMMAND has not begun."""
     os.mkfifo(tmp_path / "pipe")
-    process = subprocess.Popen([paths.GPUPROBE, *COMMANDS[name], OUTPUT[name], tmp_path / "pipe", "--", "touch",
-                                tmp_path / "done"], env=environment(), stdin=subprocess.DEVNULL)
+    process = subprocess.Popen([paths.GPUPROBE, *COMMANDS[name], OUTPUT[name],
+                                tmp_path / "pipe", "--", "touch", tmp_path / "done"],
+                               env=environment(), stdin=subprocess.DEVNULL)
     end = time.monotonic() + 60
     while "wait_for_partner" not in Path(f"/proc/{process.pid}/wchan").read_text():
         assert time.monotonic() < end and process.poll() is None, "it does not wait for a reader"
@@ -318,8 +346,10 @@ def test_pipe_that_nobody_reads(name, number, tmp_path):
 
 def is_ignored(pid, number):
     """Whether a signal is nothing to the process, which is there."""
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return bool(int(status["SigIgn"], 16) >> (number - 1) & 1) and not status["State"].startswith("Z")
+    status = dict(line.split(":\t", 1)
+                  for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return (bool(int(status["SigIgn"], 16) >> (number - 1) & 1)
+            and not status["State"].startswith("Z"))
 
 
 @pytest.mark.parametrize("name", ["monitor", "trace", "stat"])
@@ -329,9 +359,10 @@ def test_terminal_that_is_gone(gpuprobe, program, name, tmp_path):
         for ignored in (False, True):
             out = tmp_path / f"out{ignored}"
             with open(out, "wb") as file:
-                process = subprocess.Popen(
-                    [*(["nohup"] if ignored else []), paths.GPUPROBE, *COMMANDS[name], "-v", "-p", str(target.pid)],
-                    env=environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, text=True)
+                process = subprocess.Popen([*(["nohup"] if ignored else []), paths.GPUPROBE,
+                                            *COMMANDS[name], "-v", "-p", str(target.pid)],
+                                           env=environment(), stdin=subprocess.DEVNULL, stdout=file,
+                                           stderr=subprocess.PIPE, text=True)
             while "the probes are in" not in process.stderr.readline():
                 assert process.poll() is None
             process.send_signal(signal.SIGHUP)
@@ -346,7 +377,8 @@ def test_terminal_that_is_gone(gpuprobe, program, name, tmp_path):
 
 @pytest.mark.alone("it changes a setting of the whole machine")
 def test_link_in_a_folder_of_everybody(tmp_path):
-    """What open(2) refuses root there, fs.protected_symlinks, `flame -o` does not do by another way."""
+    """open(2) refuses root such a file there (fs.protected_symlinks),
+    and `flame -o` does not get around it."""
     setting = Path("/proc/sys/fs/protected_symlinks")
     before = setting.read_text()
     folder, victim = tmp_path / "everybody", tmp_path / "victim"
@@ -357,7 +389,8 @@ def test_link_in_a_folder_of_everybody(tmp_path):
     os.lchown(folder / "out", 65534, 65534)
     try:
         setting.write_text("1")
-        done = run("flame", "--by", "launches", "--folded", "-o", folder / "out", "--", workload("launch"))
+        done = run("flame", "--by", "launches", "--folded", "-o", folder / "out", "--",
+                   workload("launch"))
     finally:
         setting.write_text(before)
     assert done.returncode == 1 and "Permission denied" in done.stderr
@@ -369,10 +402,11 @@ def test_reader_that_is_gone(name, tmp_path):
     """stdout is a pipe that nobody reads any more."""
     read, write = os.pipe()
     os.close(read)
-    process = subprocess.Popen([paths.GPUPROBE, *COMMANDS[name], "--", "sh", "-c",
-                                f"'{workload('launch')}' >/dev/null; sleep 0.3; touch '{tmp_path}/done'"],
-                               env=environment(), stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
-                               text=True)
+    process = subprocess.Popen(
+        [paths.GPUPROBE, *COMMANDS[name], "--", "sh", "-c",
+         f"'{workload('launch')}' >/dev/null; sleep 0.3; touch '{tmp_path}/done'"],
+        env=environment(), stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
+        text=True)
     os.close(write)
     words = process.communicate(timeout=60)[1]
     assert process.returncode in (0, 1, 141)
@@ -383,10 +417,12 @@ def test_reader_that_is_gone(name, tmp_path):
 # --- clients ---
 
 def test_1000_clients(program):
-    """At once: as many as there is room for are answered, none waits for ever, and the next is served at once."""
+    """Many at once: as many as there is room for are answered, none waits for ever,
+    and the next is served at once."""
     endpoint = Endpoint()
     with Steady(program) as target:
-        process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "-p", str(target.pid)],
+        process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0",
+                                    *endpoint.option, "-p", str(target.pid)],
                                    env=environment(), stdout=subprocess.DEVNULL)
         try:
             endpoint.wait()
@@ -399,7 +435,8 @@ def test_1000_clients(program):
             process.wait(60)
         assert process.returncode == 0
         target.finish()
-    whole = sum(answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"# EOF\n") for answer in answers)
+    whole = sum(answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"# EOF\n")
+                for answer in answers)
     assert whole >= 64
     # The others were sent away to make room, not left with half a page.
     assert all(not answer or answer.endswith(b"# EOF\n") for answer in answers)
@@ -418,7 +455,8 @@ def own_descriptors(number):
 
 def ask_at_once(port, number):
     """What each of so many clients, connected before any of them asks, gets."""
-    request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: application/openmetrics-text\r\n\r\n"
+    request = (b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+               b"Accept: application/openmetrics-text\r\n\r\n")
     clients = []
 
     def ask(client):
@@ -447,14 +485,16 @@ def test_a_byte_a_second(program):
     """A client that dribbles its request is sent away after ten seconds, and holds up nobody."""
     endpoint = Endpoint()
     with Steady(program) as target:
-        process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "-p", str(target.pid)],
+        process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0",
+                                    *endpoint.option, "-p", str(target.pid)],
                                    env=environment(), stdout=subprocess.DEVNULL)
         try:
             endpoint.wait()
             begin = time.monotonic()
             with socket.create_connection(("127.0.0.1", endpoint.port), 60) as client, \
                     contextlib.suppress(ConnectionError):
-                # A byte a second at most: the next that it cannot send, it notices by the one after.
+                # At most a byte a second: it notices the first byte that it cannot send by
+                # the one after.
                 for sent, byte in enumerate(b"GET /metrics HTTP/1.1\r\nHost: x"):
                     assert sent < 20, "it was never sent away"
                     client.sendall(bytes([byte]))

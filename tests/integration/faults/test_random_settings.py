@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Every command with settings by chance, most of them far too small, beside programs that change all the time: what was
-made room of or has ended is not used again. Numbers are not looked at; with sanitizers the use of freed memory is seen,
-without them a crash.
+Every command with random settings, most of them far too small, beside programs that change all the
+time: entries that were evicted or have ended are not used again. Numbers are not checked;
+sanitizers see the use of freed memory, without them it is a crash.
 """
 import random
 import shlex
@@ -19,9 +19,10 @@ from lib.probe import environment
 from test_stack_modes import FRAMES, PATHS, build
 
 QUICK = (15, 39)  # of the seven by which stacks were found that had been freed
-SEEDS = [*QUICK, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40) if seed not in QUICK)]
-ROOM = {"--max-processes": (1, 3, 8, 64), "--max-allocations": (1, 50, 1000), "--max-kernels": (1, 4, 64),
-        "--max-inflight": (1, 4)}
+SEEDS = [*QUICK, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40)
+                   if seed not in QUICK)]
+ROOM = {"--max-processes": (1, 3, 8, 64), "--max-allocations": (1, 50, 1000),
+        "--max-kernels": (1, 4, 64), "--max-inflight": (1, 4)}
 STORAGE = {"--stack-storage-size": (1, 2, 8, 64)}
 STACKS = {**STORAGE, "--stack-sample": (1, 4, 64)}
 MODES = ("fp", "auto", "dwarf")
@@ -30,7 +31,8 @@ INTERVALS = (0.05, 0.2, 1)
 
 def some(rng, options):
     """About half of the options, each with one of its values."""
-    return [word for name, values in options.items() if rng.random() < 0.6 for word in (name, rng.choice(values))]
+    return [word for name, values in options.items() if rng.random() < 0.6
+            for word in (name, rng.choice(values))]
 
 
 def maybe_stacks(rng, options):
@@ -38,30 +40,33 @@ def maybe_stacks(rng, options):
 
 
 def monitor(rng, port):
-    return ["--display-interval", rng.choice(INTERVALS), "--metrics-addr", f"127.0.0.1:{port}", *some(rng, ROOM),
-            *maybe_stacks(rng, {**STACKS, "--min-wait": ("1ns", "100us")}),
+    return ["--display-interval", rng.choice(INTERVALS), "--metrics-addr", f"127.0.0.1:{port}",
+            *some(rng, ROOM), *maybe_stacks(rng, {**STACKS, "--min-wait": ("1ns", "100us")}),
             *some(rng, {"--top": (1, 5, 0), "--metrics-kernels": (1, 100), "--max-overhead": (2,)}),
             *rng.choice(([], ["--json"]))]
 
 
 def diagnose(rng, _):
-    return ["diagnose", "--interval", rng.choice(INTERVALS), *some(rng, ROOM), *maybe_stacks(rng, STACKS),
-            *rng.choice(([], ["--json"], ["--window", "3s"]))]
+    return ["diagnose", "--interval", rng.choice(INTERVALS), *some(rng, ROOM),
+            *maybe_stacks(rng, STACKS), *rng.choice(([], ["--json"], ["--window", "3s"]))]
 
 
 def memleak(rng, _):
     room = {name: ROOM[name] for name in ("--max-processes", "--max-allocations")}
-    return ["memleak", *rng.choice(([], ["-a"], ["--json"])), "-o", 0, "-T", rng.choice((0, 3)), *some(rng, room),
-            "--stack", rng.choice(MODES), *some(rng, STORAGE), rng.choice(INTERVALS)]
+    return ["memleak", *rng.choice(([], ["-a"], ["--json"])), "-o", 0, "-T", rng.choice((0, 3)),
+            *some(rng, room), "--stack", rng.choice(MODES), *some(rng, STORAGE),
+            rng.choice(INTERVALS)]
 
 
 def stat(rng, _):
-    return ["stat", "--interval", rng.choice(INTERVALS), *some(rng, ROOM), *maybe_stacks(rng, STACKS)]
+    return ["stat", "--interval", rng.choice(INTERVALS), *some(rng, ROOM),
+            *maybe_stacks(rng, STACKS)]
 
 
 def flame(rng, _):
     by = rng.choice(("bytes", "live-bytes", "launches", "wait-time", "failures"))
-    return ["flame", "--by", by, "--stack", rng.choice(MODES), *some(rng, STACKS if by == "launches" else STORAGE)]
+    return ["flame", "--by", by, "--stack", rng.choice(MODES),
+            *some(rng, STACKS if by == "launches" else STORAGE)]
 
 
 def trace(rng, _):
@@ -75,13 +80,14 @@ def workloads(rng, many_stacks):
     """Three programs at a time, six times."""
     kinds = ("device", "managed", "host", "pool", "pitch")
     choices = (
-        lambda: (workload("mix"), "--seed", rng.randrange(1000), "--threads", rng.choice((1, 4, 16)), "--seconds", 1,
-                 "--children", rng.choice((0, 2, 5))),
-        lambda: (workload("modules"), "--rounds", rng.choice((5, 50, 300)), "--kernels", rng.choice((2, 8)),
-                 "--launches", 3, "--api", rng.choice(("runtime", "driver"))),
-        lambda: (workload("memory"), "--threads", 4, "--pairs", 2000, "--keep", rng.choice((0, 50, 500)),
-                 "--random-sizes", "--kind", rng.choice(kinds)),
-        lambda: (workload("forker"), "--processes", rng.choice((3, 12)), "--pairs", 50, "--short-lived", 20),
+        lambda: (workload("mix"), "--seed", rng.randrange(1000), "--threads",
+                 rng.choice((1, 4, 16)), "--seconds", 1, "--children", rng.choice((0, 2, 5))),
+        lambda: (workload("modules"), "--rounds", rng.choice((5, 50, 300)), "--kernels",
+                 rng.choice((2, 8)), "--launches", 3, "--api", rng.choice(("runtime", "driver"))),
+        lambda: (workload("memory"), "--threads", 4, "--pairs", 2000, "--keep",
+                 rng.choice((0, 50, 500)), "--random-sizes", "--kind", rng.choice(kinds)),
+        lambda: (workload("forker"), "--processes", rng.choice((3, 12)),
+                 "--pairs", 50, "--short-lived", 20),
         lambda: (workload("forker"), "--processes", 6, "--exec"),
         lambda: (many_stacks, 8, 4, 100),
         lambda: (many_stacks, 10, 1, 0),
@@ -93,7 +99,8 @@ def script_of(rounds, failed):
     """A shell's; the file is there if a program did not end as it should."""
     lines = []
     for commands in rounds:
-        lines += [f"({shlex.join(map(str, command))} || touch {failed}) > /dev/null 2>&1 &" for command in commands]
+        lines += [f"({shlex.join(map(str, command))} || touch {failed}) > /dev/null 2>&1 &"
+                  for command in commands]
         lines.append("wait")
     return "\n".join(lines)
 
@@ -102,7 +109,8 @@ def scrape_until(stop, port):
     while not stop.is_set():
         for page in ("metrics", "healthz", ""):
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=30) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}",
+                                            timeout=30) as answer:
                     answer.read()
             except OSError:  # not there yet, or any more
                 pass
@@ -123,7 +131,8 @@ def test_random_settings(many_stacks, free_port, tmp_path, seed):
     reader.start()
     try:
         with open(tmp_path / "output", "wb") as output:
-            done = subprocess.run([paths.GPUPROBE, *args, "--", "sh", "-c", script], env=environment(), stdout=output,
+            done = subprocess.run([paths.GPUPROBE, *args, "--", "sh", "-c", script],
+                                  env=environment(), stdout=output,
                                   stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     finally:
         stop.set()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Signals at any moment: gpuprobe killed under load, either side stopped and continued, a target killed in a call.
-The target's result is right, and no probe stays in it.
+Signals at any moment: gpuprobe killed under load, either side stopped and continued,
+a target killed in a call. The target's result is right, and no probe stays in it.
 """
 import contextlib
 import os
@@ -19,7 +19,8 @@ from lib.steps import Steps
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 ALONE = pytest.mark.alone("a gpuprobe that starts beside it cleans up what this one has left")
-FORKS = pytest.mark.plain("AddressSanitizer's allocator may be locked in what is forked beside a thread")
+FORKS = pytest.mark.plain(
+    "AddressSanitizer's allocator may be locked in what is forked beside a thread")
 QUIET = ["--metrics-addr", "none"]
 # What is killed: the ways to watch one process, and all.
 WAYS = [
@@ -41,7 +42,8 @@ def program(tmp_path_factory):
 
 
 def start_and_end_seconds(probe, target, library):
-    """From gpuprobe's start to its first probe, and from its signal to its end, on this machine now."""
+    """From gpuprobe's start to its first probe, and from its signal to its end,
+    on this machine now."""
     begin = time.monotonic()
     with probe.start(base=[*QUIET, "-p", str(target.pid), *library], interval=0) as running:
         end = begin + 60
@@ -57,8 +59,8 @@ def start_and_end_seconds(probe, target, library):
 
 def kill_at_random(probe, program, rounds):
     """
-    So many kills of gpuprobe while the program is under load: while it starts, while it watches, and while it ends,
-    which begins at any moment of these.
+    Kills gpuprobe so many times while the program is under load: while it starts, while it watches,
+    and while it ends; its end begins at any moment of the other two.
     """
     source = random.Random(rounds)
     seen = 0
@@ -70,7 +72,8 @@ def kill_at_random(probe, program, rounds):
         for number in range(rounds):
             way = WAYS[number % len(WAYS)]
             moment = MOMENTS[(number + number // len(WAYS)) % len(MOMENTS)]
-            running = probe.start(base=[str(word) for word in way(target.pid)] + library, interval=None)
+            running = probe.start(base=[str(word) for word in way(target.pid)] + library,
+                                  interval=None)
             with running:
                 if moment == "watching":
                     running.wait_until_watching()
@@ -116,7 +119,8 @@ def test_gpuprobe_killed_with_tracefs_links_often(tmp_path, program, tracefs):
 def guards_of(pid):
     """The processes beside a gpuprobe that have events of tracefs open."""
     return [child for child in descendants(pid)
-            if any("perf_event" in os.readlink(entry.path) for entry in os.scandir(f"/proc/{child}/fd"))]
+            if any("perf_event" in os.readlink(entry.path)
+                   for entry in os.scandir(f"/proc/{child}/fd"))]
 
 
 def launched(report):
@@ -125,7 +129,8 @@ def launched(report):
 
 @contextlib.contextmanager
 def launching(probe):
-    """Two threads that launch until the test lets them end, seen by a gpuprobe. Each call is counted."""
+    """Two threads that launch until the test ends them, watched by gpuprobe.
+    Each call is counted."""
     with Steps(probe, """
         import threading
         context = start()
@@ -161,7 +166,8 @@ def goes_on(steps):
 
 @ALONE
 def test_guard_killed(tmp_path, tracefs):
-    """Somebody kills the guard of tracefs' events: gpuprobe goes on, counts every call, and leaves nothing behind."""
+    """The guard of tracefs events is killed: gpuprobe goes on, counts every call,
+    and leaves nothing behind."""
     with launching(Probe(tmp_path, "perf")) as steps:
         [guard] = guards_of(steps.running.pid)
         os.kill(guard, signal.SIGKILL)
@@ -195,8 +201,9 @@ def test_target_stopped(gpuprobe_by):
 
 def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
     """
-    gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are counted or told. The
-    first program that is held is one of them, since only the first waits for seconds.
+    gpuprobe stands still while its COMMAND starts programs: they wait for it a while, and are
+    counted or reported as missed. The first program that is held is one of them, since only the
+    first waits for seconds.
     """
     go = tmp_path / "go"
     os.mkfifo(go)
@@ -218,8 +225,8 @@ def test_both_stopped_while_processes_come(gpuprobe, tmp_path):
 def test_trace_with_both_stopped(tracer, tmp_path):
     """Lines of calls that were begun before and ended after are whole, and in their order."""
     log = tmp_path / "log"
-    running, path = tracer.start(paths.workload("traced"), "--rounds", 400, "--rate", 400, "--log", log,
-                                 args=["-e", "memory,copy"])
+    running, path = tracer.start(paths.workload("traced"), "--rounds", 400, "--rate", 400, "--log",
+                                 log, args=["-e", "memory,copy"])
     with running:
         trace.wait_for_lines(path, 20)
         pid = trace.wait_for_lines(path, 20)[0]["pid"]

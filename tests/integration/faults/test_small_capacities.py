@@ -13,7 +13,8 @@ TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 
 
 def test_kernels(gpuprobe_by):
-    result = gpuprobe_by.run(workload("launch"), "--kernels", 30, "--launches", 3000, args=["--max-kernels", 10])
+    result = gpuprobe_by.run(workload("launch"), "--kernels", 30, "--launches", 3000,
+                             args=["--max-kernels", 10])
     seen, true = exact.launches(result.process), result.truth.launches()
     assert seen.pop(None) == 2000 and len(seen) == 10 and seen.items() <= true.items()
     assert exact.lost(result.final) == {"kernel_map_full": 2000}
@@ -43,7 +44,8 @@ def test_kernels_make_room_when_they_go(gpuprobe):
 
 
 def test_processes(gpuprobe_by, tmp_path):
-    """The first two are whole; of the others, which are over while those are there, it is said that there were such."""
+    """The first two are complete; gpuprobe says that there were others,
+    which ended while the first two were there."""
     calls = script("""
         start()
         addresses = [made(driver.cuMemAlloc_v2, 1000) for _ in range(11)]
@@ -82,7 +84,8 @@ def test_processes_that_are_over_make_room(gpuprobe_by):
     with Steps(gpuprobe_by, f"""
         import subprocess
         for number in range(8):
-            need(subprocess.run([{str(workload("forker"))!r}, "--processes", "2", "--launches", "10"],
+            need(subprocess.run([{str(workload("forker"))!r}, "--processes", "2",
+                                 "--launches", "10"],
                                 stdout=subprocess.DEVNULL).returncode)
             touch(f"{{directory}}/over{{number}}")
             step()
@@ -115,11 +118,15 @@ def test_streams_with_copies(gpuprobe_by, tmp_path):
         go.touch()
         result = running.finish()
     # The copies themselves are all counted.
-    assert exact.copies(result.last_seen(result.truth.pid)) == result.truth.copies() == {("H2D", "async"): (15, 1500)}
+    assert (exact.copies(result.last_seen(result.truth.pid)) == result.truth.copies()
+            == {("H2D", "async"): (15, 1500)})
 
 
 def test_losses_in_the_text(gpuprobe):
-    result = gpuprobe.run(workload("launch"), "--kernels", 30, "--launches", 300, args=["--max-kernels", 10], base=TEXT)
-    assert re.search(r"\nlost:\n        launches of kernels beyond --max-kernels: 200\n", result.stdout)
-    result = gpuprobe.run(workload("memory"), "--pairs", 0, "--keep", 30, args=["--max-allocations", 10], base=TEXT)
+    result = gpuprobe.run(workload("launch"), "--kernels", 30, "--launches", 300,
+                          args=["--max-kernels", 10], base=TEXT)
+    assert re.search(r"\nlost:\n        launches of kernels beyond --max-kernels: 200\n",
+                     result.stdout)
+    result = gpuprobe.run(workload("memory"), "--pairs", 0, "--keep", 30,
+                          args=["--max-allocations", 10], base=TEXT)
     assert "\nlost:\n        allocations beyond --max-allocations: 20\n" in result.stdout

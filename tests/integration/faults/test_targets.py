@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that leave calls by every way out, come and go, and change their files: counted all the same, or told."""
+"""Programs that leave calls in every possible way, come and go, and change their files:
+counted all the same, or reported."""
 import os
 import shutil
 import signal
@@ -27,7 +28,8 @@ def inside(links, tmp_path):
 # --- the end of a process ---
 
 def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
-    """A process whose other threads have ended is read for the last time once that one has given its place up."""
+    """A process whose other threads have ended is read for the last time once the first thread has
+    given up its place."""
     go = tmp_path / "go"
     program = script(f"""
         start()
@@ -37,7 +39,8 @@ def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
         wait_for({str(go)!r})
     """)
     with Background("sh", "-c", 'read line; "$@"; read line', "sh", *program) as parent:
-        with gpuprobe.start(args=["-p", parent.pid], libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
+        with gpuprobe.start(args=["-p", parent.pid],
+                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
             running.report()
             parent.stdin.write("go\n")
             parent.stdin.flush()
@@ -50,7 +53,8 @@ def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
                 time.sleep(0.05)
             later = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 500_000_000
             before = running.wait_for(lambda r: r["boot_ns"] > later)
-            assert [p["ended"] for p in before["processes"]] == [False], "it was read while a thread may have been counting"
+            assert [p["ended"] for p in before["processes"]] == [False], (
+                "it was read while a thread may have been counting")
             records.add_thread(pid, -1)
             after = running.wait_for(lambda r: r["processes"] and r["processes"][0]["ended"])
             assert running.stop().status == 0
@@ -59,7 +63,8 @@ def test_end_while_a_thread_is_leaving(gpuprobe, tmp_path):
 
 @pytest.mark.parametrize("how", ["exit", "kill", "exec"])
 def test_each_thread_is_known_to_have_left(gpuprobe_by, tmp_path, how):
-    """Those that have called are counted, and the end is told as soon as none is left, whichever way it comes."""
+    """Calls made are counted, and the end is reported as soon as no process is left,
+    however it ends."""
     program = script(f"""
         import threading
         wait_for({str(tmp_path)!r} + "/go")
@@ -109,11 +114,12 @@ def test_each_thread_is_known_to_have_left(gpuprobe_by, tmp_path, how):
 @pytest.mark.parametrize("how", ["exit", "jump", "exec"])
 @pytest.mark.parametrize("what", ["launch", "wait", "alloc"])
 def test_left_in_a_call(gpuprobe_by, threads, what, how):
-    """What was begun and not ended is no call; what comes after it, of whichever program, is counted."""
+    """A call that began and did not end is no call; later calls,
+    of whichever program, are counted."""
     result = gpuprobe_by.run(threads, "inside", 40, what, how, workload("launch"), "--launches", 30)
     assert exact.lost(result.final) == {}
-    seen = [(p["comm"], p["launches"], p["ended"]) for p in sorted(result.processes,
-                                                                   key=lambda p: p["comm"], reverse=True)]
+    seen = [(p["comm"], p["launches"], p["ended"])
+            for p in sorted(result.processes, key=lambda p: p["comm"], reverse=True)]
     # A launch is counted where it begins.
     first = ("threads", (80 if how == "jump" else 40) + (what == "launch"), True)
     assert seen == ([first, ("launch", 30, True)] if how == "exec" else [first])
@@ -142,8 +148,10 @@ HANGS = script("""
 
 
 def test_killed_in_a_call(gpuprobe_by, tmp_path):
-    """SIGKILL in the middle of a wait: what came before is counted, its memory is that of an ended process."""
-    with gpuprobe_by.start(*HANGS, tmp_path / "hangs", env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"},
+    """SIGKILL in the middle of a wait: earlier calls are counted,
+    and its memory is that of an ended process."""
+    with gpuprobe_by.start(*HANGS, tmp_path / "hangs",
+                           env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"},
                            interval=0) as running:
         os.kill(int(wait_for_file(tmp_path / "hangs").read_text()), signal.SIGKILL)
         result = running.finish()
@@ -186,7 +194,8 @@ def test_forks_beside_threads(gpuprobe_by, threads):
 
 def test_500_processes(gpuprobe_by):
     """Of 10 ms each."""
-    result = gpuprobe_by.run(workload("forker"), "--processes", 500, "--short-lived", 10, "--pairs", 3, "--launches", 5)
+    result = gpuprobe_by.run(workload("forker"), "--processes", 500, "--short-lived", 10, "--pairs",
+                             3, "--launches", 5)
     exact.check(result)
     assert len(result.processes) == 500
 
@@ -201,8 +210,9 @@ REUSE = """
             if pids:
                 with open("/proc/sys/kernel/ns_last_pid", "w") as last:
                     last.write(str(min(pids) - 1))
-            child = subprocess.Popen(["sh", "-c", 'test "$$" = "${1:-$$}" || exit 77; exec "$2" --launches "$3"', "sh",
-                                      *map(str, pids or [""]), %r, str(launches)], stdout=subprocess.DEVNULL)
+            child = subprocess.Popen(
+                ["sh", "-c", 'test "$$" = "${1:-$$}" || exit 77; exec "$2" --launches "$3"', "sh",
+                 *map(str, pids or [""]), %r, str(launches)], stdout=subprocess.DEVNULL)
             status = child.wait()
         pids.add(child.pid)
         need(status)
@@ -223,7 +233,8 @@ def test_reused_pid(inside):
 def test_library_loaded_1000_times(gpuprobe_by, tmp_path):
     """Unloaded and loaded again: each time it is another mapping, and the same file."""
     library = tmp_path / "libcuda.so.1"
-    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "reloaded.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "reloaded.c"],
+                   check=True)
     result = gpuprobe_by.run(*script(f"""
         import _ctypes
         for number in range(1000):
@@ -241,7 +252,8 @@ def test_library_loaded_1000_times(gpuprobe_by, tmp_path):
 
 MAPS = """
 import mmap, os, sys, time
-held = [mmap.mmap(os.open(path, os.O_RDONLY), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+held = [mmap.mmap(os.open(path, os.O_RDONLY), 0, flags=mmap.MAP_PRIVATE,
+                  prot=mmap.PROT_READ | mmap.PROT_EXEC)
         for path in sys.argv[1:]]
 print("READY", flush=True)
 time.sleep(60)
@@ -250,7 +262,8 @@ time.sleep(60)
 
 @pytest.mark.parametrize("count", [60, 70])
 def test_many_files_named_like_cudas(gpuprobe, tmp_path, count):
-    """A process may have any number of them: each one that is opened holds up all others, so that some must do."""
+    """A process may have any number of them, and each one that is opened delays all others:
+    some must do."""
     names = [tmp_path / f"libcuda{number}.so" for number in range(count)]
     for name in names:
         name.write_bytes(bytes(4096))
@@ -264,7 +277,8 @@ def test_many_files_named_like_cudas(gpuprobe, tmp_path, count):
 
 
 def test_library_truncated_before(gpuprobe, tmp_path):
-    """A file cut off under a process that has it is no library any more; its other library is watched."""
+    """A file truncated under a process that maps it is no library any more;
+    its other library is watched."""
     for name in ("libcuda.so.1", "libcudart.so.13", "idle-holder"):
         shutil.copy(paths.SIM / name, tmp_path)
     for size in (0, 100, 5000, 100000):

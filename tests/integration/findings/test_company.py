@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other processes make of a verdict: they use the same GPU, or come late to collective operations."""
+"""The effect of other processes on a verdict: they use the same GPU,
+or come late to collective operations."""
 import pytest
 
 from lib import paths
@@ -15,7 +16,8 @@ CLOCK = {"CUDA_SIM_CLOCK": "kernel=200us"}
 NVML = {"LD_LIBRARY_PATH": paths.SIM}
 
 COLLECTIVE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
-# Each step has a collective operation. It lasts until the other rank has come, which computes first.
+# Each step has a collective operation. It lasts until the other rank has come,
+# which computes first.
 RANK = f"""
 start()
 _, (work, collective) = module("work", {COLLECTIVE!r})
@@ -31,7 +33,8 @@ for _ in range(400):
 
 
 def rank(late, collective):
-    return Scenario(f"LATE = {late}\n" + RANK, {"CUDA_SIM_CLOCK": f"kernel=20us,kernel:{COLLECTIVE}={collective}"})
+    return Scenario(f"LATE = {late}\n" + RANK,
+                    {"CUDA_SIM_CLOCK": f"kernel=20us,kernel:{COLLECTIVE}={collective}"})
 
 
 def watched(directory, **scenarios):
@@ -40,17 +43,20 @@ def watched(directory, **scenarios):
 
 @pytest.fixture(scope="module")
 def sharing(tmp_path_factory):
-    return watched(tmp_path_factory.mktemp("sharing"), idle=Scenario(IDLE, CLOCK), busy=Scenario(BUSY, CLOCK))
+    return watched(tmp_path_factory.mktemp("sharing"), idle=Scenario(IDLE, CLOCK),
+                   busy=Scenario(BUSY, CLOCK))
 
 
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
-    return watched(tmp_path_factory.mktemp("ranks"), late=rank(0.02, "20us"), waiting=rank(0.0001, "20ms"))
+    return watched(tmp_path_factory.mktemp("ranks"), late=rank(0.02, "20us"),
+                   waiting=rank(0.0001, "20ms"))
 
 
 def finding_of(runs, name):
     pid = runs.pid(name)
-    return next((f for f in runs.result.final["findings"] if f["pid"] == pid and f["id"] == "host-bound"), None)
+    return next((f for f in runs.result.final["findings"]
+                 if f["pid"] == pid and f["id"] == "host-bound"), None)
 
 
 def test_a_gpu_is_idle_where_nobody_uses_it(sharing):
@@ -59,13 +65,16 @@ def test_a_gpu_is_idle_where_nobody_uses_it(sharing):
     assert verdict["kind"] == "host-bound"
     assert verdict["beside"] == {"pid": sharing.pid("busy"), "comm": "steps"}
     assert verdict["unfed_proved"] > 0.5
-    busy_ns = (1 - other["unfed_proved"]) * other["window_ns"] + max(0, other["from_ns"] - verdict["from_ns"])
-    assert verdict["idle_proved"] == pytest.approx(max(0, verdict["unfed_proved"] - busy_ns / verdict["window_ns"]), abs=0.01)
+    busy_ns = ((1 - other["unfed_proved"]) * other["window_ns"]
+               + max(0, other["from_ns"] - verdict["from_ns"]))
+    assert verdict["idle_proved"] == pytest.approx(
+        max(0, verdict["unfed_proved"] - busy_ns / verdict["window_ns"]), abs=0.01)
     assert verdict["idle_proved"] < verdict["unfed_proved"] - 0.2
     assert verdict["waits_for"] is None
     finding = finding_of(sharing, "idle")
     assert "nothing to do for the program" in finding["evidence"]
-    assert finding["numbers"]["unfed_proved"]["value"] == pytest.approx(verdict["unfed_proved"], abs=0.05)
+    assert finding["numbers"]["unfed_proved"]["value"] == pytest.approx(
+        verdict["unfed_proved"], abs=0.05)
 
 
 def test_who_keeps_it_busy(sharing):

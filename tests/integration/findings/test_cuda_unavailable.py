@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs none of whose calls succeeds, for want of a driver or a device: that is told, why, and nothing else."""
+"""Programs none of whose calls succeeds, for lack of a driver or a device:
+gpuprobe says that and why, and nothing else."""
 import shutil
 
 import pytest
@@ -67,8 +68,8 @@ def scenarios(directory):
 def found(tmp_path_factory, scenarios):
     """By program what diagnose found of it."""
     runs = by_scenario(Probe(tmp_path_factory.mktemp("unavailable")), scenarios, base=DIAGNOSE)
-    return {name: [finding for finding in runs.result.final["findings"] if finding["pid"] == runs.pid(name)]
-            for name in scenarios}
+    return {name: [finding for finding in runs.result.final["findings"]
+                   if finding["pid"] == runs.pid(name)] for name in scenarios}
 
 
 # What the evidence names: the subject, and words of the cause.
@@ -85,10 +86,12 @@ TOLD = {
 
 @pytest.mark.parametrize("program", TOLD)
 def test_told_alone(found, program):
-    """It is the only finding: storms of failures, and errors that nobody asked about, are of failed calls alone."""
+    """It is the only finding: storms of failures and unchecked errors come from
+    failed calls alone."""
     [finding] = found[program]
     subject, words = TOLD[program]
-    assert (finding["id"], finding["severity"], finding["subject"]) == ("cuda-unavailable", "critical", subject)
+    assert (finding["id"], finding["severity"],
+            finding["subject"]) == ("cuda-unavailable", "critical", subject)
     assert words in finding["evidence"]
 
 
@@ -102,5 +105,7 @@ def test_not_told(found, program):
 def test_other_commands(tmp_path, scenarios, base):
     """They do not probe cuInit, and tell it by what failed after it."""
     runs = by_scenario(Probe(tmp_path), {"no driver": scenarios["no driver"]}, base=base)
-    [finding] = [finding for finding in runs.result.final["findings"] if finding["pid"] == runs.pid("no driver")]
-    assert (finding["id"], finding["subject"]) == ("cuda-unavailable", "cudaMalloc: cudaErrorInsufficientDriver")
+    [finding] = [finding for finding in runs.result.final["findings"]
+                 if finding["pid"] == runs.pid("no driver")]
+    assert (finding["id"], finding["subject"]) == ("cuda-unavailable",
+                                                   "cudaMalloc: cudaErrorInsufficientDriver")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe diagnose as a command: what it says in words and in JSON, what it explains, and how it ends."""
+"""gpuprobe diagnose as a command: its text and JSON, its explanations, and how it ends."""
 import fcntl
 import json
 import os
@@ -28,7 +28,8 @@ EXACT = ("--max-overhead", "off")
 
 
 def diagnose(*args, env=None):
-    return subprocess.run([paths.GPUPROBE, "diagnose", *EXACT, *map(str, args)], env=environment(**(env or {})), text=True,
+    return subprocess.run([paths.GPUPROBE, "diagnose", *EXACT, *map(str, args)],
+                          env=environment(**(env or {})), text=True,
                           capture_output=True, timeout=60, check=False)
 
 
@@ -54,14 +55,17 @@ def test_words():
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     first = lines.index("findings: 1 warning")
-    assert lines[first + 2] == "warning  alloc-churn: the same memory is allocated and freed again and again"
+    assert (lines[first + 2]
+            == "warning  alloc-churn: the same memory is allocated and freed again and again")
     assert re.fullmatch(r" {8}process \d+ \(memory\): cudaMalloc of 64\.0 KiB", lines[first + 3])
     rest = "\n".join(lines[first + 4:])
-    assert re.search(r"^ {8}cost: [\d.]+ m?s, \d+\.\d % of the process's watched time, in allocations", rest, re.M)
+    assert re.search(
+        r"^ {8}cost: [\d.]+ m?s, \d+\.\d % of the process's watched time, in allocations", rest,
+        re.M)
     assert re.search(r"^ {8}saving: about [\d.]+ m?s, if ", rest, re.M)
     # Where: this program has frame pointers, libc has not.
-    assert re.search(r"^ {8}at:\n {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*\n {16}run_thread\+0x\w+ \[memory\]", rest,
-                     re.M)
+    assert re.search(r"^ {8}at:\n {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*\n "
+                     r"{16}run_thread\+0x\w+ \[memory\]", rest, re.M)
     assert lines[-2] == "gpuprobe diagnose --explain ID tells what to do"
     assert "some stacks break off: try --stack auto" in done.stderr
     assert max(map(len, lines)) <= 100
@@ -85,12 +89,13 @@ for _ in range(3):
 
 def test_threads_that_do_the_same():
     """They are told once, with who they are; --json has a finding of each."""
-    command = script(ALIKE)
+    command = undisturbed(*script(ALIKE))
     clock = {"CUDA_SIM_CLOCK": "kernel=300us"}
     lines = diagnose("--", *command, env=clock).stdout.splitlines()
     assert "findings: 1 warning" in lines
     assert sum(line.startswith("warning  sync-after-every-launch") for line in lines) == 1
-    same = [re.fullmatch(r" {8}the same in 2 other threads \((\d+), (\d+)\): [\d.]+ m?s", line) for line in lines]
+    same = [re.fullmatch(r" {8}the same in 2 other threads \((\d+), (\d+)\): [\d.]+ m?s", line)
+            for line in lines]
     assert len([match for match in same if match]) == 1
     assert "more finding" not in diagnose("--top", 1, "--", *command, env=clock).stdout
     report = report_of(diagnose("--json", "--", *command, env=clock))
@@ -104,12 +109,15 @@ def test_json():
     assert set(report["thresholds"]) == set(listed())
     [finding] = report["findings"]
     [process] = report["processes"]
-    calls = [function for function in process["functions"] if function["function"] in ("cudaMalloc", "cudaFree")]
-    assert (finding["id"], finding["severity"], finding["pid"], finding["tid"], finding["comm"]) == (
-        "alloc-churn", "warning", process["pid"], None, "memory")
+    calls = [function for function in process["functions"]
+             if function["function"] in ("cudaMalloc", "cudaFree")]
+    assert (finding["id"], finding["severity"], finding["pid"], finding["tid"],
+            finding["comm"]) == ("alloc-churn", "warning", process["pid"], None, "memory")
     cost = finding["cost_seconds"]
-    # A call that is of no pair, such as the first of all, may be the one that a busy machine has kept for long.
-    assert 0 <= sum(call["total_ns"] for call in calls) / 1e9 - cost <= sum(call["max_ns"] for call in calls) / 1e9 + 0.01 * cost
+    # A call that belongs to no pair, such as the first of all, may be the one that a busy machine
+    # kept for long.
+    assert 0 <= sum(call["total_ns"] for call in calls) / 1e9 - cost <= sum(
+        call["max_ns"] for call in calls) / 1e9 + 0.01 * cost
     watched = (process["ended_ns"] - max(process["start_ns"], report["began_ns"])) / 1e9
     assert finding["cost_share"] == pytest.approx(cost / watched, rel=0.02)
     assert 0 < finding["saving_seconds"] < finding["cost_seconds"] and finding["assumption"]
@@ -159,8 +167,9 @@ def test_manual():
 def test_explain_unknown():
     done = diagnose("--explain", "alloc")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == ("gpuprobe: no finding is called 'alloc' (did you mean alloc-churn?): see gpuprobe diagnose "
-                           "--list\n")
+    assert done.stderr == (
+        "gpuprobe: no finding is called 'alloc' (did you mean alloc-churn?): see gpuprobe diagnose "
+        "--list\n")
 
 
 @pytest.mark.parametrize("args, command, status", [
@@ -172,7 +181,8 @@ def test_explain_unknown():
 ])
 def test_status(args, command, status):
     workload, *rest = command
-    assert diagnose("-q", *args, "--", paths.workload(workload), *rest, env=CHURN).returncode == status
+    assert diagnose("-q", *args, "--", paths.workload(workload), *rest,
+                    env=CHURN).returncode == status
 
 
 def test_status_of_command():
@@ -183,12 +193,14 @@ def test_status_of_command():
 
 
 def watch(workload, *args):
-    return subprocess.Popen([paths.GPUPROBE, "diagnose", *args, "-p", str(workload.pid)], env=environment(), text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen([paths.GPUPROBE, "diagnose", *args, "-p", str(workload.pid)],
+                            env=environment(), text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
 
 
 def does_more(tmp_path, call):
-    """A program that makes the call again and again, and a function that waits until it has done so 200 times more."""
+    """A program that repeats the call, and a function that waits until it has done so
+    200 more times."""
     asked, done = tmp_path / "asked", tmp_path / "done"
 
     def wait():
@@ -222,7 +234,8 @@ def test_pid_to_its_end(tmp_path):
 
 
 def test_pid_until_interrupted(tmp_path):
-    program, wait_for_more = does_more(tmp_path, "need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 65536)))")
+    program, wait_for_more = does_more(
+        tmp_path, "need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 65536)))")
     with Background(*program, env=CHURN) as workload:
         with watch(workload, "--fail-on", "warning") as running:
             wait_until_watching(running)
@@ -231,20 +244,23 @@ def test_pid_until_interrupted(tmp_path):
             out, err = running.communicate(timeout=60)
         assert workload.poll() is None
     assert running.returncode == 4, err
-    assert "warning  alloc-churn: the same memory is allocated and freed again and again" in out.splitlines()
+    assert ("warning  alloc-churn: the same memory is allocated and freed again and again"
+            in out.splitlines())
 
 
 @pytest.mark.waits("the shortest window by default is 10 s")
 def test_growth_within_the_duration():
-    """A leak is found by default in the time that there is; where that is too short, that is told."""
-    with Background(*undisturbed(paths.workload("faults"), "leak-growing", "--seconds", 120)) as workload:
-        with watch(workload, "--duration", "13") as long, watch(workload, "--json", "--duration", "3") as short:
+    """A leak is found by default in the available time; if that is too short, gpuprobe says so."""
+    with Background(*undisturbed(paths.workload("faults"), "leak-growing", "--seconds",
+                                 120)) as workload:
+        with watch(workload, "--duration", "13") as long, \
+                watch(workload, "--json", "--duration", "3") as short:
             report = json.loads(short.communicate(timeout=60)[0])
             out, _ = long.communicate(timeout=60)
         assert workload.poll() is None
     [course] = report["not_judged"]
     assert course["id"] == "leak-growing"
-    # Where the program has come to only a few rounds, its first allocations look as if they grew, too.
+    # If the program got through only a few rounds, its first allocations look as if they grew, too.
     assert course["places"] == course["of_places"] >= 1
     watched = (report["boot_ns"] - report["began_ns"]) / 1e9
     assert 0 < course["followed_seconds"] < watched
@@ -262,7 +278,8 @@ def test_interval(gpuprobe):
         costs.extend(finding["cost_seconds"] for finding in report["findings"])
         return len(costs) >= 2
 
-    with gpuprobe.start(paths.workload("memory"), "--pairs", 1000000, base=["diagnose", "--json", "--interval", "0.2"],
+    with gpuprobe.start(paths.workload("memory"), "--pairs", 1000000,
+                        base=["diagnose", "--json", "--interval", "0.2"],
                         interval=None, env=CHURN) as running:
         report = running.wait_for(cost_told)
         assert not report["final"]
@@ -276,8 +293,9 @@ def test_nobody_reads():
     line = f"{paths.workload('memory')} --pairs 1 > /dev/null; exit 3"
     reading, writing = os.pipe()
     os.close(reading)
-    with subprocess.Popen([paths.GPUPROBE, "diagnose", "-q", "--", "sh", "-c", line], env=environment(),
-                          stdout=writing, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "-q", "--", "sh", "-c", line],
+                          env=environment(), stdout=writing, stderr=subprocess.PIPE,
+                          text=True) as running:
         os.close(writing)
         _, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (3, "")
@@ -301,7 +319,8 @@ def read_until_found(pipe):
 
 
 def test_nobody_reads_any_more(tmp_path):
-    """A report that is not read to its end is the last: its findings outlast the stacks that they were found at."""
+    """The reader leaves in the middle of a report, which is the last one:
+    its findings outlast the stacks at which they were found."""
     faults, many_stacks = paths.workload("faults"), build(tmp_path, PATHS, *FRAMES)
     go, gone = tmp_path / "go", tmp_path / "gone"
     line = (f"{faults} oom --seconds 1 > /dev/null; until [ -e {go} ]; do sleep 0.05; done; "
@@ -310,8 +329,8 @@ def test_nobody_reads_any_more(tmp_path):
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--top", "0", "--interval", "1",
                            "--stack-storage-size", "32", "--", "sh", "-c", line],
-                          env=environment(CUDA_SIM_MEMORY="1G"), stdout=writing, stderr=subprocess.PIPE,
-                          text=True) as running:
+                          env=environment(CUDA_SIM_MEMORY="1G"), stdout=writing,
+                          stderr=subprocess.PIPE, text=True) as running:
         os.close(writing)
         try:
             read_until_found(reading)

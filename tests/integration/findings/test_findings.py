@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe diagnose on a program for each finding, on their repaired twins, and on programs that are healthy."""
+"""gpuprobe diagnose on a program for each finding, on their repaired twins,
+and on programs that are healthy."""
 import re
 import subprocess
 
@@ -15,9 +16,11 @@ ALONE = pytest.mark.alone("it uses the device up")
 
 
 def group(fault):
-    """Those that run together stay on one worker, and those that take all of a CPU, which run one after the other."""
+    """Tests that run together stay on one worker; so do those that take all of a CPU,
+    which run one after the other."""
     kind = "spin" if fault.spins else "run by their course" if fault.course else "run"
-    return pytest.mark.xdist_group(f"faults that {kind}{f' apart as {fault.title}' if fault.apart else ''}")
+    return pytest.mark.xdist_group(
+        f"faults that {kind}{f' apart as {fault.title}' if fault.apart else ''}")
 
 
 PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed else ''}",
@@ -26,8 +29,10 @@ PROGRAMS = [pytest.param(fault, fixed, id=f"{fault.title}{' repaired' if fixed e
 
 
 def listed():
-    """What --list says: id -> its severity, and its thresholds as a person would write them, 2 % for 2.0 %."""
-    done = subprocess.run([paths.GPUPROBE, "diagnose", "--list"], text=True, capture_output=True, check=True)
+    """The kinds in --list: id -> severity, and thresholds as a person would write them,
+    2 % for 2.0 %."""
+    done = subprocess.run([paths.GPUPROBE, "diagnose", "--list"], text=True, capture_output=True,
+                          check=True)
     kinds = {}
     for line in done.stdout.splitlines()[1:]:
         if not line.startswith(" "):
@@ -35,7 +40,8 @@ def listed():
             kinds[kind] = severity, {}
             continue
         name, value = re.fullmatch(r" +(\w+) +(.*?)  .*", line).groups()
-        kinds[kind][1][name] = re.sub(r"\.(\d*?)0+(?!\d)", lambda m: f".{m[1]}" if m[1] else "", value)
+        kinds[kind][1][name] = re.sub(r"\.(\d*?)0+(?!\d)", lambda m: f".{m[1]}" if m[1] else "",
+                                      value)
     return kinds
 
 
@@ -51,7 +57,8 @@ def test_documented():
     for kind, (severity, thresholds) in listed().items():
         assert rows[kind].startswith(f"{severity} | ")
         for name, value in thresholds.items():
-            assert re.search(rf"{name} [≥≤<] {re.escape(value)}(?![.,]?\d)", rows[kind]), (kind, name, value)
+            assert re.search(rf"{name} [≥≤<] {re.escape(value)}(?![.,]?\d)",
+                             rows[kind]), (kind, name, value)
 
 
 def test_help_of_the_programs():
@@ -64,7 +71,8 @@ def test_help_of_the_programs():
         told_env = dict(word.split("=", 1) for word in env.split())
         given = fault.environment(False)
         assert ("LD_LIBRARY_PATH" in told_env) == ("LD_LIBRARY_PATH" in given)
-        assert {**told_env, "LD_LIBRARY_PATH": given.get("LD_LIBRARY_PATH")} == {"LD_LIBRARY_PATH": None, **given}
+        assert ({**told_env, "LD_LIBRARY_PATH": given.get("LD_LIBRARY_PATH")}
+                == {"LD_LIBRARY_PATH": None, **given})
         options = [*fault.options, *(faultruns.COURSE if fault.course else [])]
         arguments = ["--seconds", str(fault.seconds)] if fault.course else []
         assert command.split() == [*options, "--", "faults", fault.id, *arguments]
@@ -77,7 +85,7 @@ def verdicts():
 
 @pytest.mark.parametrize("fault, fixed", PROGRAMS)
 def test_pair(verdicts, fault, fixed):
-    """The fault is found, at its true cost, and nothing that is not so; of its repaired twin nothing."""
+    """The fault is found, at its true cost, without false findings; its repaired twin has none."""
     verdict = verdicts[fault, fixed]
     assert verdict.good, str(verdict)
 
@@ -88,11 +96,12 @@ def test_table_sums_up():
         return {"id": kind, "cost_seconds": 1, "numbers": {}, "evidence": ""}
 
     first, second = FAULTS[:2]
-    verdicts = [Verdict(first, False, [said(first.id)], cost_ns=1e9, truth_ns=1e9), Verdict(first, True, [said("oom")]),
-                Verdict(second, False), Verdict(second, True)]
+    verdicts = [Verdict(first, False, [said(first.id)], cost_ns=1e9, truth_ns=1e9),
+                Verdict(first, True, [said("oom")]), Verdict(second, False), Verdict(second, True)]
     lines = faultruns.table(verdicts).splitlines()
     assert lines[2:] == [f"| {first.title} | 1000.0 ms | 1000.0 ms |  | oom |",
-                         f"| {second.title} | MISSED |  |  | no findings |", "", "1 hit, 1 missed, 1 false"]
+                         f"| {second.title} | MISSED |  |  | no findings |", "",
+                         "1 hit, 1 missed, 1 false"]
     assert [verdict.good for verdict in verdicts] == [True, False, False, True]
 
 
@@ -110,9 +119,10 @@ def findings(tmp_path_factory):
     programs = {**HEALTHY, "for long": (FOR_LONG, {})}
     scenarios = {name: Scenario([paths.workload(program), *arguments], env)
                  for name, ((program, *arguments), env) in programs.items()}
-    runs = by_scenario(Probe(tmp_path_factory.mktemp("healthy")), scenarios, base=DIAGNOSE, at_once=len(scenarios))
-    return {name: [finding for finding in runs.result.final["findings"] if finding["pid"] in (None, runs.pid(name))]
-            for name in scenarios}
+    runs = by_scenario(Probe(tmp_path_factory.mktemp("healthy")), scenarios, base=DIAGNOSE,
+                       at_once=len(scenarios))
+    return {name: [finding for finding in runs.result.final["findings"]
+                   if finding["pid"] in (None, runs.pid(name))] for name in scenarios}
 
 
 @pytest.mark.parametrize("program", HEALTHY)
@@ -121,14 +131,15 @@ def test_healthy(findings, program):
 
 
 def test_vector_addition_for_long(findings):
-    """It copies pageable memory and allocates for each addition: with three of them no fault, with many true findings."""
+    """It copies pageable memory and allocates for each addition: three additions are no fault,
+    many have true findings."""
     found = {finding["id"] for finding in findings["for long"]}
     assert "pageable-copies" in found
     assert found <= {"pageable-copies", "alloc-churn"}
 
 
 def test_healthy_in_words():
-    done = subprocess.run([paths.GPUPROBE, "diagnose", "--", paths.workload("training"), "--seconds", "1"],
-                          env=environment(CUDA_SIM_ASYNC="8ms"), text=True, capture_output=True, timeout=60,
-                          check=True)
+    done = subprocess.run([paths.GPUPROBE, "diagnose", "--", paths.workload("training"),
+                           "--seconds", "1"], env=environment(CUDA_SIM_ASYNC="8ms"),
+                          text=True, capture_output=True, timeout=60, check=True)
     assert "no findings" in done.stdout.splitlines()

@@ -11,12 +11,14 @@ from lib.script import PROGRAMS
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nccl")
-    common = ["gcc", "-std=gnu11", "-O2", "-g", "-fno-omit-frame-pointer", f"-I{paths.ROOT}/sim/include"]
-    end = [f"-L{paths.SIM}", "-l:libcudart.so.13", f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-ldl"]
-    subprocess.run([*common, "-fPIC", "-shared", "-Wl,-soname,libnccl.so.2", "-o", folder / "libnccl.so.2",
-                    PROGRAMS / "nccl_stand_in.c", *end], check=True)
-    subprocess.run([*common, "-o", folder / "tears_down", PROGRAMS / "tears_down.c", f"-L{folder}", "-l:libnccl.so.2",
-                    *end], check=True)
+    common = ["gcc", "-std=gnu11", "-O2", "-g", "-fno-omit-frame-pointer",
+              f"-I{paths.ROOT}/sim/include"]
+    end = [f"-L{paths.SIM}", "-l:libcudart.so.13",
+           f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-ldl"]
+    subprocess.run([*common, "-fPIC", "-shared", "-Wl,-soname,libnccl.so.2", "-o",
+                    folder / "libnccl.so.2", PROGRAMS / "nccl_stand_in.c", *end], check=True)
+    subprocess.run([*common, "-o", folder / "tears_down", PROGRAMS / "tears_down.c", f"-L{folder}",
+                    "-l:libnccl.so.2", *end], check=True)
     return folder / "tears_down"
 
 
@@ -31,5 +33,6 @@ def test_teardown_of_nccl(program):
 
 def test_own_stream(program):
     finding, = missing_sync(program, "own")
-    assert finding["numbers"]["calls"]["value"] == finding["numbers"]["destroyed_busy"]["value"] == 1
+    assert (finding["numbers"]["calls"]["value"] == finding["numbers"]["destroyed_busy"]["value"]
+            == 1)
     assert "drop_own_stream" in [frame["function"] for frame in finding["stack"]["frames"]]

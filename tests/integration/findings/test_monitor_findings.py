@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Findings of the monitor: at the end of its reports, as text and JSON, and as metrics. Those that need no account."""
+"""Findings of the monitor that need no account: at the end of its reports, as text and JSON,
+and as metrics."""
 import re
 import subprocess
 
@@ -13,7 +14,8 @@ from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
 
 FINDINGS = {fault.id: fault for fault in FAULTS if not fault.name}
-WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture", "device-imbalance"]
+WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture",
+                   "device-imbalance"]
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 STORM = {"CUDA_SIM_FAIL": "cuMemAlloc_v2:*=999"}
 
@@ -21,8 +23,8 @@ STORM = {"CUDA_SIM_FAIL": "cuMemAlloc_v2:*=999"}
 def faults(name, fixed=False, seconds=1):
     """The workload with this fault, or its repaired twin, and its environment."""
     fault = FINDINGS[name]
-    return ([paths.workload("faults"), name, "--seconds", seconds, *fault.arguments, *(["--fixed"] if fixed else [])],
-            fault.environment(fixed))
+    return ([paths.workload("faults"), name, "--seconds", seconds, *fault.arguments,
+             *(["--fixed"] if fixed else [])], fault.environment(fixed))
 
 
 def ids(report):
@@ -32,12 +34,14 @@ def ids(report):
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """By name of a fault, and whether it is repaired, what was found of that program alone."""
-    programs = {(name, fixed): faults(name, fixed) for name in WITHOUT_ACCOUNT for fixed in (False, True)}
+    programs = {(name, fixed): faults(name, fixed) for name in WITHOUT_ACCOUNT
+                for fixed in (False, True)}
     scenarios = {key: Scenario(command, env) for key, (command, env) in programs.items()}
     runs = by_scenario(Probe(tmp_path_factory.mktemp("pairs")), scenarios, base=EXACT, at_once=6)
     found = runs.result.final["findings"]
     assert {finding["pid"] for finding in found} <= {runs.pid(key) for key in scenarios}
-    return {key: [finding for finding in found if finding["pid"] == runs.pid(key)] for key in scenarios}
+    return {key: [finding for finding in found if finding["pid"] == runs.pid(key)]
+            for key in scenarios}
 
 
 @pytest.mark.parametrize("name", WITHOUT_ACCOUNT)
@@ -54,8 +58,8 @@ def test_repaired(pairs, name):
     assert pairs[name, True] == []
 
 
-HEALTHY = ["cuda_events_test", "launch --launches 1000", "copy --count 3", "memory --pairs 100 --keep 2",
-           "modules --rounds 5"]
+HEALTHY = ["cuda_events_test", "launch --launches 1000", "copy --count 3",
+           "memory --pairs 100 --keep 2", "modules --rounds 5"]
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +93,18 @@ def test_sections(gpuprobe):
 
 
 def test_threshold(gpuprobe):
-    """From when on it is a finding, as for diagnose; what is no threshold is a mistake of the command line."""
+    """A threshold decides when it is a finding, as for diagnose;
+    a value that is no threshold is a mistake of the command line."""
     command = paths.workload("memory"), "--pairs", "500"
-    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=501"], env=STORM).final) == []
-    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=500"], env=STORM).final) == ["error-storm"]
-    done = subprocess.run([paths.GPUPROBE, "--threshold", "error-storm.calls=0.5"], text=True, capture_output=True,
-                          check=False, timeout=60)
+    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=501"],
+                            env=STORM).final) == []
+    assert ids(gpuprobe.run(*command, args=["--threshold", "error-storm.calls=500"],
+                            env=STORM).final) == ["error-storm"]
+    done = subprocess.run([paths.GPUPROBE, "--threshold", "error-storm.calls=0.5"], text=True,
+                          capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("gpuprobe: --threshold: error-storm.calls: '0.5' is not a whole number")
+    assert done.stderr.startswith(
+        "gpuprobe: --threshold: error-storm.calls: '0.5' is not a whole number")
 
 
 def test_told_to_the_end_and_once(gpuprobe):
@@ -107,7 +115,8 @@ def test_told_to_the_end_and_once(gpuprobe):
     with gpuprobe.start(libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         running.report()
         with Background(paths.workload("memory"), "--pairs", "500", env=STORM) as program:
-            last = running.wait_for(lambda report: any(p["ended"] for p in of(report, program.pid, "processes")))
+            last = running.wait_for(
+                lambda report: any(p["ended"] for p in of(report, program.pid, "processes")))
         assert [finding["id"] for finding in of(last, program.pid)] == ["error-storm"]
         later = running.report()
         assert of(later, program.pid, "processes") == [] and of(later, program.pid) == []
@@ -129,7 +138,8 @@ def fixture_served(gpuprobe):
 
 
 def test_metrics(served):
-    """Pageable copies while they are made: 1, at a cost that only grows; promtool reads the page."""
+    """Pageable copies while they are made: 1, at a cost that never decreases;
+    promtool reads the page."""
     command, env = faults("pageable-copies", seconds=120)
     endpoint = served(*command, env=env)
     page = endpoint.until(lambda page: page.find("gpuprobe_finding_active", id="pageable-copies"))
@@ -138,11 +148,13 @@ def test_metrics(served):
     assert (labels, value) == ({"id": "pageable-copies", "pid": pid, "severity": "warning"}, 1)
     costs = [page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies", pid=pid)]
     while len(costs) < 5:
-        costs.append(endpoint.scrape().value("gpuprobe_finding_cost_seconds_total", id="pageable-copies", pid=pid))
+        costs.append(endpoint.scrape().value("gpuprobe_finding_cost_seconds_total",
+                                             id="pageable-copies", pid=pid))
     assert costs == sorted(costs) and 0 < costs[0] < costs[-1]
     _, _, body = endpoint.request("/metrics", headers={"Accept": PROMETHEUS})
     assert b"gpuprobe_finding_active" in body
-    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True,
+                          check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -165,14 +177,17 @@ def test_metrics_become_0(served, tmp_path):
     wait_for_file(over)
     cost = endpoint.scrape().value("gpuprobe_finding_cost_seconds_total", id="pageable-copies")
     assert cost >= 0.2
-    page = endpoint.until(lambda page: page.value("gpuprobe_finding_active", id="pageable-copies") == 0)
+    page = endpoint.until(
+        lambda page: page.value("gpuprobe_finding_active", id="pageable-copies") == 0)
     assert page.value("gpuprobe_finding_cost_seconds_total", id="pageable-copies") == cost
 
 
 def test_metrics_of_healthy_programs(served):
     """The families are there, and nothing in them."""
-    endpoint = served(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "7", "--seconds", "120", env={})
+    endpoint = served(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "7",
+                      "--seconds", "120", env={})
     page = endpoint.until(lambda page: page.sum("gpuprobe_kernel_launches_total") == 7)
     assert page.types["gpuprobe_finding_active"] == "gauge"
     assert page.types["gpuprobe_finding_cost_seconds"] == "counter"
-    assert not page.find("gpuprobe_finding_active") and not page.find("gpuprobe_finding_cost_seconds_total")
+    assert not page.find("gpuprobe_finding_active") and not page.find(
+        "gpuprobe_finding_cost_seconds_total")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who waits for whom in the monitor's report and metrics: with the account of --verdict, and by what there is without one."""
+"""Who waits for whom in the monitor's report and metrics: with the account of --verdict,
+and by other numbers without one."""
 import re
 import subprocess
 
@@ -23,7 +24,8 @@ OFF = ["--display-interval", "1", "--metrics-addr", "none"]
 def run_all(tmp_path_factory, name, *options):
     programs = {"host-bound": HOST_BOUND, "GPU-bound": GPU_BOUND, "no wait": NO_WAIT}
     scenarios = {key: Scenario(command, CLOCK) for key, command in programs.items()}
-    runs = by_scenario(Probe(tmp_path_factory.mktemp(name)), scenarios, base=[*MONITOR, *options], at_once=3)
+    runs = by_scenario(Probe(tmp_path_factory.mktemp(name)), scenarios, base=[*MONITOR, *options],
+                       at_once=3)
     return {key: runs[key].process for key in scenarios}
 
 
@@ -63,52 +65,60 @@ def test_without_one(by_waits):
 def test_sections_have_no_verdict(gpuprobe):
     """What is asked for keeps its form."""
     for option in ("--memleak", "--cudatrace", "--bandwidth-util"):
-        result = gpuprobe.run(*HOST_BOUND[:1], "--steps", 50, "--idle", 0.02, base=MONITOR, args=[option], env=CLOCK)
-        assert all("verdict" not in process for report in result.reports for process in report["processes"])
+        result = gpuprobe.run(*HOST_BOUND[:1], "--steps", 50, "--idle", 0.02, base=MONITOR,
+                              args=[option], env=CLOCK)
+        assert all("verdict" not in process for report in result.reports
+                   for process in report["processes"])
 
 
 def test_refused_together():
     for option in ("--memleak", "--cudatrace", "--bandwidth-util", "--no-return-probes"):
-        done = subprocess.run([paths.GPUPROBE, "--verdict", option], text=True, capture_output=True, check=False)
+        done = subprocess.run([paths.GPUPROBE, "--verdict", option], text=True, capture_output=True,
+                              check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert "--verdict" in done.stderr and option in done.stderr
 
 
 @pytest.mark.parametrize("options, found", [(["--verdict"], True), ([], False)])
 def test_findings_that_need_the_account(gpuprobe, options, found):
-    result = gpuprobe.run(paths.workload("faults"), "small-copies", "--seconds", 1, base=MONITOR, args=options,
-                          env={"CUDA_SIM_ASYNC": "2ms", "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"})
+    result = gpuprobe.run(paths.workload("faults"), "small-copies", "--seconds", 1, base=MONITOR,
+                          args=options, env={"CUDA_SIM_ASYNC": "2ms",
+                                             "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"})
     ids = {finding["id"] for report in result.reports for finding in report["findings"]}
     assert ("small-copies" in ids) == found
 
 
 def test_in_words(gpuprobe):
     text = gpuprobe.run(*HOST_BOUND, base=OFF, args=["--verdict"], env=CLOCK).stdout
-    assert re.search(r"^who waits for whom, of the latest minute:\n {8}process \d+ \(steps\): the GPU waits for the program "
-                     r"\(host-bound\): idle at least [\d.]+ % of the time \(proved\); the GPU holds the program up for ",
-                     text, re.M), text
+    assert re.search(r"^who waits for whom, of the latest minute:\n {8}process \d+ \(steps\): "
+                     r"the GPU waits for the program "
+                     r"\(host-bound\): idle at least [\d.]+ % of the time \(proved\); "
+                     r"the GPU holds the program up for ", text, re.M), text
 
 
 def test_metrics(gpuprobe):
     """Of a process that goes on; promtool reads the page."""
     endpoint = Endpoint()
-    with gpuprobe.start(*HOST_BOUND[:1], "--steps", 100000, *HOST_BOUND[3:], base=["--verdict", *endpoint.option], interval=0,
-                        env=CLOCK):
+    with gpuprobe.start(*HOST_BOUND[:1], "--steps", 100000, *HOST_BOUND[3:],
+                        base=["--verdict", *endpoint.option], interval=0, env=CLOCK):
         endpoint.wait()
         page = endpoint.until(lambda page: page.sum("gpuprobe_host_bound_ratio"))
         _, _, body = endpoint.request("/metrics", headers={"Accept": PROMETHEUS})
     idle, = page.find("gpuprobe_gpu_idle_proved_ratio")
     assert idle[0]["device"] == "0" and 0.3 <= idle[1] <= 1
-    parts = {labels["reason"]: value for labels, value in page.find("gpuprobe_host_bound_ratio", pid=idle[0]["pid"])}
+    parts = {labels["reason"]: value
+             for labels, value in page.find("gpuprobe_host_bound_ratio", pid=idle[0]["pid"])}
     assert set(parts) == {"outside", "launches", "memory", "copies", "other"}
     assert parts["outside"] == max(parts.values()) and sum(parts.values()) <= 1.001
-    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True,
+                          check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_no_metrics_without_an_account(gpuprobe):
     endpoint = Endpoint()
-    with gpuprobe.start(*HOST_BOUND[:1], "--steps", 100000, *HOST_BOUND[3:], base=endpoint.option, interval=0, env=CLOCK):
+    with gpuprobe.start(*HOST_BOUND[:1], "--steps", 100000, *HOST_BOUND[3:], base=endpoint.option,
+                        interval=0, env=CLOCK):
         endpoint.wait()
         page = endpoint.until(lambda page: page.find("gpuprobe_waits_total"))
     assert not {"gpuprobe_gpu_idle_proved_ratio", "gpuprobe_host_bound_ratio"} & set(page.types)

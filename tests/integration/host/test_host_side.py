@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What gpuprobe diagnose says of the threads that submit work, and of those they wait for: against the program's own account
-of its time. Threads are followed from two seconds after their first call on.
+The reasons that gpuprobe diagnose gives for threads that submit work, and for those they wait for,
+against the program's own account of its time. Threads are followed from two seconds after their
+first call on.
 """
 import bisect
 import json
@@ -30,8 +31,10 @@ CLOCK = "kernel=20us"
 
 
 def diagnose(*args, env=None):
-    done = subprocess.run([paths.GPUPROBE, "diagnose", "--max-overhead", "off", *map(str, args)], text=True, capture_output=True, timeout=120, check=False,
-                          env=environment(CUDA_SIM_DIRECTORY=paths.SIM, CUDA_SIM_CLOCK=CLOCK, **(env or {})))
+    done = subprocess.run([paths.GPUPROBE, "diagnose", "--max-overhead", "off", *map(str, args)],
+                          text=True, capture_output=True, timeout=120, check=False,
+                          env=environment(CUDA_SIM_DIRECTORY=paths.SIM, CUDA_SIM_CLOCK=CLOCK,
+                                          **(env or {})))
     assert done.returncode == 0, done.stderr
     return done
 
@@ -43,9 +46,11 @@ def line_of(text):
 
 
 def place(told):
-    """Function and line of the innermost frame of the program itself; two None where the stack has none."""
+    """Function and line of the innermost frame of the program itself;
+    two None where the stack has none."""
     frames = (told["stack"] or {"frames": []})["frames"]
-    return next(((frame["function"], frame["line"]) for frame in frames if frame.get("file") == str(STEPS)), (None, None))
+    return next(((frame["function"], frame["line"]) for frame in frames
+                 if frame.get("file") == str(STEPS)), (None, None))
 
 
 def hops_of(reason):
@@ -72,7 +77,8 @@ class Steps:
         self.reasons = self.process["reasons"]
         self.seconds = sum(reason["seconds"] for reason in self.reasons)
         # Programs that are not this test's may have the CPU, also when a wait for the GPU is over.
-        self.first = next((reason for reason in self.reasons if reason["kind"] not in ("preempted", "waits")), None)
+        self.first = next((reason for reason in self.reasons
+                           if reason["kind"] not in ("preempted", "waits")), None)
 
     def of(self, kind):
         return [reason for reason in self.reasons if reason["kind"] == kind]
@@ -86,20 +92,23 @@ class Steps:
         return found / self.spent(kind)
 
     def within(self, which):
-        """What the program's log has of it in the time that the reasons cover: seconds. 1: CPU, 2: normalise, 3: waits."""
+        """Seconds by the program's log in the time that the reasons cover.
+        1: CPU, 2: normalise, 3: waits."""
         log = self.own["log"]
         first = bisect.bisect([entry[0] for entry in log], log[-1][0] - self.seconds)
         return log[-1][which] - log[min(first, len(log) - 1)][which]
 
 
 def check_reasons(run):
-    """What holds of all: most of the time is known by its stack, shares are of all, and nothing was lost."""
+    """Holds for all reasons: most of the time is known by its stack, shares refer to all of it,
+    and nothing was lost."""
     assert run.report["host"] == {"follows": True, "threads_not_followed": 0}
     assert run.report["lost"]["host_map_full"] == 0
     assert sum(r["seconds"] for r in run.reasons if r["stack"]) >= 0.9 * run.seconds
     assert sum(r["share"] for r in run.reasons) == pytest.approx(1, abs=1e-6)
     log = run.own["log"]
-    assert 0.5 * (log[-1][0] - log[0][0] - 2) <= run.seconds <= 1.02 * (log[-1][0] - log[0][0]) + MARGIN
+    assert (0.5 * (log[-1][0] - log[0][0] - 2) <= run.seconds
+            <= 1.02 * (log[-1][0] - log[0][0]) + MARGIN)
 
 
 def test_computing(nothing_left):
@@ -107,11 +116,16 @@ def test_computing(nothing_left):
     check_reasons(run)
     first = run.first
     assert (first["kind"], first["what"]) == ("on-cpu", "on the CPU")
-    assert place(first) in [("normalise", line_of(text)) for text in ("total += math.sqrt(number)", "for number in range(count)")]
-    assert run.share_at("normalise", "on-cpu") == pytest.approx(run.within(2) / run.within(1), abs=0.15)
-    own = [frame["function"] for frame in first["stack"]["frames"] if frame.get("file") == str(STEPS)]
+    assert place(first) in [
+        ("normalise", line_of(text))
+        for text in ("total += math.sqrt(number)", "for number in range(count)")]
+    assert run.share_at("normalise", "on-cpu") == pytest.approx(
+        run.within(2) / run.within(1), abs=0.15)
+    own = [frame["function"] for frame in first["stack"]["frames"]
+           if frame.get("file") == str(STEPS)]
     assert own == ["normalise", "main", "<module>"]
-    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(99 * run.spent("on-cpu"), rel=0.1)
+    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(
+        99 * run.spent("on-cpu"), rel=0.1)
     [finding] = [f for f in run.report["findings"] if f["id"] == "host-bound"] or [None]
     assert finding is None or finding["stack"] == first["stack"]
 
@@ -159,7 +173,8 @@ def test_the_interpreters_lock(nothing_left):
     assert (first["kind"], place(first)[0]) == ("gil", "launch")
     assert (first["held_by"]["tid"], first["held_by"]["kind"]) == (run.own["other"], "on-cpu")
     assert place(first["held_by"])[0] == "hog"
-    # Each time that the loop gives the lock away it waits for 5 ms, and a launch of the simulator takes none.
+    # Each time that the loop releases the lock it waits for 5 ms, while a launch of the simulator
+    # takes no time.
     assert run.spent("gil") > 0.3 * (run.seconds - run.spent("preempted"))
 
 
@@ -179,12 +194,14 @@ def slow_file_():
 
 
 # What the worker does, as gpuprobe tells it, and where.
-WORKERS = {"queue": ("on-cpu", "transform"), "loader": ("disk", "load"), "idle": ("sleep", "dawdle")}
+WORKERS = {"queue": ("on-cpu", "transform"), "loader": ("disk", "load"),
+           "idle": ("sleep", "dawdle")}
 
 
 @pytest.mark.parametrize("way", WORKERS)
 def test_a_queue_that_a_process_feeds(way, slow_file, nothing_left):
-    """Its queue has a thread of its own in the worker, which waits for the one that makes the batches."""
+    """Its queue has a thread of its own in the worker,
+    which waits for the one that makes the batches."""
     run = Steps(way, 5, prefix=undisturbed, env={"HOST_FILE": str(slow_file)})
     check_reasons(run)
     first = run.first
@@ -219,7 +236,8 @@ def test_threads_that_wait_for_each_other(nothing_left):
 def test_launches(nothing_left):
     run = Steps("launch", 3, env={"CUDA_SIM_LATENCY": "cuLaunchKernel=200us"})
     check_reasons(run)
-    in_calls = next(f["total_ns"] for f in run.process["functions"] if f["function"] == "cuLaunchKernel") / 1e9
+    in_calls = next(f["total_ns"] for f in run.process["functions"]
+                    if f["function"] == "cuLaunchKernel") / 1e9
     log = run.own["log"]
     followed = min(1, run.seconds / (log[-1][0] - log[0][0]))
     expected = in_calls * followed
@@ -234,7 +252,8 @@ def test_a_rival(nothing_left):
     cpu = max(os.sched_getaffinity(0))
     with subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) as rival:
         try:
-            run = Steps("compute", 3, prefix=lambda *command: ["taskset", "-c", str(cpu), *map(str, command)])
+            run = Steps("compute", 3,
+                        prefix=lambda *command: ["taskset", "-c", str(cpu), *map(str, command)])
         finally:
             rival.send_signal(signal.SIGKILL)
     [preempted] = run.of("preempted")
@@ -245,8 +264,10 @@ def test_a_rival(nothing_left):
 
 @contextmanager
 def limited_group(quota_us, period_us=100000):
-    """A control group that has so much CPU time a period: what to write a pid to; skips where there is none to be had."""
-    for root, limit in (Path("/sys/fs/cgroup"), "cpu.max"), (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us"):
+    """A control group with so much CPU time a period: the file to write a pid to;
+    skips if there is no such controller."""
+    for root, limit in ((Path("/sys/fs/cgroup"), "cpu.max"),
+                        (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us")):
         group = root / f"gpuprobe-test-{os.getpid()}"
         try:
             group.mkdir()
@@ -255,7 +276,9 @@ def limited_group(quota_us, period_us=100000):
         try:
             if not (group / limit).exists():
                 continue
-            (group / limit).write_text(f"{quota_us} {period_us}" if limit == "cpu.max" else str(quota_us), encoding="ascii")
+            (group / limit).write_text(
+                f"{quota_us} {period_us}" if limit == "cpu.max" else str(quota_us),
+                encoding="ascii")
             yield group / "cgroup.procs"
             return
         finally:
@@ -282,7 +305,8 @@ def test_off(nothing_left):
 
 def test_rate(nothing_left):
     run = Steps("compute", 4, "--host-rate", 499)
-    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(499 * run.spent("on-cpu"), rel=0.1)
+    assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(
+        499 * run.spent("on-cpu"), rel=0.1)
 
 
 def test_without_stacks(nothing_left):
@@ -298,8 +322,9 @@ def test_what_is_lacking():
         def limit(most=number):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
-        done = subprocess.run([paths.GPUPROBE, "diagnose", "--json", "--duration", "0.1"], env=environment(), text=True,
-                              capture_output=True, timeout=60, check=False, preexec_fn=limit)
+        done = subprocess.run([paths.GPUPROBE, "diagnose", "--json", "--duration", "0.1"],
+                              env=environment(), text=True, capture_output=True, timeout=60,
+                              check=False, preexec_fn=limit)
         if done.returncode == 0 and not json.loads(done.stdout)["host"]["follows"]:
             break
     else:
@@ -310,7 +335,8 @@ def test_what_is_lacking():
 
 def test_hostile_names(nothing_left):
     """A thread that others wait for names itself what a terminal would act on."""
-    done = diagnose("--", *undisturbed(paths.PYTHON, STEPS, "lock", 5), env={"HOST_COMM": "a\x1b[31m\nb"})
+    done = diagnose("--", *undisturbed(paths.PYTHON, STEPS, "lock", 5),
+                    env={"HOST_COMM": "a\x1b[31m\nb"})
     text = done.stdout[done.stdout.index("waiting for a lock"):]
     assert "held by a\\x1b[31m\\nb (" in text
     assert "\x1b" not in done.stdout
@@ -321,8 +347,9 @@ def native(request, tmp_path_factory):
     """host_steps.c, and its reasons and own account."""
     directory = tmp_path_factory.mktemp("host")
     program = directory / "host_steps"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", request.param, "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / "host_steps.c", f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-g", request.param, "-pthread",
+                    f"-I{paths.ROOT}/sim/include", "-o", program, PROGRAMS / "host_steps.c",
+                    f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"], check=True)
     lines = diagnose("--json", "--", *undisturbed(program, 7)).stdout.splitlines()
     report = json.loads(next(line for line in lines if line.startswith('{"schema"')))
     words = next(line for line in lines if line.startswith("cpu ")).split()
@@ -332,7 +359,8 @@ def native(request, tmp_path_factory):
 
 def native_frame(told):
     """The innermost of the program itself; one without names where the stack has none."""
-    return next((frame for frame in told["stack"]["frames"] if frame.get("object") == "host_steps"), {"function": None, "line": None})
+    return next((frame for frame in told["stack"]["frames"] if frame.get("object") == "host_steps"),
+                {"function": None, "line": None})
 
 
 def test_native_lines(native):
@@ -342,27 +370,32 @@ def test_native_lines(native):
     computed = sum(r["seconds"] for r in cpu if native_frame(r)["function"] == "normalise")
     assert native_frame(cpu[0])["function"] == "normalise"
     assert source[native_frame(cpu[0])["line"] - 1].strip().startswith(("sum +=", "for ("))
-    assert computed / sum(r["seconds"] for r in cpu) == pytest.approx(own["computed"] / own["cpu"], abs=0.15)
+    assert computed / sum(r["seconds"] for r in cpu) == pytest.approx(
+        own["computed"] / own["cpu"], abs=0.15)
     locks = [reason for reason in reasons if reason["kind"] == "lock"]
     assert native_frame(locks[0])["function"] == "take"
-    assert source[native_frame(locks[0])["line"] - 1].strip() in ("pthread_mutex_lock(&lock);",
-                                                                 "waited += now(CLOCK_MONOTONIC) - began;")
+    assert source[native_frame(locks[0])["line"] - 1].strip() in (
+        "pthread_mutex_lock(&lock);", "waited += now(CLOCK_MONOTONIC) - began;")
     assert sum(lock["seconds"] for lock in locks) <= 1.02 * own["waited"] + MARGIN
     assert "hold" in [frame["function"] for frame in locks[0]["held_by"]["stack"]["frames"]]
 
 
 def test_in_words(nothing_left):
-    """The reasons stand with the finding, which names the thread and says what helps against the first."""
-    text = diagnose("--", *spinning(paths.PYTHON, STEPS, "sleep", 8), env={"LD_LIBRARY_PATH": paths.SIM}).stdout
+    """The reasons are in the finding, which names the thread and says what helps
+    against the first."""
+    text = diagnose("--", *spinning(paths.PYTHON, STEPS, "sleep", 8),
+                    env={"LD_LIBRARY_PATH": paths.SIM}).stdout
     told = next(json.loads(line) for line in text.splitlines() if line.startswith('{"main"'))
     head, _, findings = text.partition("\nfindings: ")
-    title = re.search(r"^critical  host-bound: the GPU waits for thread (\d+) \(MainThread\), up to [\d.]+ of [\d.]+ ms a step$",
-                      findings, re.M)
+    title = re.search(r"^critical  host-bound: the GPU waits for thread (\d+) \(MainThread\), "
+                      r"up to [\d.]+ of [\d.]+ ms a step$", findings, re.M)
     assert int(title[1]) == told["main"]
     assert "host_steps.py:" not in head
     reasons = findings[title.end():]
-    assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ", reasons, re.M)
-    assert "\n    Wait for what is awaited instead of for a time (--explain host-bound).\n" in reasons
+    assert re.search(r"^ +[\d.]+ ms +[\d.]+ %  sleeping +rest \(host_steps.py:\d+\) < ", reasons,
+                     re.M)
+    assert ("\n    Wait for what is awaited instead of for a time (--explain host-bound).\n"
+            in reasons)
 
 
 SERVER = """
@@ -396,8 +429,8 @@ def ask(port, until):
 
 def test_a_server_waits_for_requests(nothing_left):
     """That its GPU is idle is nobody's fault."""
-    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--", *script(SERVER)], text=True, stdout=subprocess.PIPE,
-                          env=environment(CUDA_SIM_CLOCK=CLOCK)) as probe:
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--", *script(SERVER)], text=True,
+                          stdout=subprocess.PIPE, env=environment(CUDA_SIM_CLOCK=CLOCK)) as probe:
         port = next(int(line.split()[1]) for line in probe.stdout if line.startswith("PORT"))
         client = threading.Thread(target=ask, args=(port, time.monotonic() + 9))
         client.start()
@@ -414,10 +447,12 @@ def test_a_server_waits_for_requests(nothing_left):
 def test_a_program_that_is_stopped(share, kind, nothing_left):
     """Inside of a wait, mostly: that is no wait for the GPU."""
     seconds = 10
-    with subprocess.Popen([paths.SIM / "steps", "--steps", "100000", "--wait", "stream"], stdout=subprocess.DEVNULL,
+    with subprocess.Popen([paths.SIM / "steps", "--steps", "100000", "--wait", "stream"],
+                          stdout=subprocess.DEVNULL,
                           env=environment(CUDA_SIM_CLOCK="kernel=500us")) as program:
         time.sleep(0.5)
-        with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "-p", str(program.pid), "--duration", str(seconds)],
+        with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "-p",
+                               str(program.pid), "--duration", str(seconds)],
                               text=True, stdout=subprocess.PIPE, env=environment()) as probe:
             wait_until_watching(probe)
             time.sleep(0.25 * seconds)
@@ -427,8 +462,10 @@ def test_a_program_that_is_stopped(share, kind, nothing_left):
             report = json.loads(probe.communicate(timeout=60)[0].splitlines()[-1])
         program.kill()
     verdict = report["processes"][0]["verdict"]
-    assert (verdict["kind"], verdict.get("for_requests")) == (kind, False if kind == "no work" else None)
-    # Of what its threads were seen to do, which on a busy machine begins up to the whole run before the verdict's window.
+    assert (verdict["kind"], verdict.get("for_requests")) == (
+        kind, False if kind == "no work" else None)
+    # Covers what its threads were seen to do; on a busy machine that begins up to the whole run
+    # before the verdict's window.
     assert share - 0.1 <= verdict["stopped"] <= share * seconds / (verdict["window_ns"] / 1e9) + 0.1
     assert verdict["held_by_gpu"] < 1.05 - verdict["stopped"]
     assert report["findings"] == []

@@ -14,8 +14,8 @@ from lib import paths
 LENGTH = 15  # the kernel cuts names
 PREFIX = 8   # libbpf cuts the object's name before ".rodata"
 # Values of enum bpf_map_type, as bpftool names them.
-TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue", 27: "ringbuf",
-         29: "task_storage"}
+TYPES = {1: "hash", 2: "array", 5: "percpu_hash", 6: "percpu_array", 9: "lru_hash", 22: "queue",
+         27: "ringbuf", 29: "task_storage"}
 # Maps that gpuprobe makes without an object, to test what the kernel supports or to read its
 # records.
 TRIAL_PROGRAMS = {"empty", "reading", "trial"}
@@ -25,7 +25,8 @@ TRIAL_MAPS = {("trial", "array", 4, 8), ("mapping_events", "perf_event_array", 4
 def bpftool(*args):
     """The output of `bpftool ARGS`."""
     env = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
-    done = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, text=True,
+                          env=env, check=False)
     if done.returncode:
         raise RuntimeError(f"bpftool {args}: {done.returncode}: {done.stdout[-500:]}{done.stderr}")
     return json.loads(done.stdout or "[]")
@@ -59,7 +60,8 @@ class Types:
 
     def map(self, variable):
         """Name, type, key size and value size; 0 for kinds of maps without them."""
-        members = {member["name"]: member["type_id"] for member in self.types[variable["type_id"]]["members"]}
+        members = {member["name"]: member["type_id"]
+                   for member in self.types[variable["type_id"]]["members"]}
         sizes = [self.number(members[f"{part}_size"]) if f"{part}_size" in members
                  else self.size(self.types[members[part]]["type_id"]) if part in members else 0
                  for part in ("key", "value")]
@@ -67,7 +69,8 @@ class Types:
 
     def maps(self):
         """All maps that the object defines."""
-        [section] = [entry for entry in self.types.values() if (entry["kind"], entry["name"]) == ("DATASEC", ".maps")]
+        [section] = [entry for entry in self.types.values()
+                     if (entry["kind"], entry["name"]) == ("DATASEC", ".maps")]
         return {self.map(self.types[entry["type_id"]]) for entry in section["vars"]}
 
 
@@ -102,4 +105,5 @@ def is_map(entry):
     """
     _, maps, variables = known()
     name = entry.get("name")
-    return name in variables or (name, entry["type"], entry["bytes_key"], entry["bytes_value"]) in maps
+    return name in variables or (name, entry["type"], entry["bytes_key"],
+                                 entry["bytes_value"]) in maps

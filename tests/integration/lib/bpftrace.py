@@ -7,7 +7,8 @@ from collections import namedtuple
 from lib import paths
 from lib.probe import environment
 
-LINE = re.compile(r" *(?P<ms>\d+\.\d{3}) (?P<process>.{16}) +(?P<pid>\d+) +(?P<tid>\d+) (?P<event>\w+) +(?P<us>\d+\.\d{3})"
+LINE = re.compile(r" *(?P<ms>\d+\.\d{3}) (?P<process>.{16}) +(?P<pid>\d+) +(?P<tid>\d+) "
+                  r"(?P<event>\w+) +(?P<us>\d+\.\d{3})"
                   r" +(?P<code>-?\d+) (?P<name>\w*) +(?P<details>.*)")
 
 Line = namedtuple("Line", "ms process pid tid event us code name details")
@@ -30,20 +31,22 @@ def parse(line):
     found = LINE.fullmatch(line)
     assert found, repr(line)
     fields = found.groupdict()
-    return Line(float(fields["ms"]), fields["process"].rstrip(), int(fields["pid"]), int(fields["tid"]), fields["event"],
-                float(fields["us"]), int(fields["code"]), fields["name"], fields["details"])
+    return Line(float(fields["ms"]), fields["process"].rstrip(), int(fields["pid"]),
+                int(fields["tid"]), fields["event"], float(fields["us"]), int(fields["code"]),
+                fields["name"], fields["details"])
 
 
 def watch(tmp_path, script, *command, **variables):
     """Runs the script over a command. Returns its lines. Detaching is slow: 0.1 s a probe."""
     file = tmp_path / "script.bt"
     file.write_text(script)
-    done = subprocess.run(["timeout", "-s", "INT", "300", "bpftrace", "-o", tmp_path / "lines", file, "-c",
-                           " ".join(map(str, command))],
-                          env=environment(**variables), capture_output=True, text=True, timeout=400, check=False)
+    done = subprocess.run(["timeout", "-s", "INT", "300", "bpftrace", "-o", tmp_path / "lines",
+                           file, "-c", " ".join(map(str, command))], env=environment(**variables),
+                          capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "lines").read_text()
     assert "Lost" not in text + done.stderr
     lines = [line for line in text.splitlines() if line and not line.startswith("Attaching")]
-    assert lines[0].split() == ["TIME(ms)", "PROCESS", "PID", "TID", "EVENT", "DURATION(us)", "RESULT", "DETAILS"]
+    assert lines[0].split() == ["TIME(ms)", "PROCESS", "PID", "TID", "EVENT", "DURATION(us)",
+                                "RESULT", "DETAILS"]
     return [parse(line) for line in lines[1:]]

@@ -44,7 +44,8 @@ def _numbers(value, depth=4):
 
 
 def _is_signal(value):
-    return isinstance(value, int) and not isinstance(value, bool) and (value < 0 or value in SIGNALS)
+    return (isinstance(value, int) and not isinstance(value, bool)
+            and (value < 0 or value in SIGNALS))
 
 
 def _of_comparison(statement, values):

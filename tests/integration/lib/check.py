@@ -16,8 +16,8 @@ class Check:
 
     def __init__(self, *args, before=(), program=paths.GPUPROBE, timeout=120, **env):
         self.done = subprocess.run([*before, str(program), "check", "--json", *map(str, args)],
-                                   env=environment(**env), text=True, capture_output=True, timeout=timeout,
-                                   stdin=subprocess.DEVNULL, check=False)
+                                   env=environment(**env), text=True, capture_output=True,
+                                   timeout=timeout, stdin=subprocess.DEVNULL, check=False)
         assert self.done.stderr == ""
         assert self.done.stdout.count("\n") == 1
         self.result = json.loads(self.done.stdout)

@@ -28,8 +28,9 @@ def with_capabilities(words):
 
 def run(*args, before=(), timeout=120, **env):
     """Runs gpuprobe to its end; `before` has words put before the command."""
-    return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env), text=True,
-                          capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL, check=False)
+    return subprocess.run([*before, str(paths.GPUPROBE), *map(str, args)], env=environment(**env),
+                          text=True, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL,
+                          check=False)
 
 
 def fails(done, status, *words):

@@ -25,7 +25,8 @@ NAMES = {READ: "read", POLL: "poll", IOCTL: "ioctl", WAIT4: "wait4", FUTEX: "fut
 # --- the command ---
 
 # Words of its JSON.
-ON_CPU, SLEEPS, STOPPED, TRACED, FROZEN = ("running", "ready"), "sleeping", "stopped", "traced", "frozen"
+ON_CPU, SLEEPS, STOPPED, TRACED, FROZEN = (("running", "ready"), "sleeping", "stopped", "traced",
+                                           "frozen")
 
 class Thread:
     """A thread of a dump."""
@@ -139,14 +140,17 @@ class Dump:
 
 def command(*pids, args=("--json",), gpuprobe=None):
     """The words of the command line."""
-    return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump", *(f"--pid={pid}" for pid in pids), *args)]
+    return [str(word) for word in (gpuprobe or paths.GPUPROBE, "dump",
+                                   *(f"--pid={pid}" for pid in pids), *args)]
 
 
 def run(*pids, args=("--json",), status=0, before=(), gpuprobe=None, **options):
     """Runs it to its end. Returns the result of subprocess.run."""
-    done = subprocess.run([*map(str, before), *command(*pids, args=args, gpuprobe=gpuprobe)], env=environment(), text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
-    assert status is None or done.returncode == status, f"gpuprobe dump ended with {done.returncode}: {done.stderr}"
+    done = subprocess.run([*map(str, before), *command(*pids, args=args, gpuprobe=gpuprobe)],
+                          env=environment(), text=True, capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=120, check=False, **options)
+    assert status is None or done.returncode == status, (
+        f"gpuprobe dump ended with {done.returncode}: {done.stderr}")
     return done
 
 
@@ -160,9 +164,10 @@ def take_asleep(pid, *tids):
     The first Dump of a process in which all of these threads sleep: for threads that wake now and
     then.
     """
-    return wait_until(lambda: next((process for process in take(pid).processes.values() if process.pid == pid
-                                    and all(process.threads[tid].state == SLEEPS for tid in tids)), None),
-                      "they were never asleep")
+    return wait_until(
+        lambda: next((process for process in take(pid).processes.values() if process.pid == pid
+                      and all(process.threads[tid].state == SLEEPS for tid in tids)), None),
+        "they were never asleep")
 
 
 # --- programs that are stuck ---
@@ -204,22 +209,28 @@ WAITS = [Way(name, f"{driver}=flags", call, flags=flags, system_call=system_call
                                     ("device", "cuCtxSynchronize", "cudaDeviceSynchronize"))
          for flags, system_call in SCHEDULES.items()]
 COPY = Way("copy", "cuMemcpyDtoH_v2=spin", "cudaMemcpy")
-ALLOCATE = Way("allocate", "cuMemAlloc_v2=futex:2", "cudaMalloc", system_call=FUTEX, waits_for="lock")
-IN_DRIVER = Way("allocate", "cuMemAlloc_v2=ioctl:2", "cudaMalloc", system_call=IOCTL, waits_for="driver")
+ALLOCATE = Way("allocate", "cuMemAlloc_v2=futex:2", "cudaMalloc", system_call=FUTEX,
+               waits_for="lock")
+IN_DRIVER = Way("allocate", "cuMemAlloc_v2=ioctl:2", "cudaMalloc", system_call=IOCTL,
+                waits_for="driver")
 DEADLOCK = Way("deadlock", threads=2, system_call=FUTEX, waits_for="lock")
 CHILD = Way("child", system_call=WAIT4, waits_for="child")
 PIPE = Way("pipe", system_call=READ, waits_for="pipe")
-NCCL = Way("nccl", "cuStreamSynchronize=poll", "cudaStreamSynchronize", by="ncclAllReduce", system_call=POLL)
+NCCL = Way("nccl", "cuStreamSynchronize=poll", "cudaStreamSynchronize", by="ncclAllReduce",
+           system_call=POLL)
 NCCL_SPINS = Way("nccl", by="ncclAllReduce", spins=True, env=(("NCCL_SPIN", "1"),))
 C = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cudaLaunchKernel"),
-     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData", system_call=FUTEX, waits_for="lock"),
+     Way("load", "cuLibraryLoadData=futex:2", "cudaLibraryLoadData",
+         system_call=FUTEX, waits_for="lock"),
      CHILD, PIPE, NCCL, NCCL_SPINS]
 PYTHON = [*WAITS, COPY, ALLOCATE, Way("launch", "cuLaunchKernel=spin:200", "cuLaunchKernel"),
           Way("driver", "cuStreamSynchronize=yield", "cuStreamSynchronize"),
-          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData", system_call=FUTEX, waits_for="lock"),
+          Way("load", "cuModuleLoadData=futex:2", "cuModuleLoadData",
+              system_call=FUTEX, waits_for="lock"),
           CHILD, PIPE, NCCL, NCCL_SPINS]
 GIL = Way("gil", threads=3, system_call=READ)
-GIL_IN_CUDA = Way("gil_cuda", "cuStreamSynchronize=poll", "cudaStreamSynchronize", threads=3, system_call=POLL)
+GIL_IN_CUDA = Way("gil_cuda", "cuStreamSynchronize=poll", "cudaStreamSynchronize", threads=3,
+                  system_call=POLL)
 MANY = Way("many", "cuStreamSynchronize=futex,cuEventSynchronize=poll", threads=40)
 
 
@@ -257,8 +268,8 @@ class Stuck(Background):
     def __init__(self, way, *argv, log, env=None, before=(), **options):
         self.way = way
         self.log = log
-        settings = {"CUDA_SIM_DIRECTORY": paths.SIM, "PYTHONDONTWRITEBYTECODE": "1", "CUDA_SIM_HANG_LOG": log,
-                    **dict(way.env), **(env or {})}
+        settings = {"CUDA_SIM_DIRECTORY": paths.SIM, "PYTHONDONTWRITEBYTECODE": "1",
+                    "CUDA_SIM_HANG_LOG": log, **dict(way.env), **(env or {})}
         if way.hang:
             settings["CUDA_SIM_HANG"] = way.hang
         super().__init__(*before, *argv, way.name, way.flags, env=settings, **options)
@@ -300,7 +311,8 @@ class Stuck(Background):
             wait_until(self._sleeps, "it does not sleep")
 
     def _sleeps(self):
-        return all(system_call_of(self.program, ready.tid) == (FUTEX if ready.function == "want_gil" else self.way.system_call)
+        return all(system_call_of(self.program, ready.tid)
+                   == (FUTEX if ready.function == "want_gil" else self.way.system_call)
                    for ready in self.ready)
 
     def release(self, right=RIGHT):
@@ -337,13 +349,15 @@ class Builder:
     def build(self, runtime, options, stripped):
         folder = self.directory / f"stuck{len(self.built)}"
         folder.mkdir()
-        libraries = [f"-L{paths.SIM}", "-l:libcudart.so.13"] if runtime == "shared" else [paths.SIM / "libcudart_static.a"]
+        libraries = ([f"-L{paths.SIM}", "-l:libcudart.so.13"]
+                     if runtime == "shared" else [paths.SIM / "libcudart_static.a"])
         # The runtime's own dlopen calls search the RUNPATH of the file that contains the runtime.
         common = ["gcc", "-std=gnu11", *options, f"-I{paths.ROOT}/sim/include"]
-        end = [*libraries, f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-pthread", "-ldl"]
+        end = [*libraries, f"-Wl,--enable-new-dtags,-rpath,{paths.SIM},-rpath,$ORIGIN", "-pthread",
+               "-ldl"]
         subprocess.run([*common, "-o", folder / "stuck", PROGRAMS / "stuck.c", *end], check=True)
-        subprocess.run([*common, "-fPIC", "-shared", "-Wl,-soname,libnccl.so.2", "-o", folder / "libnccl.so.2",
-                        PROGRAMS / "nccl_stand_in.c", *end], check=True)
+        subprocess.run([*common, "-fPIC", "-shared", "-Wl,-soname,libnccl.so.2", "-o",
+                        folder / "libnccl.so.2", PROGRAMS / "nccl_stand_in.c", *end], check=True)
         if stripped:
             (folder / "stuck.full").write_bytes((folder / "stuck").read_bytes())
             for name in ("stuck", "libnccl.so.2"):
@@ -356,7 +370,8 @@ def stopped(process):
     """Stops the process by SIGSTOP until the end of the block."""
     process.send_signal(signal.SIGSTOP)
     stat = Path(f"/proc/{process.pid}/stat")
-    wait_until(lambda: stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T", "it is not stopped")
+    wait_until(lambda: stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T",
+               "it is not stopped")
     try:
         yield
     finally:

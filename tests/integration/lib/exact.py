@@ -26,7 +26,8 @@ def captured_launches(process):
 
 def copies(process):
     """(kind, mode) -> (calls, bytes)."""
-    return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+    return {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"]
+            if c["calls"]}
 
 
 def as_executed(seen, true):
@@ -100,7 +101,8 @@ def memory(process):
 def with_context(process):
     """kind -> (number, bytes) of memory that ended with its context."""
     return {kind: (totals["with_context"], totals["with_context_bytes"])
-            for kind, totals in process["memory"].items() if isinstance(totals, dict) and totals["with_context"]}
+            for kind, totals in process["memory"].items()
+            if isinstance(totals, dict) and totals["with_context"]}
 
 
 def ranges(process):
@@ -140,20 +142,22 @@ def check_process(process, truth, api="auto", checked=False):
         "launches": launches(process), "captured_launches": captured_launches(process),
         "graph_launches": process["graph_launches"],
         # Programs that were watched from the start should have no graphs of unknown size.
-        "graph_kernels": process["graph_kernels"], "unsized": process["graph_launches_of_unknown_size"],
+        "graph_kernels": process["graph_kernels"],
+        "unsized": process["graph_launches_of_unknown_size"],
         "copies": as_executed(copies(process), truth.copies(api)), "memory": memory(process),
         "ranges": ranges(process), "with_context": with_context(process),
         "allocation_failures": memory_sum(process, "allocation_failures"),
         "free_failures": memory_sum(process, "free_failures"),
-        "errors": {key: count for key, count in errors(process).items() if checked or "Launch" not in key[1]},
+        "errors": {key: count for key, count in errors(process).items()
+                   if checked or "Launch" not in key[1]},
     }
     true = {
         "launches": truth.launches(api), "captured_launches": truth.captured_launches(api),
-        "graph_launches": truth.graph_launches(api), "graph_kernels": truth.graph_kernels(api), "unsized": 0,
+        "graph_launches": truth.graph_launches(api),
+        "graph_kernels": truth.graph_kernels(api), "unsized": 0,
         "copies": truth.copies(api), "memory": truth.memory(), "ranges": truth.ranges(),
-        "with_context": truth.with_context(),
-        "allocation_failures": truth.allocation_failures(api), "free_failures": truth.free_failures(api),
-        "errors": truth.errors(api, launches=checked),
+        "with_context": truth.with_context(), "allocation_failures": truth.allocation_failures(api),
+        "free_failures": truth.free_failures(api), "errors": truth.errors(api, launches=checked),
     }
     assert seen == true
     assert not process["since_attach"]
@@ -167,7 +171,8 @@ def lost_with_strangers(result, *pids):
     told = [line for line in result.stderr.splitlines() if "functions probed" not in line
             and any(re.search(rf"\bprocess {pid}\b", line) for pid in pids)]
     assert not told
-    return {reason: count for reason, count in lost(result.final).items() if reason != "library_skipped"}
+    return {reason: count for reason, count in lost(result.final).items()
+            if reason != "library_skipped"}
 
 
 def check(result, api="auto", checked=False, strangers=False):

@@ -27,11 +27,13 @@ def diagnose(*command, args=(), env=None):
     The reports of `gpuprobe diagnose --json -- COMMAND`: the final one, and earlier ones with
     --interval.
     """
-    argv = [str(paths.GPUPROBE), "diagnose", "--json", "--max-overhead", "off", *args, "--", *undisturbed(*command)]
-    done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True, timeout=TIMEOUT,
-                          stdin=subprocess.DEVNULL, check=False)
+    argv = [str(paths.GPUPROBE), "diagnose", "--json", "--max-overhead", "off", *args, "--",
+            *undisturbed(*command)]
+    done = subprocess.run(argv, env=environment(**(env or {})), text=True, capture_output=True,
+                          timeout=TIMEOUT, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, f"{argv} ended with {done.returncode}: {done.stderr}"
-    reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"schema"')]
+    reports = [json.loads(line) for line in done.stdout.splitlines()
+               if line.startswith('{"schema"')]
     assert reports and reports[-1]["final"], f"no final report: {done.stdout}{done.stderr}"
     return reports
 
@@ -91,7 +93,8 @@ class Verdict:
             self.cost_ns = sum(finding["cost_seconds"] for finding in self.own) * 1e9
             self.truth_ns = self.fault.cost(truths, measured)
             if not within(self.cost_ns, self.truth_ns):
-                self.wrong.append(f"cost {self.cost_ns / 1e6:.1f} ms, in truth {self.truth_ns / 1e6:.1f} ms")
+                self.wrong.append(
+                    f"cost {self.cost_ns / 1e6:.1f} ms, in truth {self.truth_ns / 1e6:.1f} ms")
         for name, told in self.fault.numbers.items():
             found = sum(finding["numbers"][name]["value"] for finding in self.own)
             truth = told(truths, measured)
@@ -100,7 +103,8 @@ class Verdict:
                 self.wrong.append(f"{name} {found}, in truth {truth}")
 
     def __str__(self):
-        said = "; ".join([*self.wrong, *(f"{f['id']}: {f['evidence']}" for f in self.findings)]) or "no findings"
+        said = ("; ".join([*self.wrong, *(f"{f['id']}: {f['evidence']}" for f in self.findings)])
+                or "no findings")
         return f"{self.fault.title}{', repaired' if self.fixed else ''}: {said}"
 
 
@@ -112,9 +116,11 @@ def _group(fault, fixed):
 def _scenario(fault, fixed, directory):
     """The program of a pair; its truth file and its own measurements go to the directory."""
     directory.mkdir()
-    command = undisturbed(paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth", directory / "own",
-                          *fault.arguments, *(["--fixed"] if fixed else []), priority=SPINS if fault.spins else SLEEPS)
-    return Scenario(command, {**fault.environment(fixed), "CUDA_SIM_TRUTH": directory / "%p.%u.json"})
+    command = undisturbed(paths.workload("faults"), fault.id, "--seconds", fault.seconds, "--truth",
+                          directory / "own", *fault.arguments, *(["--fixed"] if fixed else []),
+                          priority=SPINS if fault.spins else SLEEPS)
+    return Scenario(command,
+                    {**fault.environment(fixed), "CUDA_SIM_TRUTH": directory / "%p.%u.json"})
 
 
 def run(jobs):
@@ -130,10 +136,12 @@ def run(jobs):
     with tempfile.TemporaryDirectory() as directory:
         folders = {job: Path(directory) / f"program{number}" for number, job in enumerate(jobs)}
         try:
-            runs = by_scenario(Probe(Path(directory)), {job: _scenario(*job, folders[job]) for job in jobs},
-                               base=DIAGNOSE, args=options, env=env, at_once=1 if fault.spins else AT_ONCE)
+            runs = by_scenario(Probe(Path(directory)),
+                               {job: _scenario(*job, folders[job]) for job in jobs}, base=DIAGNOSE,
+                               args=options, env=env, at_once=1 if fault.spins else AT_ONCE)
             found = findings_of(runs.result.reports)
-            unknown = {finding["pid"] for finding in found} - {pid for _, pid, _ in runs.ends.values()}
+            unknown = ({finding["pid"] for finding in found}
+                       - {pid for _, pid, _ in runs.ends.values()})
             assert fault.apart or not unknown, f"findings of other processes: {unknown}"
         except (AssertionError, OSError, ValueError, subprocess.TimeoutExpired) as error:
             for verdict in verdicts.values():
@@ -180,7 +188,8 @@ def _compared(verdict):
     if verdict.numbers:
         found, truth = zip(*verdict.numbers.values())
         words = [name.replace("_", " ") for name in verdict.numbers]
-        return tuple(", ".join(f"{_amount(n)} {word}" for n, word in zip(amounts, words)) for amounts in (found, truth))
+        return tuple(", ".join(f"{_amount(n)} {word}" for n, word in zip(amounts, words))
+                     for amounts in (found, truth))
     return "found", ""
 
 
@@ -192,10 +201,12 @@ def table(verdicts):
         found, truth = _compared(broken)
         beside = sorted({finding["id"] for finding in broken.findings} - {broken.fault.id})
         twin = ", ".join(sorted({finding["id"] for finding in fixed.findings})) or "no findings"
-        lines.append(f"| {broken.fault.title} | {found or 'MISSED'} | {truth} | {', '.join(beside)} | {twin} |")
+        lines.append(f"| {broken.fault.title} | {found or 'MISSED'} | {truth} | "
+                     f"{', '.join(beside)} | {twin} |")
         hits += not broken.missed
         missed += broken.missed
         alarms += len(broken.strangers) + len(fixed.strangers)
         wrong += bool(broken.wrong) + bool(fixed.wrong)
-    lines += ["", f"{hits} hit, {missed} missed, {alarms} false" + (f", {wrong} not as in truth" if wrong else "")]
+    lines += ["", f"{hits} hit, {missed} missed, {alarms} false"
+              + (f", {wrong} not as in truth" if wrong else "")]
     return "\n".join(lines)

@@ -25,7 +25,8 @@ def within(found, truth):
 def time_in(*functions, layer="driver"):
     """The time inside these functions as measured by the simulator."""
     def told(truths, _):
-        return sum(truth.data[layer].get(name, {"ns": 0})["ns"] for truth in truths for name in functions)
+        return sum(truth.data[layer].get(name, {"ns": 0})["ns"] for truth in truths
+                   for name in functions)
     return told
 
 
@@ -47,12 +48,13 @@ class Fault:
     """A pair."""
     id: str
     cost: Callable = None            # (truths, measured) -> ns
-    # of the evidence: name -> (truths, measured) -> value
+    # Numbers of the evidence: name -> (truths, measured) -> value.
     numbers: dict = field(default_factory=dict)
     env: dict = field(default_factory=dict)
     fixed_env: dict = None           # environment of the twin if it differs
     options: tuple = ()              # options of diagnose
-    course: bool = False             # follows a trend in running processes: needs reports meanwhile
+    # Follows a trend in running processes, so it needs reports meanwhile.
+    course: bool = False
     seconds: float = 1.5
     arguments: tuple = ()
     companions: dict = field(default_factory=dict)  # other findings that apply -> why
@@ -75,7 +77,8 @@ def cuda_unavailable(truths, measured):
     The runtime's calls, and the driver's startup inside allocations; inside other calls it is the
     same act.
     """
-    return failures("cudaGetDeviceCount", "cudaMalloc", "cudaMalloc", layer="runtime")(truths, measured)
+    return failures("cudaGetDeviceCount", "cudaMalloc", "cudaMalloc",
+                    layer="runtime")(truths, measured)
 
 
 FAULTS = [
@@ -91,12 +94,14 @@ FAULTS = [
     Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"),
           options=("--threshold", "launch-bound.rate=1000/s"),
           env={"CUDA_SIM_LATENCY": "cuLaunchKernel=18us,cuGraphLaunch=18us"}),
-    Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
+    Fault("sync-after-every-launch", cost=time_in("cuStreamSynchronize"),
+          env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("sync-stall", cost=time_in("cuStreamSynchronize"), env={"CUDA_SIM_ASYNC": "200us"}),
     Fault("implicit-sync",
-          cost=lambda truths, measured: time_in("cuMemsetD8_v2", "cuMemcpyDtoH_v2")(truths, measured)
-          + time_in("cudaFree", layer="runtime")(truths, measured),
-          env={"CUDA_SIM_LATENCY": "cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us"}, fixed_env={}),
+          cost=lambda truths, measured: time_in("cuMemsetD8_v2", "cuMemcpyDtoH_v2")(
+              truths, measured) + time_in("cudaFree", layer="runtime")(truths, measured),
+          env={"CUDA_SIM_LATENCY": "cuMemsetD8_v2=100us,cuMemcpyDtoH_v2=300us,cuMemFree_v2=200us"},
+          fixed_env={}),
     Fault("small-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
           env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"}),
     Fault("pageable-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
@@ -119,34 +124,39 @@ FAULTS = [
     Fault("oom", numbers={"calls": own("calls")}, env={"CUDA_SIM_MEMORY": "1G"}),
     Fault("fragmentation", numbers={"unused": own("bytes")}, course=True, seconds=4),
     Fault("graph-recapture",
-          cost=time_in("cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
-                       "cuGraphExecDestroy", "cuGraphDestroy"),
-          env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,cuGraphExecDestroy=30us"}),
-    Fault("cold-start", cost=time_in("cuLibraryLoadData"), env={"CUDA_SIM_LATENCY": "cuLibraryLoadData=200ms"},
+          cost=time_in("cuStreamBeginCapture_v2", "cuStreamEndCapture",
+                       "cuGraphInstantiateWithFlags", "cuGraphExecDestroy", "cuGraphDestroy"),
+          env={"CUDA_SIM_LATENCY": "cuGraphInstantiateWithFlags=300us,cuStreamEndCapture=50us,"
+                                   "cuGraphExecDestroy=30us"}),
+    Fault("cold-start", cost=time_in("cuLibraryLoadData"),
+          env={"CUDA_SIM_LATENCY": "cuLibraryLoadData=200ms"},
           options=("--threshold", "cold-start=500ms"), seconds=2),
     Fault("mapped-file-copies", cost=time_in("cuMemcpyHtoDAsync_v2"),
-          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100ms"}, options=("--threshold", "mapped-file-copies=500ms")),
+          env={"CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=100ms"},
+          options=("--threshold", "mapped-file-copies=500ms")),
     Fault("idle-gaps", cost=own("cost_ns"), env={"CUDA_SIM_ASYNC": "100ms"}, seconds=2),
     # Only the second half is judged.
     Fault("host-bound", env={"CUDA_SIM_ASYNC": "60ms"}, seconds=4,
           options=("--threshold", "host-bound.window=1s")),
     Fault("driver-contention", cost=own("cost_ns"), numbers={"calls": own("calls")},
           # A thread that was held up should resume soon after it may, in relation to the load.
-          env={"CUDA_SIM_LOCK": "cuLibraryLoadData", "CUDA_SIM_LATENCY": "cuLibraryLoadData=100ms"}, seconds=3, alone=True),
+          env={"CUDA_SIM_LOCK": "cuLibraryLoadData", "CUDA_SIM_LATENCY": "cuLibraryLoadData=100ms"},
+          seconds=3, alone=True),
     Fault("default-stream", cost=time_in("cuStreamSynchronize")),
     Fault("chatty-getters", spins=True, cost=time_in("cudaGetDevice", layer="runtime"),
           # As above.
           env={"CUDA_SIM_LATENCY": "cudaGetDevice=20us"},
           options=("--getters", "--threshold", "chatty-getters=5000/s")),
     # The second of two waits in a step returns at once: their mean must not be a short wait.
-    Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"}, numbers={"ratio": lambda *_: 1.5}),
+    Fault("device-imbalance", env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"},
+          numbers={"ratio": lambda *_: 1.5}),
     # Detected for no single process.
     Fault("device-imbalance", name="device-imbalance, by ranks", apart=True,
           env={"CUDA_SIM_DEVICES": "2", "CUDA_SIM_ASYNC": "4ms"},
           arguments=("--processes", "2"), numbers={"ratio": lambda *_: 1.5}),
     # The process ends while a thread is in the call.
-    Fault("stuck", env={"CUDA_SIM_ASYNC": "300s"}, fixed_env={}, options=("--threshold", "stuck=1s"),
-          numbers={"lasted": own("cost_ns")}),
+    Fault("stuck", env={"CUDA_SIM_ASYNC": "300s"}, fixed_env={},
+          options=("--threshold", "stuck=1s"), numbers={"lasted": own("cost_ns")}),
     *(Fault("missing-sync", name=f"missing-sync, {part}", arguments=("--part", part), seconds=1,
             numbers={"calls": own("calls")}) for part in ("free", "event", "stream", "exit")),
 ]

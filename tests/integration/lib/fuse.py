@@ -40,7 +40,7 @@ class Served:
         self.path = directory / name
         self.silent = False
         self.late = 0  # delay of each read of the file, in seconds
-        # for each read of the file while it is silent or late: the process and its parent
+        # For each read of the file while it is silent or late: the process and its parent.
         self.askers = []
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"
@@ -100,7 +100,8 @@ class Served:
     def attributes(self, node):
         mode = stat.S_IFDIR | 0o755 if node == 1 else stat.S_IFREG | 0o755
         size = 0 if node == 1 else len(self.content)
-        return struct.pack("<QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+        return struct.pack("<QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0,
+                           mode, 1, 0, 0, 0, 4096, 0)
 
     def answer(self, opcode, node, body):
         if opcode == INIT:

@@ -46,7 +46,8 @@ def pause(seconds=0.15):
     time.sleep(seconds)
     idle.append(time.monotonic() - began)
 def tell():
-    print("IDLE " + json.dumps([[seconds * 1e9 for seconds in idle], kept_waiting() - waited_before]), flush=True)
+    print("IDLE " + json.dumps([[seconds * 1e9 for seconds in idle],
+                                kept_waiting() - waited_before]), flush=True)
 def until_waiting(thread):
     # In clock_nanosleep, by which the simulator waits: Python's own waits are others.
     while open(f"/proc/self/task/{thread.native_id}/syscall").read().split()[0] != "230":
@@ -86,7 +87,8 @@ class Account:
 
     def missing(self):
         """The non-zero counters of missing waits."""
-        names = ("unrecorded_waits", "unrecorded_queries", "destroyed_busy", "freed_busy", "freed_busy_bytes")
+        names = ("unrecorded_waits", "unrecorded_queries", "destroyed_busy", "freed_busy",
+                 "freed_busy_bytes")
         found = {name: self.totals[name] for name in names if self.totals[name]}
         if self.at_exit["calls"]:
             found["at_exit"] = self.at_exit["calls"]

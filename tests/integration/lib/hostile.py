@@ -22,7 +22,8 @@ def as_user(uid):
 
 
 def compile_c(output, source, *words):
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-o", output, PROGRAMS / source, *words], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-o", output, PROGRAMS / source, *words],
+                   check=True)
 
 
 @contextmanager
@@ -44,8 +45,10 @@ def give(directory, uid):
 def build_made_up(directory, uid):
     """programs/made_up.c with a libcuda of its own, both the user's. Returns the program."""
     directory.mkdir()
-    compile_c(directory / "libcuda.so.1", "made_up_driver.c", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
-    compile_c(directory / "made_up", "made_up.c", f"-L{directory}", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
+    compile_c(directory / "libcuda.so.1", "made_up_driver.c", "-shared", "-fPIC",
+              "-Wl,-soname,libcuda.so.1")
+    compile_c(directory / "made_up", "made_up.c", f"-L{directory}", "-l:libcuda.so.1",
+              "-Wl,-rpath,$ORIGIN")
     # Identical files are still distinct files.
     with open(directory / "libcuda.so.1", "ab") as library:
         library.write(directory.name.encode())
@@ -76,11 +79,12 @@ def write_large_library(path, symbols, name_bytes):
     sections = (strings + name_bytes + 15) & ~15
 
     def section(name, kind, flags, offset, size, link, info, entry):
-        return struct.pack("<IIQQQQIIQQ", name, kind, flags, offset, offset, size, link, info, 8 if entry else 1, entry)
+        return struct.pack("<IIQQQQIIQQ", name, kind, flags, offset, offset, size, link, info,
+                           8 if entry else 1, entry)
 
     with open(path, "wb") as file:
-        file.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1" + b"\0" * 9, 3, 62, 1, 0, 64, sections, 0, 64, 56, 1,
-                               64, 4, 3))
+        file.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1" + b"\0" * 9, 3, 62, 1, 0, 64,
+                               sections, 0, 64, 56, 1, 64, 4, 3))
         file.write(struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x2000, 0x2000, 0x1000))
         file.seek(code)
         file.write(CODE)

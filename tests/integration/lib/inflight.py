@@ -6,7 +6,8 @@ from lib.steps import Steps
 
 def wait_for_in_flight(running, expected):
     """The first report that shows exactly this in flight."""
-    return running.wait_for(lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
+    return running.wait_for(
+        lambda r: r["processes"] and exact.in_flight(r["processes"][0]) == expected)
 
 
 def wait_in_flight(running, expected):

@@ -53,9 +53,11 @@ def bpftool(kind):
 
 def all_objects():
     """(kind, id) -> name of every BPF object that gpuprobe may have made."""
-    programs = {program["id"]: program["name"] for program in bpftool("prog") if bpf_names.is_program(program)}
+    programs = {program["id"]: program["name"] for program in bpftool("prog")
+                if bpf_names.is_program(program)}
     found = {("prog", number): name for number, name in programs.items()}
-    found |= {("map", entry["id"]): entry["name"] for entry in bpftool("map") if bpf_names.is_map(entry)}
+    found |= {("map", entry["id"]): entry["name"] for entry in bpftool("map")
+              if bpf_names.is_map(entry)}
     found |= {("link", link["id"]): programs[link["prog_id"]] for link in bpftool("link")
               if link.get("prog_id") in programs}
     return found
@@ -148,7 +150,8 @@ def is_owner(pid, group):
 
 def present():
     """All of gpuprobe's objects in the kernel, including those held by a living one."""
-    return {**all_objects(), **{("event", group): f"{sites} sites" for group, sites in events().items()}}
+    return {**all_objects(),
+            **{("event", group): f"{sites} sites" for group, sites in events().items()}}
 
 
 def left_over(found=None):

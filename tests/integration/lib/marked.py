@@ -14,7 +14,8 @@ def processes_with(mark):
             continue
         try:
             if mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
-                found[int(name)] = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                found[int(name)] = (
+                    Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()[0])
         except OSError:
             continue
     return found

@@ -30,7 +30,8 @@ def _by_function_seen(process, checked):
     sums = Counter()
     for row in process["functions"]:
         function = table.functions()[row["function"]]
-        if APART & set(row["flags"]) or function.operation not in TALLIED + (("launch",) if checked else ()):
+        if (APART & set(row["flags"])
+                or function.operation not in TALLIED + (("launch",) if checked else ())):
             continue
         for field in ("calls", "failures"):
             sums[row["function"], field] += row[field]
@@ -56,7 +57,8 @@ def _counted(truth, api):
             if not function or function.operation in ("-", "ask"):
                 continue
             outermost = api == "both" or (api == "auto" and function.operation in AUTO)
-            if api == "both" and function.operation in ("context", "get_kernel") and function.kind != "reset":
+            if (api == "both" and function.operation in ("context", "get_kernel")
+                    and function.kind != "reset"):
                 yield function, counts  # none of the runtime's functions is the same act
                 continue
             if layer == "driver" and outermost:
@@ -111,7 +113,8 @@ def _errors_seen(process, checked):
 
 
 def _waits_seen(process):
-    return {w["in"]: w["calls"] for w in process["waits"] if w["calls"] and w["in"] in ("stream", "event", "device")}
+    return {w["in"]: w["calls"] for w in process["waits"]
+            if w["calls"] and w["in"] in ("stream", "event", "device")}
 
 
 def _waits_true(truth, api):
@@ -132,7 +135,8 @@ def _queries_true(truth, api):
     for function, counts in _counted(truth, api):
         if function.operation == "query":
             calls, not_ready = sums.get(function.kind, (0, 0))
-            sums[function.kind] = (calls + counts["calls"] - counts["failures"], not_ready + counts["not_ready"])
+            sums[function.kind] = (calls + counts["calls"] - counts["failures"],
+                                   not_ready + counts["not_ready"])
     return {kind: value for kind, value in sums.items() if value[0]}
 
 
@@ -148,7 +152,8 @@ def _memory_true(truth, api):
 
 
 def _captured_seen(process):
-    sums = Counter(launches=process["captured"]["launches"], graph_launches=process["captured"]["graph_launches"])
+    sums = Counter(launches=process["captured"]["launches"],
+                   graph_launches=process["captured"]["graph_launches"])
     for row in process["copies"]:
         what = "sets" if row["kind"] == "set" else "copies"
         for field in ("calls", "bytes"):
@@ -158,7 +163,8 @@ def _captured_seen(process):
 
 def _captured_true(truth):
     captured = truth.data["captured"]
-    return {what: captured[what] for what in captured if captured[what] and what not in ("allocations", "frees")}
+    return {what: captured[what] for what in captured
+            if captured[what] and what not in ("allocations", "frees")}
 
 
 def _graphs_seen(process):
@@ -173,7 +179,8 @@ def _graphs_true(truth, api):
 
 def _flat(numbers):
     """{kind: {field: number}} -> {(kind, field): number}, without zeros."""
-    return {(kind, field): n for kind, fields in numbers.items() for field, n in fields.items() if n}
+    return {(kind, field): n for kind, fields in numbers.items() for field, n in fields.items()
+            if n}
 
 
 def _devices_seen(process):
@@ -190,8 +197,9 @@ def _devices_true(truth):
     sums = Counter()
     for place, device in truth.data["devices"].items():
         sums[place, "launches"] = device["launches"] + device["abandoned"] - device["captured"]
-        sums[place, "copies"] = sum(device[f"{what}_calls"] - device[f"{what}_failures"] - device[f"{what}_captured"]
-                                    for what in ("copies", "sets"))
+        sums[place, "copies"] = sum(
+            device[f"{what}_calls"] - device[f"{what}_failures"] - device[f"{what}_captured"]
+            for what in ("copies", "sets"))
         sums[place, "copy_bytes"] = device["copies_bytes"] + device["sets_bytes"]
     return dict(+sums)
 
@@ -226,7 +234,8 @@ def _sides_seen(process):
         if APART & set(row["flags"]) or "captured" in row["flags"] or not row["calls"]:
             continue
         direction = "D2D" if row["kind"] == "P2P" else row["kind"]
-        sides = [side for side in ("pinned", "pageable") if side in row["flags"] and direction in ("H2D", "D2H")]
+        sides = [side for side in ("pinned", "pageable")
+                 if side in row["flags"] and direction in ("H2D", "D2H")]
         for field in ("calls", "bytes"):
             sums[direction, field] += row[field]
             for side in sides:
@@ -268,10 +277,12 @@ def seen(process, checked=False):
     """The numbers that gpuprobe shows for the process."""
     return {
         "memory": _flat(exact.memory(process)),
-        "with_context": {kind: what for kind, what in exact.with_context(process).items() if kind != "imported"},
+        "with_context": {kind: what for kind, what in exact.with_context(process).items()
+                         if kind != "imported"},
         "ranges": exact.ranges(process),
         "pools": {device: used for device, (used, _) in exact.pools(process).items() if used},
-        "live": {address: what for address, what in exact.live(process).items() if what[1] in ADDRESS_KINDS},
+        "live": {address: what for address, what in exact.live(process).items()
+                 if what[1] in ADDRESS_KINDS},
         "launches": _launches_seen(process),
         "captured": _captured_seen(process),
         "graphs": _graphs_seen(process),
@@ -290,7 +301,8 @@ def true(truth, api="auto", checked=False):
     """The true numbers, in the same form."""
     return {
         "memory": _memory_true(truth, api),
-        "with_context": {kind: what for kind, what in truth.with_context().items() if kind != "imported"},
+        "with_context": {kind: what for kind, what in truth.with_context().items()
+                         if kind != "imported"},
         "ranges": truth.ranges(),
         "pools": {device: used for device, (used, _) in truth.pools().items() if used},
         "live": truth.live(),
@@ -332,17 +344,21 @@ def _is_bearable(family, what, shown, happened, truth):
     threads may make all of their copies.
     """
     shown, happened = shown or 0, happened or 0
-    failed = sum(device["failed"] + device["abandoned"] for device in truth.data["devices"].values())
+    failed = sum(device["failed"] + device["abandoned"]
+                 for device in truth.data["devices"].values())
     if family == "captured" and what == "launches":
         return 0 <= shown - happened <= failed
     if family == "graphs" and what in ("kernels", "of unknown size") and (
-            "cuGraphNodeSetEnabled" in truth.data["driver"] or any(f["abandoned"] for f in truth.data["driver"].values())):
-        return shown <= happened if what == "kernels" else shown <= 10 + truth.data["graphs"]["launches"] // 3
+            "cuGraphNodeSetEnabled" in truth.data["driver"]
+            or any(f["abandoned"] for f in truth.data["driver"].values())):
+        return (shown <= happened
+                if what == "kernels" else shown <= 10 + truth.data["graphs"]["launches"] // 3)
     if family == "devices" and what[1] == "launches":
         device = truth.data["devices"].get(what[0])
         return bool(device) and 0 <= happened - shown <= device["failed"] + device["abandoned"]
     if family == "sides" and "pinned" not in what:
-        most = FEW_COPIES + sum(side["calls"] for side in truth.data["copy_sides"]["H2D"].values()) // 10
+        most = FEW_COPIES + sum(side["calls"]
+                                for side in truth.data["copy_sides"]["H2D"].values()) // 10
         if what[-1] == "bytes":
             most *= 1 << 14
         return 0 <= (shown - happened if what[0] == "unknown" else happened - shown) <= most
@@ -358,9 +374,11 @@ def differences(process, truth, api="auto", checked=False):
     for family in there:
         keys = sorted(here[family].keys() | there[family].keys(), key=str)
         wrong = [f"{family}: {key}: seen {here[family].get(key)}, true {there[family].get(key)}"
-                 for key in keys if here[family].get(key) != there[family].get(key) and
-                 not (_went_unseen(process["memory"].get(key, {}), here[family].get(key), there[family].get(key))
-                      if family == "with_context" else
-                      _is_bearable(family, key, here[family].get(key), there[family].get(key), truth))]
-        lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"] if len(wrong) > LISTED else [])
+                 for key in keys if here[family].get(key) != there[family].get(key)
+                 and not (_went_unseen(process["memory"].get(key, {}), here[family].get(key),
+                                       there[family].get(key)) if family == "with_context"
+                          else _is_bearable(family, key, here[family].get(key),
+                                            there[family].get(key), truth))]
+        lines += wrong[:LISTED] + ([f"{family}: {len(wrong) - LISTED} more"]
+                                   if len(wrong) > LISTED else [])
     return lines

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the things under test are. GPUPROBE_BUILD names another build directory, GPUPROBE_PROGRAM another gpuprobe."""
+"""Where the things under test are. GPUPROBE_BUILD names another build directory,
+GPUPROBE_PROGRAM another gpuprobe."""
 import os
 from pathlib import Path
 

@@ -117,7 +117,8 @@ def is_held(pid, name):
 
 def wait_until_held(pid, name):
     """Waits until a process of that name below the gpuprobe is stopped."""
-    wait_until(lambda: any(is_held(child, name) for child in descendants(pid)), f"no {name} was held")
+    wait_until(lambda: any(is_held(child, name) for child in descendants(pid)),
+               f"no {name} was held")
 
 
 def wait_for_file(path, timeout=60):
@@ -183,7 +184,8 @@ class Result:
     def process(self):
         """The only process at the end."""
         processes = self.processes
-        assert len(processes) == 1, f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}"
+        assert len(processes) == 1, (
+            f"{[(p['pid'], p['comm']) for p in processes]}; stderr: {self.stderr}")
         return processes[0]
 
     @property
@@ -195,7 +197,8 @@ class Result:
         shown = {}  # after exec a process has the same pid and start
         for report in self.reports:
             ended = [p for p in report["processes"] if p["ended"] or report["final"]]
-            shown.update({key: [p for p in ended if key_of(p) == key] for key in map(key_of, ended)})
+            shown.update({key: [p for p in ended if key_of(p) == key]
+                          for key in map(key_of, ended)})
         return [process for same in shown.values() for process in same]
 
     def last_seen(self, pid):
@@ -247,7 +250,8 @@ class Running:
         try:
             line = self._lines.get(timeout=timeout)
         except queue.Empty:
-            raise TimeoutError(f"gpuprobe said nothing for {timeout} s; stderr: {self.stderr}") from None
+            raise TimeoutError(
+                f"gpuprobe said nothing for {timeout} s; stderr: {self.stderr}") from None
         if line is not None:
             self.stdout += line
         return line
@@ -269,7 +273,8 @@ class Running:
             found = look(last)
             if found:
                 return found
-        raise TimeoutError(f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
+        raise TimeoutError(
+            f"no report was as expected within {timeout} s; the last: {json.dumps(last)[:4000]}")
 
     def wait_for(self, condition, timeout=60):
         """The first report for which the condition is true."""
@@ -281,7 +286,8 @@ class Running:
         seen = ""
         while text not in seen:
             line = self.line(timeout)
-            assert line is not None and time.monotonic() < end, f"no {text!r} in {seen[-4000:]}; stderr: {self.stderr}"
+            assert line is not None and time.monotonic() < end, (
+                f"no {text!r} in {seen[-4000:]}; stderr: {self.stderr}")
             seen += line
         return seen
 
@@ -326,28 +332,31 @@ class Probe:
         self.runs += 1
         truth_dir = self.directory / f"truth{self.runs}"
         truth_dir.mkdir()
-        changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json", **(env or {})}
+        changes = {"GPUPROBE_LINKS": self.links, "CUDA_SIM_TRUTH": f"{truth_dir}/%p.%u.json",
+                   **(env or {})}
         # Only the build's CUDA libraries count, even if the machine has real ones.
         options = []
         for library in libraries:
-            options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path", str(library)]
+            options += ["--libcudart-path" if "cudart" in str(library) else "--libcuda-path",
+                        str(library)]
         return environment(**changes), truth_dir, options
 
-    def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None, status=0):
+    def run(self, *command, args=(), base=EXACT, env=None, libraries=(), timeout=120, cwd=None,
+            status=0):
         """Runs `gpuprobe base args -- command` to its end. A status of None accepts any."""
         environ, truth_dir, options = self._prepare(env, libraries)
         argv = [str(paths.GPUPROBE), *base, *options, *map(str, args)]
         if command:
             argv += ["--", *map(str, command)]
-        done = subprocess.run(argv, env=environ, cwd=cwd, text=True, capture_output=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(argv, env=environ, cwd=cwd, text=True, capture_output=True,
+                              timeout=timeout, stdin=subprocess.DEVNULL, check=False)
         result = Result(done.returncode, done.stdout, done.stderr, truth_dir)
         assert status is None or result.status == status, \
             f"gpuprobe ended with {result.status}: {done.stderr}"
         return result
 
-    def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1, env=None,
-              libraries=(), cwd=None):
+    def start(self, *command, args=(), base=("--json", "--metrics-addr", "none"), interval=0.1,
+              env=None, libraries=(), cwd=None):
         """
         Starts it beside the test, without COMMAND's own output; a context manager. `interval` is
         None if there are no reports.

@@ -5,9 +5,9 @@ from collections import Counter
 from lib import api
 
 # Operation -> class of time; the rest is "other".
-CLASSES = {"launch": "launch", "graph_launch": "launch", "host_function": "launch", "launch_list": "launch",
-           "alloc": "memory", "free": "memory", "virtual": "memory", "pool": "memory", "copy": "copy", "set": "copy",
-           "wait": "wait"}
+CLASSES = {"launch": "launch", "graph_launch": "launch", "host_function": "launch",
+           "launch_list": "launch", "alloc": "memory", "free": "memory", "virtual": "memory",
+           "pool": "memory", "copy": "copy", "set": "copy", "wait": "wait"}
 OPERATIONS = {function.operation for function in api.functions().values()} - {"-", "ask"}
 
 

@@ -11,7 +11,8 @@ from lib.truth import Truth
 from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
-DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]  # count all launches, whatever the cost
+# Counts all launches, whatever the cost.
+DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]
 
 # Each scenario is its own process, which ends like a program started by itself.
 RUN = """
@@ -69,8 +70,10 @@ class Runs:
         self.scenarios = scenarios
         self.result = result
         self.outputs = outputs
-        lines = [line.split() for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
-        self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status)) for number, pid, status in lines}
+        lines = [line.split()
+                 for line in (outputs / "ends").read_text(encoding="utf-8").splitlines()]
+        self.ends = {list(scenarios)[int(number)]: (number, int(pid), int(status))
+                     for number, pid, status in lines}
 
     def pid(self, name):
         """Its process, which must have ended as expected."""
@@ -96,7 +99,8 @@ def by_scenario(probe, scenarios, prelude="", base=STAT, args=(), env=None, at_o
     outputs.mkdir()
     programs = [(one.program if isinstance(one.program, str) else [*map(str, one.program)],
                  {key: str(value) for key, value in one.env.items()}) for one in scenarios.values()]
-    constants = f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\nOUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n"
+    constants = (f"SCENARIOS, PRELUDE = {programs!r}, {prelude!r}\n"
+                 f"OUTPUTS, AT_ONCE = {str(outputs)!r}, {at_once}\n")
     result = probe.run(*undisturbed(*script(constants + RUN)), base=base, args=args, env=env)
     assert exact.lost(result.final).keys() <= set(may_lose)
     return Runs(scenarios, result, outputs)
@@ -124,7 +128,8 @@ class Programs:
         argument of that name, or else to the fixture that finds its result.
         """
         def note(test):
-            self.scenarios.update({f"{test.__name__}[{name}]": one for name, one in scenarios.items()})
+            self.scenarios.update({f"{test.__name__}[{name}]": one
+                                   for name, one in scenarios.items()})
             return pytest.mark.parametrize(argument, scenarios, indirect=argument == "found")(test)
         return note
 

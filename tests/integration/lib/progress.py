@@ -36,7 +36,8 @@ def wait_until_in_slow_call(pid):
 
 def fields_of(pid):
     """The fields of /proc/PID/stat from the process's state on."""
-    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8",
+                                               errors="replace").rpartition(")")[2].split()
 
 
 def cpu_seconds(pid):

@@ -19,7 +19,8 @@ FREE = 0  # PROCESS_FREE
 
 def _open(number):
     attributes = ctypes.create_string_buffer(struct.pack("=I", number), 128)
-    fd = ctypes.CDLL(None, use_errno=True).syscall(BPF_SYSCALL, MAP_GET_FD_BY_ID, attributes, len(attributes))
+    fd = ctypes.CDLL(None, use_errno=True).syscall(BPF_SYSCALL, MAP_GET_FD_BY_ID, attributes,
+                                                   len(attributes))
     if fd < 0:
         raise OSError(ctypes.get_errno(), "BPF_MAP_GET_FD_BY_ID")
     return fd
@@ -30,7 +31,8 @@ class Records:
 
     def __init__(self, pid):
         held = {number for kind, number in leftovers.objects_of(pid) if kind == "map"}
-        [found] = [m for m in leftovers.bpftool("map") if m["id"] in held and m.get("name") == "processes"]
+        [found] = [m for m in leftovers.bpftool("map")
+                   if m["id"] in held and m.get("name") == "processes"]
         self._size = (found["bytes_value"] + 7) & ~7
         self._count = found["max_entries"]
         fd = _open(found["id"])

@@ -70,8 +70,9 @@ class Writer:
             test["state"] = SKIPPED
         if report.failed:
             test["state"] = FAILED
-            test["output"] = test.get("output", "") + f"{name} ({report.when})\n{report.longreprtext}\n" + \
-                "".join(f"--- {title}\n{text}\n" for title, text in report.sections)
+            test["output"] = (
+                test.get("output", "") + f"{name} ({report.when})\n{report.longreprtext}\n"
+                + "".join(f"--- {title}\n{text}\n" for title, text in report.sections))
             test.update(report.user_properties or {"certain": "the process of the tests ended"})
         if report.when not in PHASES[:2]:
             self._write(name)

@@ -24,7 +24,8 @@ def build(directory):
     if b"__asan_init" in paths.GPUPROBE.read_bytes():
         return None
     library = directory / "scarce.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library, PROGRAMS / "scarce.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", library,
+                    PROGRAMS / "scarce.c"], check=True)
     return library
 
 
@@ -37,7 +38,8 @@ class Trial:
     mark: str
 
     def __str__(self):
-        told = f"status {self.result.status}, {self.result.stderr!r}" if self.result else "did not end"
+        told = (f"status {self.result.status}, {self.result.stderr!r}"
+                if self.result else "did not end")
         return f"{self.failure}: {told}\n{self.hit}"
 
 
@@ -60,8 +62,8 @@ class Scenario:
         truth = self.directory / f"truth{self.runs}"
         truth.mkdir()
         mark = uuid.uuid4().hex
-        env = environment(GPUPROBE_LINKS=self.links, CUDA_SIM_TRUTH=f"{truth}/%p.%u.json", MARK=mark,
-                          LD_PRELOAD=self.library, **scarce)
+        env = environment(GPUPROBE_LINKS=self.links, CUDA_SIM_TRUTH=f"{truth}/%p.%u.json",
+                          MARK=mark, LD_PRELOAD=self.library, **scarce)
         argv = [str(paths.GPUPROBE), *self.words, "--", *self.command]
         process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, errors="replace")
@@ -122,7 +124,8 @@ def faults(trial):
     if result.status:
         return None if lines else "it failed without a word"
     if result.stdout.startswith('{"schema"') or '\n{"schema"' in result.stdout:
-        return None if is_exact(result) or is_told(result) else "what it shows is wrong, and it does not say so"
+        return (None if is_exact(result) or is_told(result)
+                else "what it shows is wrong, and it does not say so")
     return None
 
 
@@ -133,6 +136,7 @@ def place(hit):
                if Path(line.split("(")[0]).name == "gpuprobe" and "(+" in line]
     if not offsets:
         return hit
-    done = subprocess.run(["addr2line", "-fpe", paths.GPUPROBE, *[hex(int(offset, 16) - 1) for offset in offsets]],
+    done = subprocess.run(["addr2line", "-fpe", paths.GPUPROBE,
+                           *[hex(int(offset, 16) - 1) for offset in offsets]],
                           capture_output=True, text=True, check=False)
     return done.stdout or hit

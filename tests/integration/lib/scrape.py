@@ -9,8 +9,9 @@ import time
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 # The headers that Prometheus 2.42 sends.
-PROMETHEUS_ACCEPT = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75," \
-                    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+PROMETHEUS_ACCEPT = (
+    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
 
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,(?=.)|$)')
@@ -77,7 +78,8 @@ class Page:
         for label in LABEL.finditer(text or ""):
             assert label.start() == end, line
             end = label.end()
-            labels.append((label[1], re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), label[2])))
+            labels.append((label[1],
+                           re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), label[2])))
         assert end == len(text or ""), line
         assert len(dict(labels)) == len(labels), line
         suffix = SUFFIXES[self.types[self._family]] if self.openmetrics else ""
@@ -95,7 +97,8 @@ class Page:
     def find(self, name, **labels):
         """(labels, value) of the samples with this name whose labels include these."""
         wanted = {(key, str(value)) for key, value in labels.items()}
-        return [(dict(key[1]), value) for key, value in self.samples.items() if key[0] == name and wanted <= key[1]]
+        return [(dict(key[1]), value) for key, value in self.samples.items()
+                if key[0] == name and wanted <= key[1]]
 
     def sum(self, name, **labels):
         return sum(value for _, value in self.find(name, **labels))

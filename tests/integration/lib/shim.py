@@ -9,9 +9,9 @@ import subprocess
 # again, including those on the stack.
 FORMS = {
     "jump": "jmp *slots+{slot}(%rip)",
-    "call": "sub $136, %rsp\n"
-            + "".join(f"mov {144 + 8 * word}(%rsp), %r10\nmov %r10, {8 * word}(%rsp)\n" for word in range(16))
-            + "call *slots+{slot}(%rip)\nadd $136, %rsp\nret",
+    "call": "sub $136, %rsp\n" + "".join(
+        f"mov {144 + 8 * word}(%rsp), %r10\nmov %r10, {8 * word}(%rsp)\n"
+        for word in range(16)) + "call *slots+{slot}(%rip)\nadd $136, %rsp\nret",
 }
 
 FILL = """
@@ -29,7 +29,8 @@ __attribute__((constructor)) static void fill(void)
 
 def exported(library):
     """The names of a library's exported functions."""
-    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                            check=True).stdout
     return sorted({line.split()[2].split("@")[0] for line in listed.splitlines() if " T " in line})
 
 
@@ -39,12 +40,15 @@ def make(path, library, form="jump", renamed=None):
     with the same arguments, which they forward to.
     """
     names = exported(library)
-    code = "\n".join(f".globl {name}\n.type {name},@function\n{name}:\n{FORMS[form].format(slot=8 * i)}\n.size {name},.-{name}"
+    code = "\n".join(f".globl {name}\n.type {name},@function\n{name}:\n"
+                     f"{FORMS[form].format(slot=8 * i)}\n.size {name},.-{name}"
                      for i, name in enumerate(names))
     assembly, source = path.with_suffix(".s"), path.with_suffix(".c")
-    assembly.write_text(f".text\n{code}\n.bss\n.globl slots\n.hidden slots\nslots: .zero {8 * len(names)}\n"
-                        ".section .note.GNU-stack,\"\",@progbits\n", encoding="ascii")
+    assembly.write_text(
+        f".text\n{code}\n.bss\n.globl slots\n.hidden slots\nslots: .zero {8 * len(names)}\n"
+        ".section .note.GNU-stack,\"\",@progbits\n", encoding="ascii")
     inner = ",".join(f'"{(renamed or {}).get(name, name)}"' for name in names)
     source.write_text(FILL.format(names=inner, library=library), encoding="ascii")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wl,-soname,libcuda.so.1", "-o", path, source, assembly, "-ldl"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wl,-soname,libcuda.so.1", "-o", path, source,
+                    assembly, "-ldl"], check=True)
     return path

@@ -65,7 +65,7 @@ class Program:
     variant: Variant
     path: Path
     plugins: tuple = ()
-    # by object: [(address, size, name)], for stripped files
+    # By object: [(address, size, name)] of stripped symbols.
     symbols: dict = field(default_factory=dict)
 
     @property
@@ -87,8 +87,8 @@ class Program:
 def symbols_of(path):
     """Functions with their addresses and sizes, read before stripping."""
     found = []
-    for line in subprocess.run(["nm", "-C", "-S", "--defined-only", path], capture_output=True, text=True,
-                               check=True).stdout.splitlines():
+    for line in subprocess.run(["nm", "-C", "-S", "--defined-only", path], capture_output=True,
+                               text=True, check=True).stdout.splitlines():
         match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) [tTwW] (.+)", line)
         if match:
             # nm may not recognize Rust's hash.
@@ -116,15 +116,16 @@ class Builder:
         folder.mkdir()
         path = folder / "known"
         compiler = "g++" if source.endswith(".cc") else "gcc"
-        subprocess.run([compiler, *variant.options, "-o", path, PROGRAMS / source, f"-L{SIM}", "-l:libcudart.so.13",
-                        f"-Wl,-rpath,{SIM}", "-pthread", "-ldl"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([compiler, *variant.options, "-o", path, PROGRAMS / source, f"-L{SIM}",
+                        "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}", "-pthread", "-ldl"],
+                       check=True, stderr=subprocess.DEVNULL)
         plugins = []
         if source.endswith(".c"):
             options = [option for option in variant.options if option != "-no-pie"]
             for name in ("one", "other"):
                 plugins.append(folder / f"{name}.so")
-                subprocess.run(["gcc", *options, "-shared", "-fPIC", f"-DNAME=plugin_{name}", "-o", plugins[-1],
-                                PROGRAMS / "known_stacks_plugin.c"], check=True)
+                subprocess.run(["gcc", *options, "-shared", "-fPIC", f"-DNAME=plugin_{name}", "-o",
+                                plugins[-1], PROGRAMS / "known_stacks_plugin.c"], check=True)
         program = Program(variant, path, tuple(plugins))
         for file in (path, *plugins) if variant.stripped else ():
             program.symbols[file.name] = symbols_of(file)
@@ -134,7 +135,8 @@ class Builder:
 
 def read_truth(path):
     """The calls that a program recorded: a list of Known."""
-    return [Known(**json.loads(line)) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    return [Known(**json.loads(line))
+            for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 class Mismatch(AssertionError):
@@ -171,7 +173,8 @@ def match_one(program, frame, expected):
         raise Mismatch(f"{frame} instead of {name}")
     if not frame.get("object") or frame.get("object") not in program.files:
         raise Mismatch(f"{frame} in another object")
-    if program.variant.lines and (Path(frame.get("file") or "").name, frame.get("line")) != (Path(file).name, line):
+    if program.variant.lines and (Path(frame.get("file") or "").name,
+                                  frame.get("line")) != (Path(file).name, line):
         raise Mismatch(f"{frame} instead of {name} at {Path(file).name}:{line}")
 
 
@@ -248,6 +251,7 @@ def check_all(program, known, sites, stack_size=None):
             except Mismatch as mismatch:
                 wrong.append(str(mismatch))
         else:
-            raise Mismatch(f"{event} {number} from {[frame[0] for frame in calls[0].frames][:4]}: {wrong}")
+            raise Mismatch(
+                f"{event} {number} from {[frame[0] for frame in calls[0].frames][:4]}: {wrong}")
     if left:
         raise Mismatch(f"nobody called from {left}")

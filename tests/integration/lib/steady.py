@@ -16,9 +16,9 @@ def build(directory, name="steady"):
     """Builds programs/NAME.c, a program of the driver API, with its own libcuda beside it."""
     program = directory / name
     shutil.copy(paths.LIBCUDA, directory)
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / f"{name}.c", f"-L{paths.SIM}", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN"],
-                   check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include",
+                    "-o", program, PROGRAMS / f"{name}.c", f"-L{paths.SIM}", "-l:libcuda.so.1",
+                    "-Wl,-rpath,$ORIGIN"], check=True)
     return program
 
 
@@ -34,8 +34,9 @@ def build_apart(directory, name="steady"):
     content = paths.LIBCUDA.read_bytes()
     (directory / NAME).write_bytes(content.replace(b"libcuda.so.1\0", NAME.encode() + b"\0"))
     program = directory / name
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include", "-o", program,
-                    PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}", "-Wl,-rpath,$ORIGIN"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{paths.ROOT}/sim/include",
+                    "-o", program, PROGRAMS / f"{name}.c", f"-L{directory}", f"-l:{NAME}",
+                    "-Wl,-rpath,$ORIGIN"], check=True)
     return program
 
 
@@ -74,7 +75,8 @@ class Steady(Background):
     def changed_code(self):
         """The number of bytes of its library's code that differ from the file: probes."""
         changed = 0
-        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, open(f"/proc/{self.pid}/mem", "rb") as memory:
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps, \
+                open(f"/proc/{self.pid}/mem", "rb") as memory:
             for line in maps:
                 words = line.split(maxsplit=5)
                 if "x" not in words[1] or not line.endswith(f"/{NAME}\n"):
@@ -86,7 +88,8 @@ class Steady(Background):
                     file.seek(int(words[2], 16))
                     true = file.read(end - begin)
                 # The last page is padded with bytes that are not in the file.
-                changed += sum(a != b for a, b in zip(seen, true)) if seen[:len(true)] != true else 0
+                changed += (sum(a != b for a, b in zip(seen, true))
+                            if seen[:len(true)] != true else 0)
         return changed
 
     def check_clean(self, timeout=60):

@@ -22,7 +22,8 @@ class Steps:
         self.directory = probe.directory / f"steps{probe.runs}"
         self.directory.mkdir()
         self.number = 0
-        body = "\n".join([f"directory = {str(self.directory)!r}", STEPS, *map(textwrap.dedent, pieces)])
+        body = "\n".join([f"directory = {str(self.directory)!r}", STEPS,
+                          *map(textwrap.dedent, pieces)])
         self.running = probe.start(*script(body), **options)
 
     def __enter__(self):

@@ -65,10 +65,12 @@ class Program:
     def add_round(self, operations):
         copies = {}
         for _ in range(operations):
-            kind = self.choice.choices(["put", "record", "follow", "wait", "wait_event"], [6, 6, 6, 1, 1])[0]
+            kind = self.choice.choices(["put", "record", "follow", "wait", "wait_event"],
+                                       [6, 6, 6, 1, 1])[0]
             if kind == "put" and len(copies) == COPIES:
                 continue
-            getattr(self, kind)(self.choice.choice(self.streams), self.choice.choice(["e0", "e1", "e2", "e3"]), copies)
+            getattr(self, kind)(self.choice.choice(self.streams),
+                                self.choice.choice(["e0", "e1", "e2", "e3"]), copies)
         self.lines.append("look()")
         certain = {copy for copy, (number, _) in copies.items() if number not in self.order.done}
         possible = {copy for copy, (_, number) in copies.items() if number not in self.weak.done}

@@ -14,16 +14,18 @@ from pathlib import Path
 
 # Variables that influence gpuprobe, the simulated CUDA, Python, shells and C libraries. Tests set
 # the ones they need.
-FOREIGN = re.compile(r"SUDO_\w+|LC_\w+|LANGUAGE|GPUPROBE_(LINKS|UNUSED_SECONDS)|CUDA_SIM_\w+|CUDA_VISIBLE_DEVICES"
-                     r"|CUDA_DEVICE_ORDER|DEBUGINFOD_\w+|(\w+_)?proxy|(\w+_)?PROXY|NO_COLOR|COLUMNS|LINES|ENV|BASH_ENV"
-                     r"|CDPATH|POSIXLY_CORRECT|XDG_CACHE_HOME|LD_LIBRARY_PATH")
+FOREIGN = re.compile(
+    r"SUDO_\w+|LC_\w+|LANGUAGE|GPUPROBE_(LINKS|UNUSED_SECONDS)|CUDA_SIM_\w+|CUDA_VISIBLE_DEVICES"
+    r"|CUDA_DEVICE_ORDER|DEBUGINFOD_\w+|(\w+_)?proxy|(\w+_)?PROXY|NO_COLOR|COLUMNS|LINES|ENV"
+    r"|BASH_ENV|CDPATH|POSIXLY_CORRECT|XDG_CACHE_HOME|LD_LIBRARY_PATH")
 OWN = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC", "USER": "root", "LOGNAME": "root"}
 FOLDERS_OF_ROOT = ("/usr/sbin", "/sbin")  # not in every user's PATH; bpftool and setcap are there
 ANY = resource.RLIM_INFINITY
 # (soft, hard) of a typical machine, or more.
 LIMITS = {resource.RLIMIT_NOFILE: (1024, 1 << 19), resource.RLIMIT_MEMLOCK: (8 << 20, 8 << 20),
-          resource.RLIMIT_NPROC: (ANY, ANY), resource.RLIMIT_STACK: (8 << 20, ANY), resource.RLIMIT_CORE: (0, ANY),
-          resource.RLIMIT_FSIZE: (ANY, ANY), resource.RLIMIT_AS: (ANY, ANY), resource.RLIMIT_DATA: (ANY, ANY),
+          resource.RLIMIT_NPROC: (ANY, ANY), resource.RLIMIT_STACK: (8 << 20, ANY),
+          resource.RLIMIT_CORE: (0, ANY), resource.RLIMIT_FSIZE: (ANY, ANY),
+          resource.RLIMIT_AS: (ANY, ANY), resource.RLIMIT_DATA: (ANY, ANY),
           resource.RLIMIT_CPU: (ANY, ANY), resource.RLIMIT_SIGPENDING: (1 << 16, 1 << 16)}
 # Python itself ignores these, and subprocess restores them for the programs that it starts.
 OF_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}
@@ -53,7 +55,8 @@ def _set_environment():
     os.environ.update(OWN)
     time.tzset()
     path = os.environ.get("PATH", os.defpath).split(":")
-    os.environ["PATH"] = ":".join([*path, *(folder for folder in FOLDERS_OF_ROOT if folder not in path)])
+    os.environ["PATH"] = ":".join([*path,
+                                   *(folder for folder in FOLDERS_OF_ROOT if folder not in path)])
 
 
 def _set_limits():

@@ -31,5 +31,6 @@ def differences(pid):
                 file.seek(offset)
                 stored = file.read(length).ljust(length, b"\0")
             if mapped != stored:
-                found += [(path, offset + i, a, b) for i, (a, b) in enumerate(zip(mapped, stored)) if a != b]
+                found += [(path, offset + i, a, b) for i, (a, b) in enumerate(zip(mapped, stored))
+                          if a != b]
     return found

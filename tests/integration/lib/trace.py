@@ -14,8 +14,8 @@ from lib import paths
 from lib.probe import Probe
 
 # The times of all clocks are those of the calls themselves.
-COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,stream,duration,"
-           "result")
+COLUMNS = ("time,process,pid,tid,layer,event,details,ptr,size,dst,src,kind,kernel,grid,block,shmem,"
+           "stream,duration,result")
 # Members of a line besides its columns.
 EXTRA = {"schema", "line", "depth", "code", "failed"}
 KINDS = {0: "H2H", 1: "H2D", 2: "D2H", 3: "D2D", 4: "default"}
@@ -44,7 +44,8 @@ def read_log(path):
             tid, before, after, function, result, *values = line.rstrip("\n").split("\t")
             pairs = (value.split("=") for value in values)
             threads.setdefault(int(tid), []).append(
-                Call(int(tid), int(before), int(after), function, int(result), {n: int(v, 16) for n, v in pairs}))
+                Call(int(tid), int(before), int(after), function, int(result),
+                     {n: int(v, 16) for n, v in pairs}))
     return threads
 
 
@@ -69,7 +70,8 @@ class Traced:
         Lines of calls, one for each call: one first shown in progress is there with its end; calls
         from before attach are excluded.
         """
-        return [line for line in self.objects if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
+        return [line for line in self.objects
+                if "event" in line and line.get("line") not in ("in_progress", "before_attach")]
 
     @property
     def before(self):
@@ -183,7 +185,8 @@ def is_before(line):
 
 def wanted(log, functions):
     """The calls of these functions in a log by thread; None: all."""
-    return {tid: [c for c in calls if functions is None or c.function in functions] for tid, calls in log.items()}
+    return {tid: [c for c in calls if functions is None or c.function in functions]
+            for tid, calls in log.items()}
 
 
 def differences(line, call):
@@ -192,11 +195,12 @@ def differences(line, call):
     if line["event"] != call.function:
         return [f"{line['event']} instead of {call.function}"]
     begin = line["time"]
-    # a busy machine delayed it by more than a second; its time is the return's
+    # A busy machine delayed it by more than a second; its time is the return's.
     if line.get("line") == "resumed":
         begin -= line["duration"]
     if not call.before <= begin <= begin + line["duration"] <= call.after:
-        found.append(f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")
+        found.append(
+            f"time {line['time']} + {line['duration']}, called from {call.before} to {call.after}")
     if (line["result"] in SUCCESS) != (call.result == 0):
         found.append(f"result {line['result']} instead of {call.result}")
     for name, value in call.values.items():

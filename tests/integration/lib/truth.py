@@ -61,7 +61,8 @@ class Truth:
         return {name: count for name, count in sums.items() if count}
 
     def failed_launches(self, api="auto"):
-        return sum(callers[c]["failed"] for callers in self.data["kernels"].values() for c in CALLERS[api])
+        return sum(callers[c]["failed"] for callers in self.data["kernels"].values()
+                   for c in CALLERS[api])
 
     def copies(self, api="auto"):
         """(kind, mode) -> (calls, bytes) of executed copies, by their addresses."""
@@ -94,7 +95,8 @@ class Truth:
             before = sums.get(kind, (0, 0, 0, 0))
             sums[kind] = tuple(b + told[field] for b, field in
                                zip(before, ("created", "destroyed", "with_context", "live")))
-        return {kind: counts for kind, counts in sums.items() if any(counts) and (not kinds or kind in kinds)}
+        return {kind: counts for kind, counts in sums.items()
+                if any(counts) and (not kinds or kind in kinds)}
 
     def _counts(self, api, operations):
         """(layer, function row, counts) of the calls that count as the user's own."""
@@ -103,7 +105,8 @@ class Truth:
                 function = table.functions().get(symbol)
                 if not function or function.operation not in operations:
                     continue
-                outermost = api == "both" or (api == "auto" and function.operation in ("alloc", "free"))
+                outermost = api == "both" or (api == "auto"
+                                              and function.operation in ("alloc", "free"))
                 if layer == "driver" and (api == "driver" or (api == "auto" and not outermost)):
                     yield function, counts
                 elif layer == "driver" and outermost:
@@ -151,7 +154,8 @@ class Truth:
             memory = self.data["memory"][kind]
             if memory["allocations"]:
                 kinds[kind] = {"allocations": memory["allocations"], "frees": memory["frees"],
-                               "live_bytes": memory["live_bytes"], "live_allocations": memory["live_count"]}
+                               "live_bytes": memory["live_bytes"],
+                               "live_allocations": memory["live_count"]}
                 if kind == "imported":
                     del kinds[kind]["live_bytes"]
         return kinds
@@ -189,5 +193,7 @@ def read_truths(directory):
     The truth files of a directory, sorted by pid; those of one pid are in the order of their
     programs if their names tell it (%u).
     """
-    paths = sorted(directory.glob("*.json"), key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
-    return sorted((Truth(json.loads(path.read_text())) for path in paths), key=lambda truth: truth.pid)
+    paths = sorted(directory.glob("*.json"),
+                   key=lambda path: [int(n) for n in path.stem.split(".") if n.isdigit()])
+    return sorted((Truth(json.loads(path.read_text())) for path in paths),
+                  key=lambda truth: truth.pid)

@@ -7,4 +7,5 @@ SLEEPS, SPINS = 2, 1
 
 def undisturbed(*command, priority=SLEEPS):
     """The command line that runs `command` that way, as the same process."""
-    return ["sh", "-c", f'chrt -r -p {priority} $$ 2>/dev/null; exec "$@"', "sh", *map(str, command)]
+    return ["sh", "-c", f'chrt -r -p {priority} $$ 2>/dev/null; exec "$@"', "sh",
+            *map(str, command)]

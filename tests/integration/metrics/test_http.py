@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The metrics endpoint of a running gpuprobe, over real HTTP: its forms, its manners, its numbers."""
+"""The metrics endpoint of a running gpuprobe, over real HTTP:
+its formats, its conduct, its numbers."""
 import contextlib
 import gzip
 import os
@@ -17,7 +18,8 @@ from lib.scrape import OPENMETRICS, PROMETHEUS, PROMETHEUS_ACCEPT, Endpoint, Pag
 
 LIBRARIES = [paths.LIBCUDA, paths.LIBCUDART]
 ON = {"device", "gpu", "uuid"}  # of what is told by device
-# Name of the family in OpenMetrics -> type, labels besides pid and comm (None: no pid and comm either), section.
+# Name of the family in OpenMetrics -> type, labels besides pid and comm (None: not even these),
+# section.
 FAMILIES = {
     "gpuprobe_memory_live_bytes": ("gauge", {"kind"}, "memory"),
     "gpuprobe_memory_live_allocations": ("gauge", {"kind"}, "memory"),
@@ -85,22 +87,24 @@ FAMILIES = {
     "process_start_time_seconds": ("gauge", None, None),
 }
 OWN_LABELS = {"gpuprobe_events_lost_total": {"reason"}, "gpuprobe_probes_attached": {"layer"},
-              "gpuprobe_build_info": {"version"}, "gpuprobe_gpu_memory_used_bytes": {"gpu", "uuid", "name"},
+              "gpuprobe_build_info": {"version"},
+              "gpuprobe_gpu_memory_used_bytes": {"gpu", "uuid", "name"},
               "gpuprobe_gpu_memory_total_bytes": {"gpu", "uuid", "name"},
               "gpuprobe_finding_active": {"id", "pid", "severity"},
               "gpuprobe_finding_cost_seconds_total": {"id", "pid"}}
 
 
 class Served:
-    """A gpuprobe that serves while COMMAND runs; `place` is where COMMAND is and the test meets it."""
+    """A gpuprobe that serves while COMMAND runs; `place` is where COMMAND and the test meet."""
 
     def __init__(self, probe, place, command, args=()):
         self.endpoint = Endpoint()
         self.place = place
         # COMMAND does its work, says so, and stays until the test lets it go.
-        body = f'cd "{place}"\n{command.strip()}\ntouch done; while ! [ -e go ]; do sleep 0.05; done'
-        self.running = probe.start("sh", "-c", body, base=["--json", *self.endpoint.option], interval=0, args=args,
-                                   libraries=LIBRARIES)
+        body = (
+            f'cd "{place}"\n{command.strip()}\ntouch done; while ! [ -e go ]; do sleep 0.05; done')
+        self.running = probe.start("sh", "-c", body, base=["--json", *self.endpoint.option],
+                                   interval=0, args=args, libraries=LIBRARIES)
 
     def __enter__(self):
         self.running.__enter__()
@@ -112,8 +116,9 @@ class Served:
 
     def done(self):
         """When COMMAND has done its work; the endpoint."""
-        wait_until(lambda: (self.place / "done").exists() or self.running.process.poll() is not None,
-                   lambda: self.running.stderr, 120)
+        wait_until(
+            lambda: (self.place / "done").exists() or self.running.process.poll() is not None,
+            lambda: self.running.stderr, 120)
         assert self.running.process.poll() is None, self.running.stderr
         return self.endpoint
 
@@ -183,11 +188,12 @@ def test_form_by_accept(idle, accept, content_type):
 
 
 @pytest.mark.parametrize("encoding,compressed", [
-    (None, False), ("gzip", True), ("gzip, deflate, br", True), ("deflate", False), ("identity", False),
-    ("gzip;q=0", False), ("*", True), ("gzip;q=0.5, identity;q=0.6", False),
+    (None, False), ("gzip", True), ("gzip, deflate, br", True), ("deflate", False),
+    ("identity", False), ("gzip;q=0", False), ("*", True), ("gzip;q=0.5, identity;q=0.6", False),
 ])
 def test_gzip_when_asked(idle, encoding, compressed):
-    status, answer, body = idle.request("/metrics", headers={"Accept-Encoding": encoding} if encoding else {})
+    status, answer, body = idle.request("/metrics",
+                                        headers={"Accept-Encoding": encoding} if encoding else {})
     assert status == 200
     assert (answer["Content-Encoding"] == "gzip") is compressed
     text = gzip.decompress(body) if compressed else body
@@ -199,8 +205,8 @@ def test_both_forms_tell_the_same(idle):
     openmetrics, prometheus = idle.scrape(True), idle.scrape(False)
     assert set(openmetrics.samples) == set(prometheus.samples)
     # 0.0.4 names a counter's family with its suffix.
-    assert {name + {"counter": "_total", "info": "_info"}.get(kind, "") for name, kind in openmetrics.types.items()} \
-        == set(prometheus.types)
+    assert {name + {"counter": "_total", "info": "_info"}.get(kind, "")
+            for name, kind in openmetrics.types.items()} == set(prometheus.types)
 
 
 def test_head(idle):
@@ -224,8 +230,8 @@ def test_health(idle):
     assert answer["Content-Type"].startswith("text/plain")
 
 
-@pytest.mark.parametrize("path", ["/metric", "/metrics/", "/metrics/x", "//", "/index.html", "/..", "/%6detrics",
-                                  "/healthz/../metrics"])
+@pytest.mark.parametrize("path", ["/metric", "/metrics/", "/metrics/x", "//", "/index.html", "/..",
+                                  "/%6detrics", "/healthz/../metrics"])
 def test_other_paths(idle, path):
     assert idle.request(path)[0] == 404
 
@@ -234,13 +240,15 @@ def test_query_is_ignored(idle):
     assert idle.request("/metrics?name[]=x")[0] == 200
 
 
-BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0)", "Accept-Language": "en-US,en;q=0.5"}
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0)",
+           "Accept-Language": "en-US,en;q=0.5"}
 
 
 @pytest.mark.parametrize("headers, status", [
     ({"Host": "evil.example:9000"}, 403),
     ({"Host": "evil.example:9000", "Referer": "http://evil.example:9000/"}, 403),
-    ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403),
+    ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
+     403),
     ({"Origin": "http://evil.example"}, 403),
     ({}, 200),
     ({"Host": "localhost:9000"}, 200),
@@ -254,7 +262,8 @@ def test_browsers(idle, headers, status):
 
 
 def test_scraped_by_any_name(idle):
-    headers = {"Host": "gpu7.example.com:9000", "User-Agent": "Prometheus/2.42.0", "Accept": PROMETHEUS_ACCEPT}
+    headers = {"Host": "gpu7.example.com:9000", "User-Agent": "Prometheus/2.42.0",
+               "Accept": PROMETHEUS_ACCEPT}
     assert idle.request("/metrics", headers=headers)[0] == 200
 
 
@@ -276,7 +285,8 @@ def test_keep_alive(idle):
 
 
 def test_pipelined_and_in_pieces(idle):
-    data = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    data = (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /nowhere HTTP/1.1\r\nHost: x\r\n"
+            b"Connection: close\r\n\r\n")
     received = idle.talk(data)
     assert received.count(b"HTTP/1.1 200 OK") == 1 and received.count(b"HTTP/1.1 404 ") == 1
     with socket.create_connection(("127.0.0.1", idle.port), 60) as client:
@@ -295,7 +305,8 @@ def test_pipelined_and_in_pieces(idle):
     (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
     (b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", 413),
     (b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
-    (b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 413),
+    (b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+     b"\r\n5\r\nhello\r\n0\r\n\r\n", 413),
     (b"GET /metrics HTTP/1.1\r\n\r\n", 400),
     (b"GET /metrics\r\n\r\n", 400),
     (b"nonsense\r\n\r\n", 400),
@@ -338,8 +349,8 @@ def has_closed(client):
 
 def test_stalled_clients_are_dropped(idle):
     """
-    One that says nothing, one that says half, one that says a byte now and then: not before their time, and others do
-    not wait for that.
+    Clients that send nothing, half a request, or a byte now and then:
+    they are closed not before their time, and others do not wait for that.
     """
     start = time.monotonic()
     clients = [socket.create_connection(("127.0.0.1", idle.port), 60) for _ in range(3)]
@@ -388,7 +399,8 @@ def test_64_connections(idle):
 
 def test_all_addresses_and_ipv6():
     """An empty host is every address; [::1] is the loopback of IPv6."""
-    for host, urls in [("", ["127.0.0.1", "::1"]), ("[::1]", ["::1"]), ("localhost", ["localhost"])]:
+    for host, urls in [("", ["127.0.0.1", "::1"]), ("[::1]", ["::1"]),
+                       ("localhost", ["localhost"])]:
         endpoint = Endpoint()
         if "::1" in urls and not Path("/proc/net/if_inet6").exists():
             continue
@@ -402,7 +414,8 @@ def test_all_addresses_and_ipv6():
 
 def test_families(idle):
     page = idle.scrape()
-    assert {name: page.types[name] for name in FAMILIES} == {name: FAMILIES[name][0] for name in FAMILIES}
+    assert {name: page.types[name] for name in FAMILIES} == {
+        name: FAMILIES[name][0] for name in FAMILIES}
     assert set(page.types) == set(FAMILIES)
     for name in FAMILIES:
         assert re.fullmatch(r"[A-Z].*\.", page.helps[name]), page.helps[name]
@@ -416,14 +429,16 @@ def test_families_of_a_section(option, section):
     endpoint = Endpoint()
     with serving(endpoint, option):
         endpoint.wait()
-        assert set(endpoint.scrape().types) == {name for name, f in FAMILIES.items() if f[2] in (None, section)}
+        assert set(endpoint.scrape().types) == {name for name, f in FAMILIES.items()
+                                                if f[2] in (None, section)}
 
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def boot_time():
-    return int(re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(encoding="ascii"), re.MULTILINE)[1])
+    return int(re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(encoding="ascii"),
+                         re.MULTILINE)[1])
 
 
 def own_times(pid):
@@ -435,16 +450,22 @@ def own_times(pid):
 def test_of_gpuprobe_itself(idle):
     cpu_before = own_times(idle.pid)[0]
     # Connections come and go: the one of the page may be closed by now.
-    page = idle.until(lambda page: page.value("process_open_fds") - len(os.listdir(f"/proc/{idle.pid}/fd")) in (0, 1))
-    assert abs(page.value("process_start_time_seconds") - (boot_time() + own_times(idle.pid)[1])) < 1
+    page = idle.until(lambda page: page.value("process_open_fds")
+                      - len(os.listdir(f"/proc/{idle.pid}/fd")) in (0, 1))
+    assert abs(page.value("process_start_time_seconds")
+               - (boot_time() + own_times(idle.pid)[1])) < 1
     # The kernel tells user and system time in whole ticks, each less than one too low.
-    assert 0 < cpu_before - TICK <= page.value("process_cpu_seconds_total") <= own_times(idle.pid)[0] + 2 * TICK
-    assert 1e6 < page.value("process_resident_memory_bytes") < page.value("process_virtual_memory_bytes")
+    assert (0 < cpu_before - TICK <= page.value("process_cpu_seconds_total")
+            <= own_times(idle.pid)[0] + 2 * TICK)
+    assert 1e6 < page.value("process_resident_memory_bytes") < page.value(
+        "process_virtual_memory_bytes")
     assert page.value("process_max_fds") > page.value("process_open_fds")
-    version = subprocess.run([paths.GPUPROBE, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+    version = subprocess.run([paths.GPUPROBE, "-V"], capture_output=True, text=True,
+                             check=True).stdout.split()[1]
     assert page.find("gpuprobe_build_info") == [({"version": version}, 1)]
     assert page.value("gpuprobe_probes_attached", layer="driver") > 60
-    assert {labels["layer"] for labels, _ in page.find("gpuprobe_probes_attached")} == {"driver", "runtime"}
+    assert {labels["layer"]
+            for labels, _ in page.find("gpuprobe_probes_attached")} == {"driver", "runtime"}
     assert page.sum("gpuprobe_events_lost_total") == 0
     assert len(page.find("gpuprobe_events_lost_total")) > 5
 
@@ -458,14 +479,16 @@ def mapped_maps(pid):
 
 @pytest.mark.plain("a sanitizer's own memory is resident too")
 def test_resident_memory_after_readings(idle):
-    """What only a reading needs is mapped for its time, and no reading leaves more behind than the one before."""
+    """Memory that only a reading needs is mapped for its time, and no reading leaves more behind
+    than the one before."""
     idle.scrape()
     first = idle.scrape().value("process_resident_memory_bytes")
     mapped = mapped_maps(idle.pid)
     for _ in range(20):
         page = idle.scrape()
     assert mapped and mapped_maps(idle.pid) == mapped
-    # What it is to begin with depends on who else is on the machine. The counters, if they stayed mapped, are 1.4 MB.
+    # Its initial size depends on what else runs on the machine.
+    # The counters, if they stayed mapped, are 1.4 MB.
     assert page.value("process_resident_memory_bytes") < first + 1e6, mapped
 
 
@@ -481,10 +504,13 @@ def check_labels(page):
 def test_memory_against_the_truth(serve):
     sim = paths.SIM
     with serve(f"""
-        for kind in device managed host pool; do '{sim}/memory' --kind $kind --pairs 7 --keep 2 --size 8K; done
+        for kind in device managed host pool; do
+            '{sim}/memory' --kind $kind --pairs 7 --keep 2 --size 8K
+        done
         CUDA_SIM_FAIL=cuMemAlloc_v2:2 '{sim}/memory' --pairs 5 --fail-frees 3 || :
     """) as served:
-        page = served.done().until(lambda page: page.sum("gpuprobe_live_at_exit_bytes_total") >= 3 * 2 * 8192)
+        page = served.done().until(
+            lambda page: page.sum("gpuprobe_live_at_exit_bytes_total") >= 3 * 2 * 8192)
         result = served.finish()
     check_labels(page)
     assert len(result.truths) == 5
@@ -493,8 +519,10 @@ def test_memory_against_the_truth(serve):
         memory = truth.memory()
         assert page.value("gpuprobe_allocations_total", pid=truth.pid, comm="memory") == \
             sum(kind["allocations"] for kind in memory.values())
-        assert page.value("gpuprobe_frees_total", pid=truth.pid) == sum(kind["frees"] for kind in memory.values())
-        assert page.value("gpuprobe_allocation_failures_total", pid=truth.pid) == truth.allocation_failures()
+        assert page.value("gpuprobe_frees_total", pid=truth.pid) == sum(
+            kind["frees"] for kind in memory.values())
+        assert page.value("gpuprobe_allocation_failures_total",
+                          pid=truth.pid) == truth.allocation_failures()
         assert page.value("gpuprobe_free_failures_total", pid=truth.pid) == truth.free_failures()
         assert page.value("gpuprobe_allocation_seconds_total", pid=truth.pid) > 0
         at_exit += sum(kind["live_bytes"] for name, kind in memory.items() if name != "host")
@@ -502,7 +530,8 @@ def test_memory_against_the_truth(serve):
                   for labels, value in page.find("gpuprobe_errors_total", pid=truth.pid)}
         assert sum(errors.values()) == sum(truth.errors().values())
     assert page.value("gpuprobe_live_at_exit_bytes_total") == at_exit == 3 * 2 * 8192
-    assert page.value("gpuprobe_errors_total", function="cudaMalloc", error="cudaErrorMemoryAllocation") == 1
+    assert page.value("gpuprobe_errors_total", function="cudaMalloc",
+                      error="cudaErrorMemoryAllocation") == 1
 
 
 def test_a_name_with_control_characters(serve, tmp_path):
@@ -519,7 +548,8 @@ def test_a_name_with_control_characters(serve, tmp_path):
 
 def test_live_memory_by_kind(serve):
     sim = paths.SIM
-    with serve(f"for kind in device managed host pool; do '{sim}/memory' --kind $kind --pairs 1 --keep 3 --size 12K "
+    with serve("for kind in device managed host pool; "
+               f"do '{sim}/memory' --kind $kind --pairs 1 --keep 3 --size 12K "
                "--hold 600 & done") as served:
         page = served.done().until(lambda page: page.sum("gpuprobe_memory_live_allocations") == 12)
         for kind in ("device", "managed", "host", "pool"):
@@ -540,7 +570,8 @@ def test_launches_and_copies_against_the_truth(serve):
         result = served.finish()
     check_labels(page)
     for truth in result.truths:
-        told = {labels["kernel"]: value for labels, value in page.find("gpuprobe_kernel_launches_total", pid=truth.pid)
+        told = {labels["kernel"]: value
+                for labels, value in page.find("gpuprobe_kernel_launches_total", pid=truth.pid)
                 if value}  # one that was only captured stands there with 0
         assert told == truth.launches()
         assert page.value("gpuprobe_graph_launches_total", pid=truth.pid) == truth.graph_launches()
@@ -585,35 +616,41 @@ def test_series_of_an_ended_process_go_after_two_minutes(serve):
 
 def test_names_are_cut_with_a_hash(serve):
     """Longer than 200 bytes, and alike for longer than that: still a series each."""
-    with serve(f"'{paths.SIM}/launch' --launches 30 --kernels 3 --name-length 2000 --api driver") as served:
+    with serve(f"'{paths.SIM}/launch' --launches 30 --kernels 3 --name-length 2000 "
+               "--api driver") as served:
         page = served.done().scrape()
         truth = served.finish().truth
-    told = {labels["kernel"]: value for labels, value in page.find("gpuprobe_kernel_launches_total")}
+    told = {labels["kernel"]: value
+            for labels, value in page.find("gpuprobe_kernel_launches_total")}
     assert sorted(told.values()) == sorted(truth.launches().values()) == [10, 10, 10]
     assert all(len(name.encode()) <= 200 for name in told)
 
 
 def test_kernels_beyond_the_limit_are_other(serve):
-    with serve(f"'{paths.SIM}/launch' --launches 1000 --kernels 20", "--metrics-kernels", "5") as served:
+    with serve(f"'{paths.SIM}/launch' --launches 1000 --kernels 20", "--metrics-kernels",
+               "5") as served:
         page = served.done().scrape()
-    told = {labels["kernel"]: value for labels, value in page.find("gpuprobe_kernel_launches_total")}
+    told = {labels["kernel"]: value
+            for labels, value in page.find("gpuprobe_kernel_launches_total")}
     assert len(told) == 6
     assert told.pop("other") == 750
     assert set(told.values()) == {50}
 
 
 def test_no_kernel_of_its_own(serve):
-    with serve(f"'{paths.SIM}/launch' --launches 100 --kernels 4", "--metrics-kernels", "0") as served:
+    with serve(f"'{paths.SIM}/launch' --launches 100 --kernels 4", "--metrics-kernels",
+               "0") as served:
         page = served.done().scrape()
-    assert [(labels["kernel"], value) for labels, value in page.find("gpuprobe_kernel_launches_total")] == \
-        [("other", 100)]
+    assert [(labels["kernel"], value)
+            for labels, value in page.find("gpuprobe_kernel_launches_total")] == [("other", 100)]
 
 
 def test_no_counter_goes_back(serve):
     """Under load, with more kernels than series, with processes that come and go, in all forms."""
     sim = paths.SIM
     with serve(f"""
-        while '{sim}/launch' --seconds 4 --threads 2 --kernels 50 >/dev/null; ! [ -e enough ]; do :; done &
+        while '{sim}/launch' --seconds 4 --threads 2 --kernels 50 >/dev/null
+              ! [ -e enough ]; do :; done &
         '{sim}/modules' --rounds 400 --launches 20 >/dev/null &
         '{sim}/forker' --processes 40 --short-lived 30 >/dev/null &
         '{sim}/memory' --threads 4 --pairs 100000 >/dev/null &
@@ -624,7 +661,8 @@ def test_no_counter_goes_back(serve):
         while not (served.place / "done").exists():
             page = served.endpoint.scrape(openmetrics=pages % 2 == 0, compressed=pages % 3 == 0)
             counters = page.counters()
-            back = {key: (value, counters.get(key)) for key, value in last.items() if counters.get(key, -1) < value}
+            back = {key: (value, counters.get(key)) for key, value in last.items()
+                    if counters.get(key, -1) < value}
             assert back == {}
             last = counters
             pages += 1
@@ -635,7 +673,8 @@ def test_no_counter_goes_back(serve):
         result = served.finish()
     assert pages > 20
     assert page.sum("gpuprobe_events_lost_total") == 0
-    assert page.sum("gpuprobe_kernel_launches_total") == sum(sum(t.launches().values()) for t in result.truths)
+    assert page.sum("gpuprobe_kernel_launches_total") == sum(
+        sum(t.launches().values()) for t in result.truths)
     check_labels(page)
 
 
@@ -648,8 +687,10 @@ def test_process_names_are_escaped(gpuprobe, tmp_path):
     place = tmp_path / "meet"
     place.mkdir()
     os.symlink(program, place / "program")
-    (place / "run").write_text(f"import os\nos.execve({str(program)!r}, ['x', '--launches', '4'], os.environ)\n")
-    with Served(gpuprobe, place, f"LD_LIBRARY_PATH='{paths.SIM}' /usr/bin/python3 '{place}/run'") as served:
+    (place / "run").write_text(
+        f"import os\nos.execve({str(program)!r}, ['x', '--launches', '4'], os.environ)\n")
+    with Served(gpuprobe, place,
+                f"LD_LIBRARY_PATH='{paths.SIM}' /usr/bin/python3 '{place}/run'") as served:
         page = served.done().scrape()
         other = served.endpoint.scrape(openmetrics=False)
     assert page.value("gpuprobe_kernel_launches_total", comm=name) == 4

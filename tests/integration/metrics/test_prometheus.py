@@ -24,7 +24,8 @@ KERNELS = 3
 
 @pytest.fixture(scope="module", autouse=True)
 def installed():
-    """Part of the packages that `make test` installs: missing is a failure, not a reason to skip."""
+    """`make test` installs it with the other packages:
+    if it is missing, that is a failure and not a reason to skip."""
     for program in ("promtool", "prometheus"):
         assert shutil.which(program), f"{program} is missing: make deps"
 
@@ -38,19 +39,23 @@ def served(tmp_path_factory):
     body = f"""
         '{sim}/launch' --launches {LAUNCHES} --kernels {KERNELS} --hold 3600 &
         ln -s '{sim}/launch' '{place}/graph' && '{place}/graph' --launches 11 --function graph
-        for kind in device managed host pool; do '{sim}/memory' --kind $kind --pairs 7 --keep 2; done
+        for kind in device managed host pool; do
+            '{sim}/memory' --kind $kind --pairs 7 --keep 2
+        done
         CUDA_SIM_FAIL=cuMemAlloc_v2:2 '{sim}/memory' --pairs 5 || :
         '{sim}/copy' --count 3
         '{sim}/idle-holder' --bytes 4096 --launch 77 --seconds 3600 >/dev/null &
         touch '{place}/done'
         exec sleep 3600
     """
-    process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option, "--libcuda-path",
-                                paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, "--", "sh", "-c", body],
+    process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", *endpoint.option,
+                                "--libcuda-path", paths.LIBCUDA, "--libcudart-path",
+                                paths.LIBCUDART, "--", "sh", "-c", body],
                                stdout=subprocess.DEVNULL, env=environment(), start_new_session=True)
     try:
         wait_for_file(place / "done")
-        # Who lives on is still there in the last test, whenever that is: what has ended is not told for long.
+        # A live process is still there in the last test, whenever that is:
+        # ended ones are not exported for long.
         endpoint.until(lambda page: [page.sum("gpuprobe_kernel_launches_total", comm=comm)
                                      for comm in ("idle-holder", "launch")] == [77, LAUNCHES])
         yield endpoint
@@ -63,14 +68,15 @@ def test_promtool(served):
     """promtool reads the 0.0.4 form."""
     _, _, body = served.request("/metrics", headers={"Accept": PROMETHEUS})
     assert body.count(b"\n") > 100
-    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
+    done = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True,
+                          check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 class PlainText:
     """
-    A proxy before gpuprobe that asks for the 0.0.4 form, since this Prometheus always prefers the other;
-    it keeps the forms that gpuprobe answered with.
+    A proxy before gpuprobe that requests the 0.0.4 form, since this Prometheus always prefers the
+    other; it keeps the forms of gpuprobe's answers.
     """
 
     def __init__(self, endpoint, accept):
@@ -78,7 +84,8 @@ class PlainText:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                status, headers, body = endpoint.request(self.path, headers={"Accept": accept or self.headers["Accept"]})
+                status, headers, body = endpoint.request(
+                    self.path, headers={"Accept": accept or self.headers["Accept"]})
                 content_types.add(headers["Content-Type"])
                 self.send_response(status)
                 self.send_header("Content-Type", headers["Content-Type"])
@@ -113,10 +120,10 @@ class Prometheus:
         # JSON is YAML.
         (directory / "prometheus.yml").write_text(json.dumps(config))
         self.log = (directory / "log").open("w+")
-        self.process = subprocess.Popen(
-            ["prometheus", f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/data",
-             f"--web.listen-address={address}", "--log.level=warn"],
-            stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
+        self.process = subprocess.Popen(["prometheus", f"--config.file={directory}/prometheus.yml",
+                                         f"--storage.tsdb.path={directory}/data",
+                                         f"--web.listen-address={address}", "--log.level=warn"],
+                                        stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
 
     def get(self, path, **parameters):
         asked = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
@@ -155,7 +162,8 @@ class Prometheus:
 @pytest.fixture(scope="module")
 def prometheus(served, tmp_path_factory):
     proxies = {"openmetrics": PlainText(served, None), "plain": PlainText(served, PROMETHEUS)}
-    jobs = {"direct": f"127.0.0.1:{served.port}", **{name: proxy.address for name, proxy in proxies.items()}}
+    jobs = {"direct": f"127.0.0.1:{served.port}",
+            **{name: proxy.address for name, proxy in proxies.items()}}
     server = Prometheus(tmp_path_factory.mktemp("server"), jobs)
     server.proxies = proxies
     yield server
@@ -174,7 +182,8 @@ def test_scraped_launches_are_true(prometheus, job):
     assert told["idle-holder"] == 77
     kernels = prometheus.wait(f'gpuprobe_kernel_launches_total{{job="{job}",comm="launch"}}')
     assert sorted(value for _, value in kernels) == [LAUNCHES / KERNELS] * KERNELS
-    assert prometheus.wait(f'gpuprobe_memory_live_bytes{{job="{job}",comm="idle-holder",kind="device"}}')[0][1] == 4096
+    assert prometheus.wait(
+        f'gpuprobe_memory_live_bytes{{job="{job}",comm="idle-holder",kind="device"}}')[0][1] == 4096
 
 
 def test_both_forms_were_scraped(prometheus):
@@ -192,7 +201,8 @@ def test_every_series_arrives(prometheus, served, job):
     end = time.monotonic() + 120
     while time.monotonic() < end:
         arrived = {labels["__name__"] for labels, _ in prometheus.query(f'{{job="{job}"}}')}
-        targets = {target["labels"]["job"]: target for target in prometheus.get("targets")["activeTargets"]}
+        targets = {target["labels"]["job"]: target
+                   for target in prometheus.get("targets")["activeTargets"]}
         # On a busy machine one scrape or another takes too long.
         if told <= arrived and targets[job]["lastError"] == "":
             break
@@ -206,7 +216,8 @@ def test_metadata_arrives(prometheus):
     """Types and help texts, as dashboards use them."""
     prometheus.wait('up{job="direct"} == 1')
     metadata = prometheus.get("metadata")
-    for name, kind in [("gpuprobe_kernel_launches", "counter"), ("gpuprobe_kernel_launches_total", "counter"),
+    for name, kind in [("gpuprobe_kernel_launches", "counter"),
+                       ("gpuprobe_kernel_launches_total", "counter"),
                        ("gpuprobe_memory_live_bytes", "gauge")]:
         assert {entry["type"] for entry in metadata[name]} == {kind}
         assert all(entry["help"] for entry in metadata[name])

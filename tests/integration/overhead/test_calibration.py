@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What gpuprobe measures for --max-overhead before it watches anything: what calls cost, as --verbose tells it."""
+"""The costs of calls that gpuprobe measures for --max-overhead before it watches anything,
+as --verbose prints them."""
 import re
 import time
 from pathlib import Path
@@ -12,7 +13,8 @@ from lib.probe import Background
 pytestmark = pytest.mark.plain("what calls cost is measured, and theirs is another there")
 
 ALONE = pytest.mark.alone("times of single calls are compared")
-TOLD = re.compile(r"gpuprobe: a probed call costs: launch (\d+) ns, copy (\d+), wait (\d+), others (\d+)\n")
+TOLD = re.compile(
+    r"gpuprobe: a probed call costs: launch (\d+) ns, copy (\d+), wait (\d+), others (\d+)\n")
 # Far above what a call costs, so that all are watched.
 BUDGET = ["-v", "--max-overhead", 100]
 
@@ -27,13 +29,15 @@ def costs(stderr):
 @pytest.mark.parametrize("returns", [False, True], ids=["", "with returns"])
 def test_costs_of_families(gpuprobe_multi, returns):
     """
-    An entry and a return cost the same whatever is called, of an allocation and its free the mean; returns of launches
-    are looked at with --check-launches, and else at most of one in many.
+    An entry and a return cost the same whatever is called; an allocation and its free cost their
+    mean. Returns of launches are looked at with --check-launches, and else at most one in many.
     """
     options = [*BUDGET, *["--check-launches"] * returns]
-    bounds = {"copy": (0.85, 1.5), "others": (0.85, 1.5), "launch": (0.85, 1.7) if returns else (0.3, 0.75)}
+    bounds = {"copy": (0.85, 1.5), "others": (0.85, 1.5),
+              "launch": (0.85, 1.7) if returns else (0.3, 0.75)}
     least = {}
-    # What else the machine does makes one or another dearer: of several measurements the least counts.
+    # Other load on the machine makes one or another dearer:
+    # the least of several measurements counts.
     for _ in range(8):
         told = costs(gpuprobe_multi.run("true", args=options).stderr)
         least = {family: min(ns, least.get(family, ns)) for family, ns in told.items()}
@@ -65,10 +69,12 @@ def test_costs_are_true(gpuprobe_multi, tmp_path):
     with Background(holder, "--api", "driver", "--then-launch", launches,
                     env={"CUDA_SIM_LATENCY": "cuLaunchKernel=3us"}) as holder:
         assert holder.stdout.readline() == "READY\n"
-        # What else the machine does only makes each of the three dearer: the least of each counts, measured in turn.
+        # Other load on the machine only makes each of the three dearer: the least of each counts,
+        # measured in turn.
         for _ in range(8):
             without.append(launch_ns(holder, launches))
-            with gpuprobe_multi.start(args=[*BUDGET, "-p", holder.pid], libraries=[library]) as running:
+            with gpuprobe_multi.start(args=[*BUDGET, "-p", holder.pid],
+                                      libraries=[library]) as running:
                 running.report()
                 paid.append(launch_ns(holder, launches))
                 result = running.stop()
@@ -84,8 +90,8 @@ def changed_code(pid):
     """How many bytes of its program's code are not what the file has: probes."""
     program = str(paths.GPUPROBE)
     changed = 0
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb") as memory, \
-            open(program, "rb") as file:
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, \
+            open(f"/proc/{pid}/mem", "rb") as memory, open(program, "rb") as file:
         for line in maps:
             words = line.split(maxsplit=5)
             if "x" not in words[1] or not line.endswith(f"{program}\n"):
@@ -100,7 +106,8 @@ def changed_code(pid):
 
 
 def test_nothing_is_left_of_it(gpuprobe_multi):
-    """Neither probes in gpuprobe itself nor maps, programs or links, but for the links that families have of their own."""
+    """Calibration leaves neither probes in gpuprobe itself nor maps, programs or links,
+    except the links that families have of their own."""
     held = []
     for args in ([], BUDGET):
         with gpuprobe_multi.start(paths.workload("idle-holder"), args=args) as running:
@@ -113,7 +120,8 @@ def test_nothing_is_left_of_it(gpuprobe_multi):
             held.append({kind: kinds.count(kind) for kind in ("map", "prog", "link")})
             running.process.kill()
     plain, measured = held
-    # Of launches, copies and waits, for each file that has these: libcuda, and where the loader's cache has a runtime, that.
+    # Launches, copies and waits, for each file that has them:
+    # libcuda, and a runtime if the loader's cache has one.
     more = measured.pop("link") - plain.pop("link")
     assert more in [3 * files * (1 if gpuprobe_multi.links == "session" else 2) for files in (1, 2)]
     assert measured == plain

@@ -20,7 +20,8 @@ pytestmark = [
     pytest.mark.usefixtures("nothing_left"),
     pytest.mark.plain("there is no filter, and its libraries are not for a setuid program")]
 
-NUMBERS = {"dac_read_search": 2, "sys_ptrace": 19, "sys_admin": 21, "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
+NUMBERS = {"dac_read_search": 2, "sys_ptrace": 19, "sys_admin": 21, "perfmon": 38, "bpf": 39,
+           "checkpoint_restore": 40}
 FIVE = ("bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore")
 USER = 1000  # whether he has a name or not
 NONE = ("--metrics-addr", "none")
@@ -37,7 +38,8 @@ COMMANDS = {
 
 @pytest.fixture
 def private():
-    """A directory that everybody may enter, with gpuprobe and what it is to watch: files that nobody else uses."""
+    """A directory that everybody may enter, with gpuprobe and its targets:
+    no other test uses these files."""
     with folders.private("launch", "memory", "idle-holder", gpuprobe=True) as directory:
         yield directory
 
@@ -49,7 +51,8 @@ def bits(names):
 def status_of(pid, thread=None):
     """/proc/PID/status as a dict."""
     path = f"/proc/{pid}/task/{thread}/status" if thread else f"/proc/{pid}/status"
-    return dict(line.split(":\t", 1) for line in Path(path).read_text().splitlines() if ":\t" in line)
+    return dict(line.split(":\t", 1) for line in Path(path).read_text().splitlines()
+                if ":\t" in line)
 
 
 def parse_status(text):
@@ -58,7 +61,8 @@ def parse_status(text):
 
 def attached(probe):
     """Waits until the probes are in, which takes -v to be told."""
-    wait_until(lambda: "the probes are in" in probe.stderr, lambda: f"no probes are in: {probe.stderr}")
+    wait_until(lambda: "the probes are in" in probe.stderr,
+               lambda: f"no probes are in: {probe.stderr}")
 
 
 def assert_kept(pid, names):
@@ -73,20 +77,22 @@ def assert_kept(pid, names):
 
 
 def as_user(*argv, capabilities=FIVE, env=None, uid=USER, before=(), **options):
-    """Runs a program as a normal user with these ambient capabilities; `before` are words in front of that."""
+    """Runs a program as a normal user with these ambient capabilities;
+    `before` are words in front of the program."""
     plus = ",".join(["-all", *(f"+{name}" for name in capabilities)])
-    before = [*map(str, before), "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", f"--inh-caps={plus}",
-              f"--ambient-caps={plus}", "--"]
-    return subprocess.run([*before, *map(str, argv)], env=environment(**(env or {})), text=True, capture_output=True,
-                          timeout=120, stdin=subprocess.DEVNULL, check=False, **options)
+    before = [*map(str, before), "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
+              f"--inh-caps={plus}", f"--ambient-caps={plus}", "--"]
+    return subprocess.run([*before, *map(str, argv)], env=environment(**(env or {})), text=True,
+                          capture_output=True, timeout=120, stdin=subprocess.DEVNULL, check=False,
+                          **options)
 
 
 class Holder(Background):
     """A process that has called CUDA and waits."""
 
     def __init__(self, directory, *before, env=None, **options):
-        super().__init__(*before, f"{directory}/idle-holder", "--bytes", "4096", "--launch", "2", "--then-launch", "4",
-                         "--seconds", "3600", env=env, **options)
+        super().__init__(*before, f"{directory}/idle-holder", "--bytes", "4096", "--launch", "2",
+                         "--then-launch", "4", "--seconds", "3600", env=env, **options)
         assert self.stdout.readline() == "READY\n"
 
     def go(self):
@@ -129,7 +135,8 @@ def test_the_guard_keeps_no_more(gpuprobe):
     with gpuprobe.start(paths.workload("idle-holder"), "--seconds", "3600", args=["-v"]) as probe:
         attached(probe)
         children = Path(f"/proc/{probe.pid}/task/{probe.pid}/children").read_text().split()
-        guards = [pid for pid in children if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-guard\n"]
+        guards = [pid for pid in children
+                  if Path(f"/proc/{pid}/comm").read_text() == "gpuprobe-guard\n"]
         assert len(guards) == 1
         # It comes by its filter beside gpuprobe.
         wait_until(lambda: status_of(guards[0])["Seccomp"] != "0", "it has no filter")
@@ -146,23 +153,26 @@ def test_a_port_that_takes_privileges(gpuprobe):
                     assert answer.status == 200 and b"gpuprobe_" in answer.read()
 
 
-@pytest.mark.parametrize("argv", [("flame", "--by", "launches", "--folded", "-o"), ("stat", "-O"), ("trace", "-O")],
-                         ids=lambda argv: argv[0])
+@pytest.mark.parametrize("argv", [("flame", "--by", "launches", "--folded", "-o"), ("stat", "-O"),
+                                  ("trace", "-O")], ids=lambda argv: argv[0])
 def test_output_where_root_has_no_power(argv, private):
-    """Without CAP_DAC_OVERRIDE root may not write to others' directories: what it needs is opened before."""
+    """Without CAP_DAC_OVERRIDE root may not write to others' directories:
+    gpuprobe opens the files it needs before."""
     home = private / "home"
     home.mkdir()
     os.chown(home, USER, USER)
     home.chmod(0o755)
     output = home / "output"
-    done = subprocess.run([paths.GPUPROBE, *argv, output, "--", private / "launch"], env=environment(), text=True,
-                          capture_output=True, timeout=60, check=False)
+    done = subprocess.run([paths.GPUPROBE, *argv, output, "--", private / "launch"],
+                          env=environment(), text=True, capture_output=True, timeout=60,
+                          check=False)
     assert done.returncode == 0, done.stderr
     assert "aunch" in output.read_text()
     assert os.listdir(home) == ["output"]
     assert stat.S_IMODE(output.stat().st_mode) == 0o644
     # One that is not written is taken away.
-    gone = subprocess.run([paths.GPUPROBE, "flame", "--by", "bytes", "--folded", "-o", home / "other", "--", "/nothing"],
+    gone = subprocess.run([paths.GPUPROBE, "flame", "--by", "bytes",
+                           "--folded", "-o", home / "other", "--", "/nothing"],
                           env=environment(), capture_output=True, timeout=60, check=False)
     assert gone.returncode == 1
     assert os.listdir(home) == ["output"]
@@ -184,7 +194,8 @@ def identity(stdout):
 
 
 def assert_unbound(status):
-    """No filter, no no_new_privs, nothing of gpuprobe's capabilities, signals as they are for a new program."""
+    """The program has no filter, no no_new_privs, none of gpuprobe's capabilities,
+    and the signals of a new program."""
     assert status["NoNewPrivs"] == "0" and status["Seccomp"] == "0", status
     for empty in ("CapInh", "CapAmb"):
         assert int(status[empty], 16) == 0, status
@@ -195,8 +206,8 @@ def assert_unbound(status):
 
 def run(*argv, env=None, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([str(word) for word in argv], env=environment(**(env or {})), text=True, capture_output=True,
-                          timeout=120, check=False, close_fds=True, **options)
+    return subprocess.run([str(word) for word in argv], env=environment(**(env or {})), text=True,
+                          capture_output=True, timeout=120, check=False, close_fds=True, **options)
 
 
 def test_roots_command_is_roots():
@@ -212,18 +223,21 @@ def test_roots_command_is_roots():
 
 def test_sudos_command_is_the_callers():
     """As sudo leaves it: root's HOME, USER, LOGNAME and SHELL, and who called in SUDO_*."""
-    env = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody", "HOME": "/root", "USER": "root",
-           "LOGNAME": "root", "SHELL": "/bin/sh"}
+    env = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody", "HOME": "/root",
+           "USER": "root", "LOGNAME": "root", "SHELL": "/bin/sh"}
     done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW, env=env)
     uid, gid, groups, status, _, variables = identity(done.stdout)
     assert (uid, gid, groups) == ("65534", "65534", ["65534"])
     assert status["Uid"].split() == ["65534"] * 4 and status["Gid"].split() == ["65534"] * 4
     assert_unbound(status)
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
-    home = subprocess.run(["getent", "passwd", "nobody"], capture_output=True, text=True, check=True).stdout.split(":")[5]
-    assert (variables["HOME"], variables["USER"], variables["LOGNAME"]) == (home, "nobody", "nobody")
+    home = subprocess.run(["getent", "passwd", "nobody"], capture_output=True, text=True,
+                          check=True).stdout.split(":")[5]
+    assert (variables["HOME"], variables["USER"],
+            variables["LOGNAME"]) == (home, "nobody", "nobody")
     # What was set on purpose stays.
-    done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW, env=env | {"HOME": "/scratch"})
+    done = run(paths.GPUPROBE, *NONE, "--display-interval", "0", "-q", "--", *SHOW,
+               env=env | {"HOME": "/scratch"})
     assert identity(done.stdout)[5]["HOME"] == "/scratch"
 
 
@@ -234,7 +248,8 @@ def test_a_caller_that_cannot_be_told(name, kind, value, private):
     env = {"SUDO_UID": "65534", "SUDO_GID": "65534"} | {name: value}
     done = run(paths.GPUPROBE, *NONE, "--", "touch", private / "ran", env=env)
     assert (done.returncode, done.stderr) == (
-        1, f"gpuprobe: {name} is '{value}', which is no number of a {kind}: unset it, or run gpuprobe by sudo\n")
+        1, f"gpuprobe: {name} is '{value}', which is no number of a {kind}: unset it, "
+        "or run gpuprobe by sudo\n")
     assert not (private / "ran").exists()
 
 
@@ -255,9 +270,11 @@ def test_what_the_caller_ignores_command_ignores(command, ignored):
     trap = f"trap '' {' '.join(ignored)}; " if ignored else ""
     show = ["sh", "-c", "grep SigIgn /proc/self/status >&2"]
     alone = run("sh", "-c", f'{trap}exec "$@"', "sh", *show)
-    done = run("sh", "-c", f'{trap}exec "$@"', "sh", paths.GPUPROBE, *COMMANDS[command], "--", *show)
+    done = run("sh", "-c", f'{trap}exec "$@"', "sh", paths.GPUPROBE, *COMMANDS[command], "--",
+               *show)
     assert done.returncode == 0, done.stderr
-    assert [line for line in done.stderr.splitlines() if "SigIgn" in line] == alone.stderr.splitlines()
+    assert [line for line in done.stderr.splitlines()
+            if "SigIgn" in line] == alone.stderr.splitlines()
 
 
 @pytest.mark.parametrize("how", ["setuid", "capabilities"])
@@ -267,7 +284,8 @@ def test_a_privileged_file(how, private):
     if how == "setuid":
         gpuprobe.chmod(0o4755)
     else:
-        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe], check=True)
+        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe],
+                       check=True)
     env = {"SUDO_UID": "0", "SUDO_GID": "0", "SUDO_USER": "root"}
     done = as_user(gpuprobe, *REPORT, "--", "sh", "-c", '"$@" >&2; cat /proc/self/status >&2', "sh",
                    private / "launch", "--launches", "23", capabilities=(), env=env)
@@ -289,7 +307,8 @@ WRITERS = {
 
 @pytest.fixture
 def setuid(private):
-    """A private directory whose gpuprobe is a setuid file of root's, with one directory of root's and one of the user's."""
+    """A private directory whose gpuprobe is setuid root, with one directory of root's and one
+    of the user's."""
     (private / "gpuprobe").chmod(0o4755)
     for name, owner in (("roots", 0), ("users", USER)):
         (private / name).mkdir(mode=0o755)
@@ -305,7 +324,8 @@ def test_a_setuid_file_writes_as_who_called_it(command, setuid):
     kept.chmod(0o644)
     (setuid / "users" / "link").symlink_to(kept)
     for path in (kept, setuid / "users" / "link", setuid / "roots" / "new"):
-        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch", capabilities=())
+        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch",
+                       capabilities=())
         assert (done.returncode, done.stdout) == (1, ""), done.stderr
         assert done.stderr == f"gpuprobe: cannot write {path}: Permission denied\n"
     assert kept.read_text() == "root's" and os.listdir(setuid / "roots") == ["kept"]
@@ -318,13 +338,15 @@ def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
     os.chown(folder / "there", USER, USER)
     for name in ("new", "there"):
         path = folder / name
-        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch", capabilities=())
+        done = as_user(setuid / "gpuprobe", *WRITERS[command], path, "--", setuid / "launch",
+                       capabilities=())
         assert done.returncode == 0, done.stderr
         assert "aunch" in path.read_text() or command == "diagnose"
         assert "old text" not in path.read_text()
         assert (path.stat().st_uid, path.stat().st_gid) == (USER, USER)
     # One that is not written is taken away.
-    as_user(setuid / "gpuprobe", *WRITERS["flame"], folder / "other", "--", "/nothing", capabilities=())
+    as_user(setuid / "gpuprobe", *WRITERS["flame"], folder / "other", "--", "/nothing",
+            capabilities=())
     assert sorted(os.listdir(folder)) == ["new", "there"]
 
 
@@ -333,7 +355,8 @@ def test_a_setgid_file_writes_as_who_called_it(command, private):
     """What the group of the file may write is not for who calls it, and what is made has his."""
     gpuprobe = private / "gpuprobe"
     gpuprobe.chmod(0o2755)
-    subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe], check=True)
+    subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", gpuprobe],
+                   check=True)
     for name, owner in (("roots", 0), ("users", USER)):
         (private / name).mkdir()
         (private / name).chmod(0o775)
@@ -360,13 +383,15 @@ GIVEN = {"file": (), "lent": FIVE}
 def given(request, private):
     """(the directory, the capabilities that its gpuprobe is started with)"""
     if request.param == "file":
-        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep", private / "gpuprobe"], check=True)
+        subprocess.run(["setcap", ",".join(f"cap_{name}" for name in FIVE) + "+ep",
+                        private / "gpuprobe"], check=True)
     return private, GIVEN[request.param]
 
 
 @pytest.mark.parametrize("command", ["trace", "flame"])
 def test_capabilities_reach_no_file_for_the_caller(command, given):
-    """One that everybody might write, in a directory that is root's alone; and where he may write all is as ever."""
+    """A file that everybody might write, in a directory that is root's alone;
+    where the user may write, all is as ever."""
     private, capabilities = given
     hidden = private / "hidden"
     hidden.mkdir(mode=0o700)
@@ -377,12 +402,14 @@ def test_capabilities_reach_no_file_for_the_caller(command, given):
     os.chown(private / "users", USER, USER)
     (private / "users" / "link").symlink_to(kept)
     for path in (kept, private / "users" / "link"):
-        done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch", capabilities=capabilities)
+        done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch",
+                       capabilities=capabilities)
         assert (done.returncode, done.stdout, done.stderr) == (
             1, "", f"gpuprobe: cannot write {path}: Permission denied\n")
     assert kept.read_text() == "root's" and os.listdir(hidden) == ["kept"]
     path = private / "users" / "new"
-    done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch", capabilities=capabilities)
+    done = as_user(private / "gpuprobe", *WRITERS[command], path, "--", private / "launch",
+                   capabilities=capabilities)
     assert done.returncode == 0 and "aunch" in path.read_text(), done.stderr
 
 
@@ -405,10 +432,11 @@ def test_a_port_that_the_caller_may_not_take(how, private):
         subprocess.run(["setcap", f"{words}+ep", private / "gpuprobe"], check=True)
     with hold_port(range(600, 1024)) as held:
         address = "127.0.0.1:%d" % held.getsockname()[1]
-        done = as_user(private / "gpuprobe", "--json", "--duration", "0.1", "--metrics-addr", address,
-                       capabilities=(*FIVE, "net_bind_service") if how == "lent" else ())
+        done = as_user(private / "gpuprobe", "--json", "--duration", "0.1", "--metrics-addr",
+                       address, capabilities=(*FIVE, "net_bind_service") if how == "lent" else ())
     if how == "lent":
-        assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["final"], done.stderr
+        assert (done.returncode == 0
+                and json.loads(done.stdout.splitlines()[-1])["final"]), done.stderr
         return
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (f"gpuprobe: cannot serve metrics on {address}: Permission denied; "
@@ -426,10 +454,11 @@ def users_home(private):
 
 @contextlib.contextmanager
 def flame_into(home, private):
-    """Root's gpuprobe, which is going to write a flame graph into the directory, of a process that has launched."""
+    """Root's gpuprobe, about to write into the directory the flame graph of a process
+    that has launched."""
     with Holder(private) as holder:
-        argv = [str(paths.GPUPROBE), "flame", "-v", "--by", "launches", "--stack-sample", "1", "--folded", "-o",
-                str(home / "output"), "-p", str(holder.pid)]
+        argv = [str(paths.GPUPROBE), "flame", "-v", "--by", "launches", "--stack-sample", "1",
+                "--folded", "-o", str(home / "output"), "-p", str(holder.pid)]
         with Running(argv, environment(), private, None) as probe:
             attached(probe)
             holder.go()
@@ -442,8 +471,10 @@ def test_who_owns_the_directory_has_no_power_over_gpuprobe(private, users_home):
         mine = [probe.pid, *descendants(probe.pid)]
         for pid in mine:
             assert status_of(pid)["Uid"].split()[:3] == ["0"] * 3
-            tried = subprocess.run(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all",
-                                    "/bin/kill", "-0", str(pid)], capture_output=True, check=False)
+            tried = subprocess.run(["setpriv", f"--reuid={USER}", f"--regid={USER}",
+                                    "--clear-groups", "--inh-caps=-all",
+                                    "/bin/kill", "-0", str(pid)],
+                                   capture_output=True, check=False)
             assert tried.returncode == 1 and b"not permitted" in tried.stderr
         names = [Path(f"/proc/{pid}/comm").read_text().strip() for pid in mine]
         assert "gpuprobe-placer" in names, names
@@ -457,7 +488,8 @@ def test_who_owns_the_directory_has_no_power_over_gpuprobe(private, users_home):
 
 
 def test_a_directory_that_is_moved_meanwhile(private, users_home):
-    """What was written lies where the directory is now, and nothing behind the link that has its name."""
+    """The output is where the directory is now, and nothing is behind the link
+    that has its name."""
     roots = private / "roots"
     roots.mkdir(mode=0o755)
     (roots / "output").write_text("root's")
@@ -467,7 +499,8 @@ def test_a_directory_that_is_moved_meanwhile(private, users_home):
         result = probe.stop()
     assert result.status == 0, result.stderr
     assert os.listdir(roots) == ["output"] and (roots / "output").read_text() == "root's"
-    assert os.listdir(private / "moved") == ["output"] and "aunch" in (private / "moved" / "output").read_text()
+    assert (os.listdir(private / "moved") == ["output"]
+            and "aunch" in (private / "moved" / "output").read_text())
 
 
 def test_a_killed_gpuprobe_leaves_no_temporary_file(private, users_home):
@@ -482,12 +515,15 @@ def test_a_directory_where_nobody_may_write(private, users_home):
     for owner in (USER, 0):
         os.chown(users_home, owner, owner)
         users_home.chmod(0o555)
-        done = run(paths.GPUPROBE, *WRITERS["flame"], users_home / "output", "--", "touch", private / "ran")
-        assert (done.returncode, done.stderr) == (1, f"gpuprobe: cannot write {users_home}/output: Permission denied\n")
+        done = run(paths.GPUPROBE, *WRITERS["flame"], users_home / "output", "--", "touch",
+                   private / "ran")
+        assert (done.returncode, done.stderr) == (
+            1, f"gpuprobe: cannot write {users_home}/output: Permission denied\n")
         assert os.listdir(users_home) == [] and not (private / "ran").exists()
 
 
-@pytest.mark.parametrize("argv", [(*REPORT, "--duration", "0.1"), ("check",), ("bpftrace-script",)], ids=lambda argv: argv[0])
+@pytest.mark.parametrize("argv", [(*REPORT, "--duration", "0.1"), ("check",), ("bpftrace-script",)],
+                         ids=lambda argv: argv[0])
 def test_a_setuid_file_reads_libraries_as_who_called_it(argv, setuid):
     library = setuid / "libcuda.so.1"
     library.chmod(0o600)
@@ -497,10 +533,12 @@ def test_a_setuid_file_reads_libraries_as_who_called_it(argv, setuid):
 
 def test_a_setuid_file_asks_no_server(setuid):
     """Its caller would say where to, and which files the client of debuginfod writes."""
-    env = {"DEBUGINFOD_URLS": "http://127.0.0.1:9", "DEBUGINFOD_CACHE_PATH": str(setuid / "roots" / "cache")}
+    env = {"DEBUGINFOD_URLS": "http://127.0.0.1:9",
+           "DEBUGINFOD_CACHE_PATH": str(setuid / "roots" / "cache")}
     done = as_user(setuid / "gpuprobe", "check", capabilities=(), env=env)
     assert "debuginfod: no server is asked" in done.stdout, done.stdout
-    done = as_user(setuid / "gpuprobe", "trace", "--stack", "fp", "--", setuid / "launch", capabilities=(), env=env)
+    done = as_user(setuid / "gpuprobe", "trace", "--stack", "fp", "--", setuid / "launch",
+                   capabilities=(), env=env)
     assert done.returncode == 0, done.stderr
     assert os.listdir(setuid / "roots") == []
 
@@ -509,7 +547,8 @@ def test_setuid_programs_work_in_command(private):
     program = private / "id"
     shutil.copy("/usr/bin/id", program)
     program.chmod(0o4755)
-    done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", program, "-u")
+    done = as_user(private / "gpuprobe", *NONE, "--display-interval", "0", "-q", "--", program,
+                   "-u")
     assert done.stdout.splitlines()[0] == "0", done.stderr
 
 
@@ -518,8 +557,9 @@ def test_command_becomes_another_user_elsewhere(gpuprobe_by, private):
     directory = private / "truth"
     directory.mkdir()
     directory.chmod(0o777)
-    result = gpuprobe_by.run("setsid", "--wait", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                             private / "launch", "--launches", "31", env={"CUDA_SIM_TRUTH": None})
+    result = gpuprobe_by.run("setsid", "--wait", "setpriv", "--reuid=65534", "--regid=65534",
+                             "--clear-groups", private / "launch", "--launches", "31",
+                             env={"CUDA_SIM_TRUTH": None})
     process = result.process
     assert (process["launches"], process["uid"], process["since_attach"]) == (31, 65534, False)
 
@@ -529,20 +569,22 @@ def test_a_users_command_becomes_somebody_else(private):
     program = private / "setpriv"
     shutil.copy(shutil.which("setpriv"), program)
     program.chmod(0o4755)
-    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh", "setsid", "--wait", program,
-                   "--reuid=65534", "--regid=65534", "--clear-groups", private / "launch", "--launches", "31")
+    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh", "setsid",
+                   "--wait", program, "--reuid=65534", "--regid=65534", "--clear-groups",
+                   private / "launch", "--launches", "31")
     assert done.returncode == 0, done.stderr
     # It has come to its end, and of its calls what was seen is counted: perhaps none.
     assert "31 launches" in done.stderr
-    assert all(p["uid"] == 65534 and p["launches"] <= 31 for p in json.loads(done.stdout)["processes"])
+    assert all(p["uid"] == 65534 and p["launches"] <= 31
+               for p in json.loads(done.stdout)["processes"])
 
 
 # --- a normal user ---
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_five_capabilities_are_enough(command, private):
-    done = as_user(private / "gpuprobe", *COMMANDS[command], "--", "sh", "-c", '"$@" >&2', "sh", private / "launch",
-                   "--launches", "29")
+    done = as_user(private / "gpuprobe", *COMMANDS[command], "--", "sh", "-c", '"$@" >&2', "sh",
+                   private / "launch", "--launches", "29")
     assert done.returncode == 0, done.stderr
     assert "without CAP_" not in done.stderr
     if command == "monitor":
@@ -560,8 +602,9 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
         for name in ("libcuda.so.1", "libcudart.so.13"):
             (private / name).unlink()
         plus = ",".join(f"+{name}" for name in FIVE)
-        argv = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", f"--inh-caps={plus}",
-                f"--ambient-caps={plus}", "--", str(private / "gpuprobe"), *REPORT, "-v", "-p", str(holder.pid)]
+        argv = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
+                f"--inh-caps={plus}", f"--ambient-caps={plus}", "--", str(private / "gpuprobe"),
+                *REPORT, "-v", "-p", str(holder.pid)]
         with Running(argv, environment(), private, None) as probe:
             attached(probe)
             holder.go()
@@ -577,18 +620,19 @@ def test_five_capabilities_find_a_deleted_library_of_another_user(private):
 ])
 def test_what_is_lacking_is_said(missing, said, private):
     rest = [name for name in FIVE if name != missing]
-    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh", private / "launch",
-                   "--launches", "19", capabilities=rest)
+    done = as_user(private / "gpuprobe", *REPORT, "--", "sh", "-c", '"$@" >&2', "sh",
+                   private / "launch", "--launches", "19", capabilities=rest)
     assert done.returncode == 0, done.stderr
     warned = [line for line in done.stderr.splitlines() if "without CAP_" in line]
-    assert len(warned) == 1 and f"without CAP_{missing.upper()}: " in warned[0] and said in warned[0]
+    assert (len(warned) == 1 and f"without CAP_{missing.upper()}: " in warned[0]
+            and said in warned[0])
     assert sum(p["launches"] for p in json.loads(done.stdout)["processes"]) == 19
 
 
 def test_processes_whose_libraries_it_may_not_read(private):
     """
-    Of the whole machine, which is a pid namespace with nobody else: those that run are told as those that come are,
-    and each file is counted.
+    Watches the whole machine, which is a pid namespace with nobody else:
+    running processes are reported like new ones, and each file is counted.
     """
     for name in folders.LIBRARIES:
         (private / name).chmod(0o700)
@@ -601,7 +645,8 @@ def test_processes_whose_libraries_it_may_not_read(private):
                        before=["nsenter", "-t", inside, "-p", "-m", "--"])
     assert done.returncode == 0, done.stderr
     told = [line for line in done.stderr.splitlines() if " (idle-holder): " in line]
-    assert len(told) == 1 and "warning" in told[0] and "libcuda.so.1 cannot be read: Permission denied" in told[0]
+    assert (len(told) == 1 and "warning" in told[0]
+            and "libcuda.so.1 cannot be read: Permission denied" in told[0])
     assert "run it as root (sudo), or with CAP_DAC_READ_SEARCH" in told[0]
     assert json.loads(done.stdout)["lost"]["library_skipped"] == 2
 
@@ -619,17 +664,20 @@ SECRET = "s3cret-of-the-program"
 
 
 def secretive(private, *args):
-    """A program with the secret among its words, its variables, and in its working directory's name."""
-    return ["env", f"TOKEN={SECRET}", "sh", "-c", f': {SECRET}; "$@"', SECRET, private / "launch", "--launches", "20",
-            *args]
+    """A program with the secret in its arguments, its environment,
+    and the name of its working directory."""
+    return ["env", f"TOKEN={SECRET}", "sh", "-c", f': {SECRET}; "$@"', SECRET, private / "launch",
+            "--launches", "20", *args]
 
 
 @pytest.mark.parametrize("argv", [
-    (*NONE, "--display-interval", "0", "--stack", "auto"), (*REPORT, "--stack", "auto"), ("trace", "--stack", "auto"),
+    (*NONE, "--display-interval", "0", "--stack", "auto"),
+    (*REPORT, "--stack", "auto"), ("trace", "--stack", "auto"),
     ("trace", "--format", "json", "--stack", "auto"), ("trace", "--format", "tsv"), ("trace", "-C"),
-    ("stat", "--stack", "auto"), ("stat", "--json", "--stack", "auto"), ("stat", "--csv"), ("diagnose",),
-    ("diagnose", "--json"), ("memleak",), ("memleak", "--json"), ("flame", "--by", "launches"),
-    ("flame", "--by", "launches", "--svg"), ("flame", "--by", "launches", "--speedscope")], ids=" ".join)
+    ("stat", "--stack", "auto"), ("stat", "--json", "--stack", "auto"), ("stat", "--csv"),
+    ("diagnose",), ("diagnose", "--json"), ("memleak",), ("memleak", "--json"),
+    ("flame", "--by", "launches"), ("flame", "--by", "launches", "--svg"),
+    ("flame", "--by", "launches", "--speedscope")], ids=" ".join)
 def test_no_form_of_output_shows_words_or_variables(argv, private):
     done = run(paths.GPUPROBE, *argv, "-vv", "--", *secretive(private))
     assert done.returncode == 0, done.stderr
@@ -639,17 +687,20 @@ def test_no_form_of_output_shows_words_or_variables(argv, private):
 def test_no_metric_shows_words_or_variables(free_port, private):
     with Background(*secretive(private), "--hold", "600") as program:
         program.stdout.readline()
-        argv = [str(paths.GPUPROBE), "--json", "--metrics-addr", f"127.0.0.1:{free_port}", "--display-interval", "0.1"]
+        argv = [str(paths.GPUPROBE), "--json", "--metrics-addr", f"127.0.0.1:{free_port}",
+                "--display-interval", "0.1"]
         with Running(argv, environment(), private, None) as probe:
             probe.report()
-            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics", timeout=60) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/metrics",
+                                        timeout=60) as answer:
                 assert SECRET.encode() not in answer.read()
 
 
 # --- files that a watched process has a hand in ---
 
 def watch(holder, private, *args):
-    """Watches a process while it launches; returns the result. Who waited for a silent file would never end."""
+    """Watches a process while it launches; returns the result.
+    Waiting for a silent file would never end."""
     argv = [str(paths.GPUPROBE), *REPORT, "-v", "-p", str(holder.pid), *args]
     with Running(argv, environment(), private, None) as probe:
         attached(probe)
@@ -659,7 +710,8 @@ def watch(holder, private, *args):
 
 @pytest.fixture
 def fuse_file(private):
-    """The simulated driver, served by a program; only the process's mount namespace has it elsewhere."""
+    """The simulated driver, served by a program; only the process's mount namespace
+    has it elsewhere."""
     if not os.path.exists("/dev/fuse"):
         pytest.skip("there is no /dev/fuse")
     directory = private / "served"
@@ -686,8 +738,10 @@ def test_a_library_that_a_program_serves_and_does_not_answer(fuse_file, private)
 
 
 def test_debug_files_that_a_program_serves(fuse_file, private):
-    """A way that leads over such a file system is not taken: the perf map of a process is one of many."""
-    with Holder(private, env={"LD_LIBRARY_PATH": str(private), "LD_PRELOAD": str(fuse_file.path)}) as holder:
+    """gpuprobe does not follow a path over such a file system;
+    the perf map of a process is one of many."""
+    with Holder(private,
+                env={"LD_LIBRARY_PATH": str(private), "LD_PRELOAD": str(fuse_file.path)}) as holder:
         os.symlink(fuse_file.directory / "map", f"/tmp/perf-{holder.pid}.map")
         try:
             fuse_file.fall_silent()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A process whose memory does not answer: a page of it is one of a file that a program serves (FUSE), and that program
-is silent. Who reads it waits in the kernel, and cannot be killed: that may be a process of gpuprobe's, never gpuprobe.
+A process whose memory does not answer: one of its pages maps a file that a silent program serves
+(FUSE). A process that reads it waits in the kernel and cannot be killed: that may be a child of
+gpuprobe's, never gpuprobe.
 """
 import contextlib
 import os
@@ -29,14 +30,17 @@ PAGES = 101
 DRIVER = """
 int cuInit(unsigned int flags) { return (int)flags; }
 int cuMemAlloc_v2(void **pointer, unsigned long size) { return !pointer || !size; }
-int cuLaunchKernel(void *f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-                   unsigned int bz, unsigned int shared, void *stream, void **parameters, void **extra)
+int cuLaunchKernel(void *f, unsigned int gx, unsigned int gy, unsigned int gz,
+                   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+                   void *stream, void **parameters, void **extra)
 {
-	return f && gx && gy && gz && bx && by && bz && !shared && !stream && !parameters && !extra ? 0 : 1;
+	return f && gx && gy && gz && bx && by && bz &&
+	       !shared && !stream && !parameters && !extra ? 0 : 1;
 }
 """
 
-# Maps a file, and launches addresses of it as often as it is told to; the file is closed and never touched.
+# Maps a file, and launches addresses of it as often as it is told to;
+# the file is closed and never touched.
 LAUNCHES = """
 import ctypes, os, sys
 libc, driver = ctypes.CDLL(None, use_errno=True), ctypes.CDLL(sys.argv[1])
@@ -57,7 +61,8 @@ for line in sys.stdin:
 def driver(tmp_path):
     source, library = tmp_path / "driver.c", tmp_path / "libcuda.so.1"
     source.write_text(DRIVER)
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library, source], check=True)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library,
+                    source], check=True)
     return library
 
 
@@ -72,17 +77,20 @@ def readers():
 
 
 def assert_holds_nothing(probe):
-    """Its readers, also one that waits for ever, have nothing of gpuprobe's but a socket, and may do no more than it."""
+    """Its readers, even one that waits for ever, hold nothing of gpuprobe's but a socket,
+    and have no more permissions than gpuprobe."""
     own = [pid for pid in descendants(probe.pid) if pid in readers()]
     assert len(own) > 1
     status = Path(f"/proc/{probe.pid}/status").read_text()
     for pid in own:
         proc = Path(f"/proc/{pid}")
         assert "anon_inode:" not in proc.joinpath("maps").read_text()
-        assert [os.readlink(fd).partition(":")[0] for fd in proc.joinpath("fd").iterdir()] in (["socket"], [])
+        assert [os.readlink(fd).partition(":")[0]
+                for fd in proc.joinpath("fd").iterdir()] in (["socket"], [])
         for line in ("CapEff", "CapPrm", "Seccomp", "NoNewPrivs"):
             assert [word for word in status.splitlines() if word.startswith(f"{line}:")] == \
-                [word for word in proc.joinpath("status").read_text().splitlines() if word.startswith(f"{line}:")]
+                [word for word in proc.joinpath("status").read_text().splitlines()
+                 if word.startswith(f"{line}:")]
     assert "anon_inode:bpf-map" in Path(f"/proc/{probe.pid}/maps").read_text()
 
 
@@ -94,22 +102,25 @@ def no_reader_left(tmp_path):
 
 
 class Silent:
-    """A program whose handles lie in a file that is silent from the first launch on, and one that is as others are."""
+    """A program whose handles lie in a file that is silent from the first launch on,
+    and an ordinary one."""
 
     def __init__(self, ends, tmp_path, driver):
         directory = tmp_path / "served"
         directory.mkdir()
         self.served = Served(directory, "page", bytes(4096 * PAGES))
-        self.process = ends.enter_context(Background(paths.PYTHON, "-c", LAUNCHES, driver, self.served.path,
-                                                     str(PAGES)))
-        self.honest = ends.enter_context(Background(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "2",
-                                                    "--then-launch", "4", "--seconds", "60"))
+        self.process = ends.enter_context(Background(paths.PYTHON, "-c", LAUNCHES, driver,
+                                                     self.served.path, str(PAGES)))
+        self.honest = ends.enter_context(
+            Background(paths.workload("idle-holder"), "--bytes", "4096", "--launch", "2",
+                       "--then-launch", "4", "--seconds", "60"))
         assert self.process.stdout.readline() == "READY\n"
         assert self.honest.stdout.readline() == "READY\n"
 
     @property
     def pids(self):
-        """Other programs of the machine may have handles that lead to wrong names, after which none is read."""
+        """Other programs of the machine may have handles that lead to wrong names,
+        after which gpuprobe reads none."""
         return ["-p", self.process.pid, "-p", self.honest.pid]
 
     def launch(self, count):
@@ -128,17 +139,20 @@ def assert_seldom_asked(silent, probe, begin):
 
 def test_monitor(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
     endpoint = Endpoint()
-    # Who waits for the file ends when it goes: it is left first, the process that has mapped it last.
+    # Waiters for the file end when it goes: the context of the file is left first,
+    # that of the process that maps it last.
     with contextlib.ExitStack() as ends:
         silent = Silent(ends, tmp_path, driver)
-        probe = ends.enter_context(gpuprobe.start(base=["--json", *endpoint.option], args=silent.pids))
+        probe = ends.enter_context(gpuprobe.start(base=["--json", *endpoint.option],
+                                                  args=silent.pids))
         ends.enter_context(silent.served)
         probe.report()
         assert is_well(endpoint)
         begin = time.monotonic()
         silent.launch(100)
         for _ in range(10):
-            probe.wait_for(lambda report, now=time.clock_gettime_ns(time.CLOCK_BOOTTIME): report["boot_ns"] > now)
+            now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            probe.wait_for(lambda report, now=now: report["boot_ns"] > now)
             assert is_well(endpoint)
         assert silent.honest.tell("go") == "DONE"
         probe.wait_for(lambda report: any(p["pid"] == silent.honest.pid and p["launches"] == 4
@@ -176,7 +190,8 @@ def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
 
 
 def test_late_answers(gpuprobe, tmp_path, driver, nothing_left, no_reader_left):
-    """Each comes before gpuprobe would give up waiting: they are not waited for as often as there are any."""
+    """Each answer comes before gpuprobe would give up waiting:
+    it waits for a few of them, not for all."""
     with contextlib.ExitStack() as ends:
         silent = Silent(ends, tmp_path, driver)
         probe = ends.enter_context(gpuprobe.start(base=["--json"], args=silent.pids))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whose a process is and which GPUs it has: /proc, control groups, the environment, the simulated NVML."""
+"""The user and the GPUs of a process: /proc, control groups, the environment,
+the simulated NVML."""
 import contextlib
 import os
 import signal
@@ -53,8 +54,8 @@ def test_of_command(gpuprobe_by):
 def test_users(gpuprobe, uid, user):
     with gpuprobe.start(libraries=GIVEN) as running:
         running.report()
-        with Background("setpriv", f"--reuid={uid}", "--clear-groups", workload("launch"), "--hold", 600,
-                        env={"CUDA_SIM_TRUTH": None}) as program:
+        with Background("setpriv", f"--reuid={uid}", "--clear-groups", workload("launch"), "--hold",
+                        600, env={"CUDA_SIM_TRUTH": None}) as program:
             process = wait_process(running, program.pid, lambda p: p["launches"])
         assert (process["uid"], process["user"], process["ppid"]) == (uid, user, os.getpid())
         running.stop()
@@ -67,22 +68,26 @@ def test_before_gpuprobe(gpuprobe):
             running.report()
             assert holder.tell("go") == "DONE"
             process = wait_process(running, holder.pid, lambda p: p["launches"])
-            assert process["since_attach"] and process["ppid"] == os.getpid() and process["user"] == "root"
+            assert (process["since_attach"] and process["ppid"] == os.getpid()
+                    and process["user"] == "root")
             assert process["container"] is None and process["pod"] is None
             running.stop()
 
 
 def test_nested_pid_namespaces(gpuprobe_by):
     """The pid is gpuprobe's word for it; its own stands beside it."""
-    nested = ["unshare", "--pid", "--fork", "--kill-child", "unshare", "--pid", "--fork", "--kill-child"]
+    nested = ["unshare", "--pid", "--fork", "--kill-child", "unshare", "--pid", "--fork",
+              "--kill-child"]
     with gpuprobe_by.start(libraries=GIVEN) as running:
         running.report()
         with Background(*nested, workload("launch"), "--launches", 5, "--hold", 600) as outer:
-            process = running.find(lambda r: [p for p in r["processes"] if p["launches"] == 5 and not p["ended"] and
-                                              p["pid"] in descendants(outer.pid)])[0]
+            process = running.find(
+                lambda r: [p for p in r["processes"] if p["launches"] == 5 and not p["ended"]
+                           and p["pid"] in descendants(outer.pid)])[0]
             status = Path(f"/proc/{process['pid']}/status").read_text()
             assert process["pid"] != outer.pid and process["namespace_pid"] == 1
-            assert f"NSpid:\t{process['pid']}\t2\t1\n" in status or f"NSpid:\t{process['pid']}\t1\t1\n" in status
+            assert (f"NSpid:\t{process['pid']}\t2\t1\n" in status
+                    or f"NSpid:\t{process['pid']}\t1\t1\n" in status)
             assert f"PPid:\t{process['ppid']}\n" in status
         running.stop()
 
@@ -90,7 +95,8 @@ def test_nested_pid_namespaces(gpuprobe_by):
 def test_own_pid_in_the_text(gpuprobe):
     with gpuprobe.start(libraries=GIVEN, base=["--metrics-addr", "none"]) as running:
         running.line()
-        with Background("unshare", "--pid", "--fork", "--kill-child", workload("launch"), "--hold", 600):
+        with Background("unshare", "--pid", "--fork", "--kill-child", workload("launch"), "--hold",
+                        600):
             end = time.monotonic() + 60
             while ", own pid 1\n" not in running.stdout:
                 assert time.monotonic() < end and running.line() is not None
@@ -99,7 +105,8 @@ def test_own_pid_in_the_text(gpuprobe):
 
 
 def test_children_without_cuda_do_not_appear(gpuprobe_by):
-    """A child forked by a CUDA process, and a program that it executes, are nobody as long as they make no call."""
+    """A child forked by a CUDA process, and a program that it executes,
+    do not count until they make a call."""
     result = gpuprobe_by.run(*script("""
         start()
         _, (kernel,) = module("k")
@@ -149,14 +156,16 @@ def control_group(root, *parts):
 @pytest.mark.parametrize("parts,pod", [
     (("system.slice", f"docker-{CONTAINER}.scope"), None),
     (("kubepods", "burstable", f"pod{POD}", CONTAINER), POD),
-    (("kubepods.slice", f"kubepods-pod{POD.replace('-', '_')}.slice", f"cri-containerd-{CONTAINER}.scope"), POD),
+    (("kubepods.slice", f"kubepods-pod{POD.replace('-', '_')}.slice",
+      f"cri-containerd-{CONTAINER}.scope"), POD),
 ])
 def test_containers(gpuprobe, root, parts, pod):
     endpoint = Endpoint()
     with control_group(root, *parts) as group, gpuprobe.start(libraries=GIVEN, base=["--json"],
                                                         args=endpoint.option) as running:
         running.report()
-        shell = f"echo $$ > {group}/cgroup.procs && exec {workload('launch')} --launches 5 --hold 600"
+        shell = (
+            f"echo $$ > {group}/cgroup.procs && exec {workload('launch')} --launches 5 --hold 600")
         with Background("sh", "-c", shell) as program:
             process = wait_process(running, program.pid, lambda p: p["launches"] == 5)
             assert (process["container"], process["pod"]) == (CONTAINER, pod)
@@ -170,7 +179,8 @@ def test_containers(gpuprobe, root, parts, pod):
 
 def first_process(running, condition):
     """COMMAND in the first report in which it meets the condition."""
-    return running.find(lambda r: (p := r["processes"] and r["processes"][0]) and condition(p) and p)
+    return running.find(
+        lambda r: (p := r["processes"] and r["processes"][0]) and condition(p) and p)
 
 
 def test_nvml_is_not_asked_in_vain(gpuprobe):
@@ -190,7 +200,8 @@ def test_gpus_by_nvml(gpuprobe):
         time.sleep(600)
         """)
     with gpuprobe.start(*command, env=env, base=["--json"], args=endpoint.option) as running:
-        process = first_process(running, lambda p: len(p["gpus"]) > 1 and p["gpus"][1]["used_bytes"])
+        process = first_process(running,
+                                lambda p: len(p["gpus"]) > 1 and p["gpus"][1]["used_bytes"])
         assert devices(process) == {0: "0", 1: "1", 2: "2"}
         assert [g["uuid"] for g in process["gpus"]] == UUIDS[:3]
         assert [g["used_bytes"] for g in process["gpus"]] == [None, 1 << 20, None]
@@ -200,14 +211,19 @@ def test_gpus_by_nvml(gpuprobe):
         report = running.report()
         assert [(g["gpu"], g["uuid"], g["name"], g["total_bytes"]) for g in report["gpus"]] == \
             [(str(i), UUIDS[i], "Simulated GPU", 1 << 30) for i in range(3)]
-        assert [g["mig"] for g in report["gpus"]] == [None] * 3 and report["gpus"][1]["used_bytes"] >= 1 << 20
+        assert ([g["mig"] for g in report["gpus"]] == [None] * 3
+                and report["gpus"][1]["used_bytes"] >= 1 << 20)
         labels = {"gpu": 1, "uuid": UUIDS[1]}
-        page = endpoint.until(lambda page: page.find("gpuprobe_device_memory_untracked_bytes", **labels))
+        page = endpoint.until(lambda page: page.find("gpuprobe_device_memory_untracked_bytes",
+                                                     **labels))
         assert page.value("gpuprobe_gpu_memory_total_bytes", **labels) == 1 << 30
         assert page.value("gpuprobe_gpu_memory_used_bytes", **labels) >= 1 << 20
-        assert page.find("gpuprobe_gpu_memory_used_bytes", **labels)[0][0]["name"] == "Simulated GPU"
-        assert page.value("gpuprobe_process_gpu_memory_bytes", pid=process["pid"], **labels) == 1 << 20
-        assert page.value("gpuprobe_device_memory_untracked_bytes", pid=process["pid"], **labels) == 0
+        assert page.find("gpuprobe_gpu_memory_used_bytes",
+                         **labels)[0][0]["name"] == "Simulated GPU"
+        assert page.value("gpuprobe_process_gpu_memory_bytes", pid=process["pid"],
+                          **labels) == 1 << 20
+        assert page.value("gpuprobe_device_memory_untracked_bytes", pid=process["pid"],
+                          **labels) == 0
         os.kill(process["pid"], signal.SIGKILL)
         result = running.finish()
     assert [g["used_bytes"] for g in result.process["gpus"]] == [None] * 3
@@ -218,15 +234,17 @@ def test_gpus_by_nvml(gpuprobe):
     (None, {0: "0", 1: "1", 2: "2"}),
     ("2,0", {0: "2", 1: "0"}),
     (f"{UUIDS[1]},{UUIDS[0]}", {0: "1", 1: "0"}),
-    # The simulator does not know the variable: NVML sees it where it cannot be, so the variable does not hold.
+    # The simulator does not know the variable: NVML shows the process on another device,
+    # so the variable does not hold.
     ("1", {0: "0"}),
     ("", {0: "0"}),
 ])
 def test_visible_devices(gpuprobe, visible, expected):
-    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible, "CUDA_DEVICE_ORDER": None}
+    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": visible,
+           "CUDA_DEVICE_ORDER": None}
     # By the driver's API: the runtime asks for UUIDs, and these would tell.
-    with gpuprobe.start(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 600, "--api", "driver",
-                        env=env) as running:
+    with gpuprobe.start(workload("memory"), "--pairs", 0, "--keep", 3, "--hold", 600, "--api",
+                        "driver", env=env) as running:
         process = first_process(running, lambda p: any(g["used_bytes"] for g in p["gpus"]))
         assert devices(process) == expected
         os.kill(process["pid"], signal.SIGKILL)
@@ -241,7 +259,8 @@ def test_uuid_that_a_call_told(gpuprobe, function):
         need(driver.{function}(ref(ctypes.create_string_buffer(16)), 2))
         time.sleep(600)
         """)
-    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0", "CUDA_DEVICE_ORDER": None}
+    env = {**NVML, "CUDA_SIM_DEVICES": 3, "CUDA_VISIBLE_DEVICES": "2,1,0",
+           "CUDA_DEVICE_ORDER": None}
     with gpuprobe.start(*command, env=env) as running:
         process = first_process(running, lambda p: p["gpus"] and p["gpus"][0]["ordinal"] == 2)
         assert devices(process) == {2: "2"}
@@ -253,4 +272,5 @@ def test_without_nvml(gpuprobe):
     """There is none in the loader's reach: everything else is as it is."""
     with gpuprobe.start(workload("launch"), "--launches", 3, "--hold", 0.5) as running:
         result = running.finish()
-    assert result.final["gpus"] == [] and result.process["gpus"] == [] and result.process["launches"] == 3
+    assert (result.final["gpus"] == [] and result.process["gpus"] == []
+            and result.process["launches"] == 3)

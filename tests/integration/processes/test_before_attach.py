@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A process that held memory and objects before gpuprobe was there: what it had is unknown, not 0."""
+"""A process that held memory and objects before attach: what it held is unknown, not 0."""
 import pytest
 
 from lib import paths
@@ -11,7 +11,7 @@ MIB = 1 << 20
 NVML = {"LD_LIBRARY_PATH": str(paths.SIM)}
 WITHOUT = {"LD_LIBRARY_PATH": None}
 
-# 258 MiB and two streams; a line on stdin is one more call that is watched, which is none of memory.
+# 258 MiB and two streams; for each line on stdin it makes one more watched call, not of memory.
 HOLDER = script("""
     start()
     held = [made(driver.cuMemAlloc_v2, 1 << 20) for _ in range(258)]
@@ -37,7 +37,8 @@ def called(running, holder, line="wait"):
     """What the next reports say of the process once it has called."""
     running.wait_until_watching()
     assert holder.tell(line) == "DONE"
-    return running.find(lambda report: next((p for p in report["processes"] if p["pid"] == holder.pid), None))
+    return running.find(
+        lambda report: next((p for p in report["processes"] if p["pid"] == holder.pid), None))
 
 
 @pytest.mark.parametrize("env", [NVML, WITHOUT], ids=["nvml", "without nvml"])
@@ -45,8 +46,8 @@ def test_json(gpuprobe, holder, env):
     with gpuprobe.start(args=["-p", holder.pid], env=env) as running:
         process = called(running, holder)
         if env is NVML:
-            process = running.find(lambda report: next((p for p in report["processes"] if p["before_attach"]["nvml_used_bytes"]),
-                                                       None))
+            process = running.find(lambda report: next(
+                (p for p in report["processes"] if p["before_attach"]["nvml_used_bytes"]), None))
     known = process["before_attach"]
     assert process["since_attach"] and known["allocated_bytes"] is None and known["objects"] is None
     assert known["nvml_used_bytes"] == (258 * MIB if env is NVML else None)
@@ -58,25 +59,30 @@ def test_text(gpuprobe, holder):
     with gpuprobe.start(args=["-p", holder.pid], base=base, env=NVML) as running:
         running.wait_until_watching()
         holder.tell("more")
-        running.read_until(f"allocated before attach: unknown; by NVML the process has {258 * MIB + 4096} Bytes in all\n")
+        running.read_until("allocated before attach: unknown; "
+                           f"by NVML the process has {258 * MIB + 4096} Bytes in all\n")
         running.read_until("=" * 24)
         text = running.read_until("live, of those allocated since attach")
-    assert "live: 4096 Bytes in 1 allocation\nallocated before attach: unknown, of 1 process\n" in text
+    assert ("live: 4096 Bytes in 1 allocation\nallocated before attach: unknown, of 1 process\n"
+            in text)
     assert "made before attach: unknown\n" in text
     assert "4096 Bytes live, of those allocated since attach, " in text
 
 
 def test_memleak(gpuprobe, holder):
-    with gpuprobe.start(args=["-p", holder.pid, 1], base=["memleak"], interval=None, env=NVML) as running:
+    with gpuprobe.start(args=["-p", holder.pid, 1], base=["memleak"], interval=None,
+                        env=NVML) as running:
         running.wait_until_watching()
         holder.tell("wait")
-        seen = running.read_until(f"allocated before attach: unknown; by NVML the process has {258 * MIB} Bytes in all\n")
+        seen = running.read_until(
+            f"allocated before attach: unknown; by NVML the process has {258 * MIB} Bytes in all\n")
     assert f"process {holder.pid} (python3) since attach\n" in seen
 
 
 @pytest.mark.slow
 def test_stat(gpuprobe, holder):
-    with gpuprobe.start(args=["-p", holder.pid, "--interval", "0.2"], base=["stat"], interval=None, env=WITHOUT) as running:
+    with gpuprobe.start(args=["-p", holder.pid, "--interval", "0.2"], base=["stat"], interval=None,
+                        env=WITHOUT) as running:
         running.wait_until_watching()
         holder.tell("wait")
         running.read_until("allocated before attach: unknown\n")
@@ -85,11 +91,13 @@ def test_stat(gpuprobe, holder):
 def test_metrics(gpuprobe, holder):
     """No live bytes are told as long as none were allocated that gpuprobe has seen; NVML's are."""
     endpoint = Endpoint()
-    with gpuprobe.start(args=["-p", holder.pid], base=endpoint.option, interval=0, env=NVML) as running:
+    with gpuprobe.start(args=["-p", holder.pid], base=endpoint.option, interval=0,
+                        env=NVML) as running:
         endpoint.wait()
         running.wait_until_watching()
         holder.tell("wait")
-        page = endpoint.until(lambda page: page.find("gpuprobe_process_gpu_memory_bytes", pid=holder.pid))
+        page = endpoint.until(lambda page: page.find("gpuprobe_process_gpu_memory_bytes",
+                                                     pid=holder.pid))
         assert page.value("gpuprobe_process_gpu_memory_bytes", pid=holder.pid) == 258 * MIB
         assert page.value("gpuprobe_process_since_attach", pid=holder.pid) == 1
         assert page.find("gpuprobe_memory_live_bytes", pid=holder.pid) == []
@@ -103,14 +111,16 @@ def test_seen_from_the_start(gpuprobe):
     """Nothing of it is said of a process that was seen from its first call; its 0 is true."""
     process = gpuprobe.run(*script("start()\n")).process
     assert "before_attach" not in process and process["memory"]["device"]["live_bytes"] == 0
-    text = gpuprobe.run(*script("start()\n"), base=["--display-interval", "0", "--metrics-addr", "none"]).stdout
+    text = gpuprobe.run(*script("start()\n"),
+                        base=["--display-interval", "0", "--metrics-addr", "none"]).stdout
     assert "before attach" not in text
 
 
 @pytest.mark.slow
 def test_ended(tmp_path, holder):
     """Nor is it said that nothing was live at its end."""
-    running = Probe(tmp_path).start(args=["-p", holder.pid, 1], base=["memleak"], interval=None, env=WITHOUT)
+    running = Probe(tmp_path).start(args=["-p", holder.pid, 1], base=["memleak"], interval=None,
+                                    env=WITHOUT)
     with running:
         running.wait_until_watching()
         holder.tell("wait")

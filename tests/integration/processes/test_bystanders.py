@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that have nothing to do with CUDA: whoever else is watched, their code and their results stay their own."""
+"""Programs that do not use CUDA: whoever else is watched,
+their code and their results do not change."""
 import contextlib
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ from lib.script import script
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 BYSTANDERS = 50
-# Each waits for the end of its input: dynamic and static, of several languages, a shell with children, one that forks.
+# Each waits for the end of its input: dynamic and static, of several languages,
+# a shell with children, one that forks.
 KINDS = (
     ["cat"],
     ["sed", "-u", "p"],
@@ -32,7 +34,8 @@ MODES = ("machine", "process", "command")
 
 @pytest.fixture(params=MODES)
 def watching(request, gpuprobe_by, tmp_path):
-    """gpuprobe at work in one of its modes: a context that ends it. What it watches makes calls meanwhile."""
+    """A context with gpuprobe at work in one of its modes, until it ends.
+    Its target makes calls meanwhile."""
     program = script(f"""
         context = start()
         _, (kernel,) = module("kernel")
@@ -67,18 +70,21 @@ def with_launches(report):
 
 def begin(stack, number):
     kind = KINDS[number % len(KINDS)]
-    return stack.enter_context(subprocess.Popen(kind, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+    return stack.enter_context(subprocess.Popen(kind, stdin=subprocess.PIPE,
+                                                stdout=subprocess.DEVNULL,
                                                 env=environment(), text=True))
 
 
 def need_own_code(processes):
-    changed = {process.args[0]: found for process in processes if (found := text.differences(process.pid))}
+    changed = {process.args[0]: found for process in processes
+               if (found := text.differences(process.pid))}
     if changed:
         raise Harm(f"code of bystanders was changed: {changed}")
 
 
 def test_code_stays_its_own(watching):
-    """Of 50 programs, half of which run already and half of which start beside gpuprobe, each byte of their code."""
+    """Every byte of the code of 50 programs, half of which already run and half of which start
+    beside gpuprobe."""
     with contextlib.ExitStack() as stack:
         processes = [begin(stack, i) for i in range(BYSTANDERS // 2)]
         with watching() as running:
@@ -96,7 +102,8 @@ def test_a_difference_would_be_seen(gpuprobe_by):
     """A program that is watched has breakpoints in its CUDA libraries, and nowhere else."""
     with gpuprobe_by.start(libraries=[paths.LIBCUDA]) as running:
         running.report()
-        with Background(*script("context = start()\nprint('ready', flush=True)\nsys.stdin.read()")) as program:
+        with Background(*script("context = start()\nprint('ready', flush=True)\n"
+                                "sys.stdin.read()")) as program:
             assert program.stdout.readline() == "ready\n"
             found = text.differences(program.pid)
             assert {path for path, *_ in found} == {str(paths.LIBCUDA.resolve())}
@@ -110,8 +117,8 @@ def test_under_valgrind(watching):
     """Valgrind executes what it finds in memory, which must not be a breakpoint."""
     with watching() as running:
         running.wait_for(with_launches)
-        done = subprocess.run(["valgrind", "--error-exitcode=9", "/bin/true"], capture_output=True, text=True, timeout=120,
-                              env=environment(), check=False)
+        done = subprocess.run(["valgrind", "--error-exitcode=9", "/bin/true"], capture_output=True,
+                              text=True, timeout=120, env=environment(), check=False)
         if done.returncode:
             raise Harm(f"{done.returncode}: {done.stderr[-1000:]}")
 
@@ -122,7 +129,7 @@ def test_what_starts_at_once(watching, tmp_path):
         running.wait_for(with_launches)
         for i in range(20):
             kind = KINDS[i % len(KINDS)]
-            done = subprocess.run(kind, input="a\n", capture_output=True, text=True, timeout=120, cwd=tmp_path,
-                                  env=environment(), check=False)
+            done = subprocess.run(kind, input="a\n", capture_output=True, text=True, timeout=120,
+                                  cwd=tmp_path, env=environment(), check=False)
             if done.returncode:
                 raise Harm(f"{kind}: {done.returncode}: {done.stderr[-500:]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe -- COMMAND`: counted from its first call, and otherwise as if gpuprobe were not there."""
+"""`gpuprobe -- COMMAND`: counted from its first call, and otherwise unaffected by gpuprobe."""
 import contextlib
 import itertools
 import json
@@ -21,7 +21,8 @@ import pytest
 
 from lib import exact, folders, leftovers, paths, small_cuda
 from lib.marked import ends_soon, processes_with
-from lib.probe import descendants, environment, is_watching, wait_for_file, wait_until, wait_until_watching
+from lib.probe import (descendants, environment, is_watching, wait_for_file, wait_until,
+                       wait_until_watching)
 from lib.script import PROGRAMS, script
 from lib.undisturbed import undisturbed
 
@@ -45,8 +46,9 @@ def launches(result):
 
 
 def run(*command, args=QUIET, cwd=None, stdin=subprocess.DEVNULL, **env):
-    return subprocess.run([str(paths.GPUPROBE), *args, "--", *map(str, command)], env=environment(**env),
-                          text=True, capture_output=True, timeout=120, stdin=stdin, cwd=cwd, check=False)
+    return subprocess.run([str(paths.GPUPROBE), *args, "--", *map(str, command)],
+                          env=environment(**env), text=True, capture_output=True, timeout=120,
+                          stdin=stdin, cwd=cwd, check=False)
 
 
 # --- counted from the first call ---
@@ -56,7 +58,8 @@ def to_stderr(*command):
     return ["sh", "-c", 'exec "$@" >&2', "sh", *map(str, command)]
 
 
-@pytest.mark.parametrize("workload", [("launch", "--launches", "7"), ("launch", "--launches", "7", "--api", "driver"),
+@pytest.mark.parametrize("workload", [("launch", "--launches", "7"),
+                                      ("launch", "--launches", "7", "--api", "driver"),
                                       ("memory", "--pairs", "5", "--keep", "2")])
 def test_libraries_by_runpath(gpuprobe_by, private, workload):
     exact.check(gpuprobe_by.run(*to_stderr(private / workload[0], *workload[1:])))
@@ -66,7 +69,8 @@ def test_libraries_by_library_path(gpuprobe_by, private):
     apart = private / "bin"
     apart.mkdir()
     (private / "launch").rename(apart / "launch")
-    result = gpuprobe_by.run(*to_stderr(apart / "launch", "--launches", "9"), env={"LD_LIBRARY_PATH": private})
+    result = gpuprobe_by.run(*to_stderr(apart / "launch", "--launches", "9"),
+                             env={"LD_LIBRARY_PATH": private})
     exact.check(result)
     assert launches(result) == [9]
 
@@ -86,7 +90,8 @@ OTHER_WAYS = {
     "dlmopen": """
         libc = ctypes.CDLL(None)
         libc.dlmopen.restype = ctypes.c_void_p
-        library = ctypes.CDLL("libcuda", handle=libc.dlmopen(ctypes.c_long(-1), {path!r}.encode(), 2))
+        library = ctypes.CDLL("libcuda",
+                              handle=libc.dlmopen(ctypes.c_long(-1), {path!r}.encode(), 2))
     """,
     "memfd": """
         fd = os.memfd_create("libcuda.so.1")
@@ -109,11 +114,12 @@ OTHER_WAYS = {
 
 @pytest.mark.parametrize("way", OTHER_WAYS)
 def test_libraries_that_come_by_other_ways(gpuprobe_by, tmp_path, way):
-    """What makes its code executable is held, whoever it is and wherever the file is; so the first call is seen."""
+    """A process that makes code executable is held, wherever the file is,
+    so that its first call is seen."""
     path = tmp_path / "libcuda.so.1"
     shutil.copy(paths.LIBCUDA, path)
-    result = gpuprobe_by.run(*script("import ctypes\n" + textwrap.dedent(OTHER_WAYS[way].format(path=str(path))) +
-                                     textwrap.dedent("""
+    load = textwrap.dedent(OTHER_WAYS[way].format(path=str(path)))
+    result = gpuprobe_by.run(*script("import ctypes\n" + load + textwrap.dedent("""
         assert library.cuInit(0) == 0
         context, address = ctypes.c_uint64(), ctypes.c_uint64()
         assert library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
@@ -134,20 +140,24 @@ def test_code_made_executable_later(gpuprobe_by, tmp_path):
         libc = ctypes.CDLL(None)
         libc.mmap.restype = ctypes.c_void_p
         size = os.stat({str(path)!r}).st_size
-        at = libc.mmap(None, ctypes.c_size_t(size), 1, 2, os.open({str(path)!r}, os.O_RDONLY), ctypes.c_long(0))
+        at = libc.mmap(None, ctypes.c_size_t(size), 1, 2, os.open({str(path)!r}, os.O_RDONLY),
+                       ctypes.c_long(0))
         assert libc.mprotect(ctypes.c_void_p(at), ctypes.c_size_t(size), 5) == 0
         for _ in range(5):
-            assert ctypes.CFUNCTYPE(ctypes.c_int)(at + {small_cuda.offset(path, "cuCtxSynchronize")})() == 0
+            assert ctypes.CFUNCTYPE(ctypes.c_int)(
+                at + {small_cuda.offset(path, "cuCtxSynchronize")})() == 0
     """))
     assert small_cuda.calls(result.final) == {"cuCtxSynchronize": 5}
 
 
 def test_a_runtime_whose_driver_is_there_by_another_name(gpuprobe_by, private):
-    """Its probes wait for a libcuda that the loader never maps, since it has one; they are in before its first call."""
+    """Its probes wait for a libcuda that the loader never maps, since one is loaded;
+    they are in before its first call."""
     (private / "libcuda.so.1").resolve().rename(private / "preloaded.so")
     with contextlib.suppress(FileNotFoundError):
         (private / "libcuda.so.1").unlink()
-    result = gpuprobe_by.run(*to_stderr("env", f"LD_PRELOAD={private / 'preloaded.so'}", private / "launch", "--launches", "7"))
+    result = gpuprobe_by.run(*to_stderr("env", f"LD_PRELOAD={private / 'preloaded.so'}",
+                                        private / "launch", "--launches", "7"))
     assert launches(result) == [7]
 
 
@@ -155,7 +165,8 @@ def test_a_runtime_whose_driver_is_there_by_another_name(gpuprobe_by, private):
 def test_the_runtime_inside(gpuprobe_by, tmp_path, form):
     """Its first call is seen, though no loader maps anything."""
     program = tmp_path / "runtime_inside"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", form, "-fPIE", "-o", program, PROGRAMS / "runtime_inside.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", form, "-fPIE", "-o", program,
+                    PROGRAMS / "runtime_inside.c"], check=True)
     process, = gpuprobe_by.run(program).final["processes"]
     calls = {function["function"]: function["calls"] for function in process["functions"]}
     assert calls == {"cudaMalloc": 5, "cudaDeviceSynchronize": 5, "cudaFree": 5}
@@ -163,11 +174,13 @@ def test_the_runtime_inside(gpuprobe_by, tmp_path, form):
 
 
 def test_static_runtime(gpuprobe_by, private):
-    exact.check(gpuprobe_by.run(*to_stderr(private / "static_runtime", "--launches", "4", "--pairs", "3")))
+    exact.check(gpuprobe_by.run(*to_stderr(private / "static_runtime", "--launches", "4", "--pairs",
+                                           "3")))
 
 
 def one_after_the_other(private, directory):
-    """A program that loads three libraries, each of which is new to gpuprobe when it comes, and allocates six times."""
+    """A program that loads three libraries, each of which gpuprobe sees for the first time,
+    and allocates six times."""
     directory.mkdir()
     for i in range(3):
         shutil.copy(private / "libcuda.so.1", directory / f"libcuda.so.1{i}")
@@ -192,26 +205,31 @@ def test_one_library_after_the_other(gpuprobe_by, private, tmp_path):
 
 def test_libraries_while_parents_are_looked_after(gpuprobe_by, private, tmp_path):
     """
-    Whose child was held a moment ago is woken should it stop, except where gpuprobe has stopped it. It goes before
-    gpuprobe: it may have come to its next stop as soon as it has been let go.
+    A process whose child was just held is woken if it stops, unless gpuprobe has stopped it.
+    It has priority over gpuprobe: it may have come to its next stop as soon as it was released.
     """
-    programs = [shlex.join(one_after_the_other(private, tmp_path / f"libraries{i}")) for i in range(4)]
-    result = gpuprobe_by.run(*undisturbed("sh", "-c", "; ".join(f"(sh -c :; exec {program})" for program in programs)))
+    programs = [shlex.join(one_after_the_other(private, tmp_path / f"libraries{i}"))
+                for i in range(4)]
+    result = gpuprobe_by.run(
+        *undisturbed("sh", "-c", "; ".join(f"(sh -c :; exec {program})" for program in programs)))
     assert result.final["totals"]["device_memory"]["allocations"] == len(programs) * 6
 
 
 # --- for its children too ---
 
 def test_children_of_a_shell(gpuprobe_by, private):
-    result = gpuprobe_by.run("sh", "-c", '"$1" --launches 2 >&2; "$1" --launches 3 >&2 & wait; (exec "$1" --launches 4 >&2)',
-                             "sh", private / "launch")
+    result = gpuprobe_by.run(
+        "sh", "-c",
+        '"$1" --launches 2 >&2; "$1" --launches 3 >&2 & wait; (exec "$1" --launches 4 >&2)',
+        "sh", private / "launch")
     exact.check(result)
     assert launches(result) == [2, 3, 4]
 
 
 def test_chain_of_execs(gpuprobe_by, private):
-    result = gpuprobe_by.run("sh", "-c", 'exec env X=1 sh -c "exec nice \\"\\$0\\" --launches 5 >&2" "$1"', "sh",
-                             private / "launch")
+    result = gpuprobe_by.run("sh", "-c",
+                             'exec env X=1 sh -c "exec nice \\"\\$0\\" --launches 5 >&2" "$1"',
+                             "sh", private / "launch")
     exact.check(result)
     assert launches(result) == [5]
 
@@ -220,9 +238,10 @@ def test_children_of_python(gpuprobe_by, private):
     result = gpuprobe_by.run(*script(f"""
         import subprocess
         for i in range(3):
-            subprocess.run(["{private}/launch", "--launches", str(i + 1)], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["{private}/launch", "--launches", "9"], check=True, stdout=subprocess.DEVNULL,
-                       preexec_fn=lambda: None, start_new_session=True)
+            subprocess.run(["{private}/launch", "--launches", str(i + 1)], check=True,
+                           stdout=subprocess.DEVNULL)
+        subprocess.run(["{private}/launch", "--launches", "9"], check=True,
+                       stdout=subprocess.DEVNULL, preexec_fn=lambda: None, start_new_session=True)
     """))
     exact.check(result)
     assert launches(result) == [1, 2, 3, 9]
@@ -230,8 +249,8 @@ def test_children_of_python(gpuprobe_by, private):
 
 @pytest.mark.parametrize("options", [(), ("--exec",)])
 def test_forks(gpuprobe_by, private, options):
-    result = gpuprobe_by.run(*to_stderr(private / "forker", "--processes", "5", "--launches", "20", "--pairs", "10",
-                                        *options))
+    result = gpuprobe_by.run(*to_stderr(private / "forker", "--processes", "5", "--launches", "20",
+                                        "--pairs", "10", *options))
     # With --exec a process works before and after: two truth files, two processes of one pid.
     seen = sorted((p["pid"], p["launches"]) for p in result.processes)
     # The parent writes a truth file too, without calls.
@@ -255,9 +274,10 @@ def test_only_its_own(gpuprobe, private):
 
 # --- its exit status, place and environment ---
 
-@pytest.mark.parametrize("code,status", [("exit 0", 0), ("exit 1", 1), ("exit 77", 77), ("exit 255", 255),
-                                         ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("kill -SEGV $$", 139),
-                                         ("kill -INT $$", 130), ("kill -USR1 $$", 138)])
+@pytest.mark.parametrize("code,status",
+                         [("exit 0", 0), ("exit 1", 1), ("exit 77", 77), ("exit 255", 255),
+                          ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("kill -SEGV $$", 139),
+                          ("kill -INT $$", 130), ("kill -USR1 $$", 138)])
 def test_exit_status(code, status):
     done = run("sh", "-c", f"ulimit -c 0; {code}")
     assert done.returncode == status
@@ -266,11 +286,13 @@ def test_exit_status(code, status):
 
 
 def test_directory_arguments_and_environment(tmp_path):
-    show = "import json, os, sys; json.dump([os.getcwd(), sys.argv[1:], dict(os.environ)], open(sys.argv[1], 'w'))"
+    show = ("import json, os, sys; json.dump([os.getcwd(), sys.argv[1:], dict(os.environ)], "
+            "open(sys.argv[1], 'w'))")
     arguments = ["", "a b", "--json", "-q", "--", "*", "\\", "'\"", "ü\n"]
     env = environment(SOME_VARIABLE="a b\nc", SUDO_USER="somebody", PYTHONHASHSEED="7")
-    done = subprocess.run([paths.GPUPROBE, *QUIET, "--", paths.PYTHON, "-c", show, tmp_path / "out", *arguments],
-                          cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, *QUIET, "--", paths.PYTHON, "-c",
+                           show, tmp_path / "out", *arguments], cwd=tmp_path,
+                          env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     cwd, seen, environ = json.loads((tmp_path / "out").read_text())
     assert cwd == str(tmp_path)
@@ -279,19 +301,21 @@ def test_directory_arguments_and_environment(tmp_path):
 
 
 def test_standard_streams():
-    done = subprocess.run([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", "cat; echo oops >&2"], input="through\n",
-                          env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", "cat; echo oops >&2"],
+                          input="through\n", env=environment(), capture_output=True, text=True,
+                          timeout=120, check=False)
     assert done.stdout.startswith("through\n")
     assert done.stderr == "oops\n"
 
 
 def test_no_descriptor_and_no_signal_setting_is_passed_on(tmp_path):
-    show = "ls -l /proc/self/fd; grep -E '^Sig(Blk|Ign|Cgt)|^CapEff|^NoNewPrivs' /proc/self/status; ulimit -a; nice; umask"
+    show = ("ls -l /proc/self/fd; grep -E '^Sig(Blk|Ign|Cgt)|^CapEff|^NoNewPrivs' "
+            "/proc/self/status; ulimit -a; nice; umask")
     shell = ["sh", "-c", show]
     through = run(*shell).stdout.split("========================")[0]
     # Popen resets what Python ignores, as gpuprobe does for COMMAND.
-    direct = subprocess.run(shell, env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                            check=False).stdout
+    direct = subprocess.run(shell, env=environment(), capture_output=True, text=True,
+                            stdin=subprocess.DEVNULL, check=False).stdout
 
     def plain(text):
         text = re.sub(r"^(total|l).*? (\d+) -> .*$", r"fd \2", text, flags=re.MULTILINE)
@@ -302,7 +326,8 @@ def test_no_descriptor_and_no_signal_setting_is_passed_on(tmp_path):
 
 def test_becomes_the_user_that_called_sudo():
     def who(**env):
-        done = run("sh", "-c", "id -ru; id -rg; id -u; id -g; id -G; grep CapEff /proc/self/status", **env)
+        done = run("sh", "-c", "id -ru; id -rg; id -u; id -g; id -G; grep CapEff /proc/self/status",
+                   **env)
         assert done.returncode == 0, done.stderr
         return done.stdout.split("========================")[0].split()
 
@@ -310,10 +335,12 @@ def test_becomes_the_user_that_called_sudo():
     assert nobody[:5] == ["65534"] * 5
     assert int(nobody[-1], 16) == 0
     # A user without a name has no groups but its own.
-    assert who(SUDO_UID="54321", SUDO_GID="54322")[:5] == ["54321", "54322", "54321", "54322", "54322"]
+    assert who(SUDO_UID="54321", SUDO_GID="54322")[:5] == ["54321", "54322", "54321", "54322",
+                                                           "54322"]
     assert who(SUDO_UID="0", SUDO_GID="0")[:2] == ["0", "0"]
     # By sudo there are both.
-    for not_sudos in ({"SUDO_UID": "", "SUDO_GID": ""}, {"SUDO_UID": "65534"}, {"SUDO_GID": "65534"}):
+    for not_sudos in ({"SUDO_UID": "", "SUDO_GID": ""}, {"SUDO_UID": "65534"},
+                      {"SUDO_GID": "65534"}):
         assert who(**not_sudos)[0] == "0"
 
 
@@ -373,7 +400,8 @@ class Terminal:
 
 
 def test_ctrl_c_reaches_both():
-    terminal = Terminal(str(paths.GPUPROBE), *QUIET, "--", "sh", "-c", f"'{LAUNCH}' --launches 3; echo ready; exec sleep 60")
+    terminal = Terminal(str(paths.GPUPROBE), *QUIET, "--", "sh", "-c",
+                        f"'{LAUNCH}' --launches 3; echo ready; exec sleep 60")
     terminal.read_until("ready")
     terminal.press(b"\x03")
     status, output = terminal.finish()
@@ -382,7 +410,8 @@ def test_ctrl_c_reaches_both():
 
 
 def test_ctrl_c_waits_for_what_command_still_does():
-    """COMMAND takes Ctrl-C and goes on for a while; all of it is counted, its own status passed on."""
+    """COMMAND takes Ctrl-C and goes on for a while; all of it is counted,
+    and its status is passed on."""
     body = f"trap '{LAUNCH} --launches 5; exit 6' INT; echo ready; while :; do sleep 0.05; done"
     terminal = Terminal(str(paths.GPUPROBE), *QUIET, "--", "sh", "-c", body)
     terminal.read_until("ready")
@@ -396,7 +425,8 @@ class Shell(Terminal):
     """An interactive shell, whose job gpuprobe is."""
 
     def __init__(self, **env):
-        super().__init__("/bin/bash", "--norc", "-i", PS1="", HISTFILE="", INPUTRC="/dev/null", TERM="dumb", **env)
+        super().__init__("/bin/bash", "--norc", "-i", PS1="", HISTFILE="", INPUTRC="/dev/null",
+                         TERM="dumb", **env)
 
     def type(self, line):
         self.press(line.encode() + b"\n")
@@ -413,8 +443,9 @@ def states_of(mark, name):
 
 
 def has_taken(pid, number):
-    """Whether no such signal waits for the process, and it waits itself, for whatever comes next."""
-    pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1]
+    """Whether no such signal is pending for the process, and it waits for whatever comes next."""
+    pending = re.search(r"^ShdPnd:\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(),
+                        re.MULTILINE)[1]
     return not int(pending, 16) >> (number - 1) & 1 and is_watching(pid)
 
 
@@ -447,13 +478,15 @@ def test_suspend_and_resume(tmp_path):
     mark = uuid.uuid4().hex
     shell = Shell(MARK=mark)
     os.mkfifo(tmp_path / "go")
-    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
-               f"sh -c 'touch {tmp_path}/ready; read line <{tmp_path}/go; {LAUNCH} --launches 3; exit 4'")
+    shell.type(
+        f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
+        f"sh -c 'touch {tmp_path}/ready; read line <{tmp_path}/go; {LAUNCH} --launches 3; exit 4'")
     wait_for_file(tmp_path / "ready")
     shell.press(b"\x1a")
     shell.read_until("Stopped")
     for name in ("gpuprobe", "sh"):
-        wait_until(lambda name=name: list(states_of(mark, name).values()) == ["T"], f"{name} goes on")
+        wait_until(lambda name=name: list(states_of(mark, name).values()) == ["T"],
+                   f"{name} goes on")
     shell.type("fg; echo status=$?")
     (tmp_path / "go").write_text("go\n", encoding="ascii")
     shell.read_until("status=4")
@@ -463,7 +496,8 @@ def test_suspend_and_resume(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_to_gpuprobe_alone_is_passed_on(number, gpuprobe, tmp_path):
-    with gpuprobe.start("sh", "-c", f"{LAUNCH} --launches 2 >&2; touch '{tmp_path}/ready'; exec sleep 60",
+    with gpuprobe.start("sh", "-c",
+                        f"{LAUNCH} --launches 2 >&2; touch '{tmp_path}/ready'; exec sleep 60",
                         interval=0) as running:
         wait_for_file(tmp_path / "ready")
         result = running.stop(number)
@@ -474,8 +508,10 @@ def test_signal_to_gpuprobe_alone_is_passed_on(number, gpuprobe, tmp_path):
 def test_end_of_command_does_not_wait_for_its_children(gpuprobe, tmp_path):
     """gpuprobe ends with COMMAND; what COMMAND left behind goes on unharmed."""
     mark = uuid.uuid4().hex
-    child = f"(while ! [ -e '{tmp_path}/go' ]; do sleep 0.05; done; {LAUNCH} --launches 4 && touch '{tmp_path}/done')"
-    result = gpuprobe.run("sh", "-c", f"{child} >/dev/null 2>&1 & exit 5", status=5, env={"MARK": mark})
+    child = (f"(while ! [ -e '{tmp_path}/go' ]; do sleep 0.05; done; "
+             f"{LAUNCH} --launches 4 && touch '{tmp_path}/done')")
+    result = gpuprobe.run("sh", "-c", f"{child} >/dev/null 2>&1 & exit 5", status=5,
+                          env={"MARK": mark})
     assert result.final["final"]
     assert processes_with(mark)
     (tmp_path / "go").touch()
@@ -483,7 +519,9 @@ def test_end_of_command_does_not_wait_for_its_children(gpuprobe, tmp_path):
     ends_soon(mark)
 
 
-@pytest.mark.parametrize("command", ["read line <go", "while ! [ -s go ]; do /bin/sleep 0.05; done"], ids=["one", "many"])
+@pytest.mark.parametrize("command",
+                         ["read line <go", "while ! [ -s go ]; do /bin/sleep 0.05; done"],
+                         ids=["one", "many"])
 def test_duration_ends_gpuprobe_only(gpuprobe_by, tmp_path, command):
     """gpuprobe ends with status 0; COMMAND, also one that is just executing programs, runs on."""
     mark = uuid.uuid4().hex
@@ -492,7 +530,8 @@ def test_duration_ends_gpuprobe_only(gpuprobe_by, tmp_path, command):
     go = tmp_path / "go"
     if command.startswith("read"):
         os.mkfifo(go)
-    result = gpuprobe_by.run("sh", "-c", f"exec >/dev/null 2>&1; cd '{tmp_path}'; {command}; touch done",
+    result = gpuprobe_by.run("sh", "-c",
+                             f"exec >/dev/null 2>&1; cd '{tmp_path}'; {command}; touch done",
                              args=["--duration", "0.6"], env={"MARK": mark})
     assert result.status == 0
     assert not (tmp_path / "done").exists()
@@ -510,7 +549,8 @@ def test_command_that_ends_at_once(gpuprobe_by):
 
 
 def test_command_that_daemonizes(gpuprobe, private, tmp_path):
-    """A descendant of another session is held and set free like any other. COMMAND ends after it, by its truth file."""
+    """A descendant of another session is held and released like any other.
+    It ends before COMMAND, by its truth file."""
     result = gpuprobe.run("sh", "-c", f"""
         exec >/dev/null 2>&1
         setsid -f '{private}/launch' --launches 6
@@ -523,8 +563,9 @@ def test_command_that_daemonizes(gpuprobe, private, tmp_path):
 
 
 # The hold lasts a millisecond: the shell does not always notice.
-@pytest.mark.xfail(reason="COMMAND is held by SIGSTOP, which a shell with job control reports as a stopped job",
-                   strict=False)
+@pytest.mark.xfail(
+    reason="COMMAND is held by SIGSTOP, which a shell with job control reports as a stopped job",
+    strict=False)
 def test_job_control_does_not_see_the_hold():
     done = run("bash", "-c", f'set -m; "{LAUNCH}" --launches 3; echo "status $?"; jobs; wait')
     assert "status 0" in done.stdout
@@ -537,7 +578,8 @@ def seconds_to_begin(links, directory):
     """From gpuprobe's start to its COMMAND's first step, on this machine now."""
     begun = directory / "first"
     start = time.monotonic()
-    process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", f"touch '{begun}'; sleep 0.1"],
+    process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh",
+                                "-c", f"touch '{begun}'; sleep 0.1"],
                                env=environment(GPUPROBE_LINKS=links), stdout=subprocess.DEVNULL)
     while not begun.exists():
         assert time.monotonic() < start + 60, "COMMAND does not begin"
@@ -549,8 +591,9 @@ def seconds_to_begin(links, directory):
 
 def kill_at_random(links, rounds, directory):
     """
-    Kills gpuprobe while COMMAND starts. COMMAND either never began or ends with the right result; it is never left
-    stopped. There are more rounds where in nine of ten COMMAND had not begun: those are too early to show anything.
+    Kills gpuprobe while COMMAND starts. COMMAND either never began or ends with the right result;
+    it is never left stopped. There are more rounds if in nine of ten COMMAND had not begun: those
+    are too early to show anything.
     """
     begun = 0
     source = random.Random(20260102)
@@ -564,15 +607,18 @@ def kill_at_random(links, rounds, directory):
         place.mkdir()
         for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
             shutil.copy(paths.SIM / name, place)
-        body = f"touch '{place}/begun'; '{place}/launch' --launches 50 >/dev/null && " \
-               f"/bin/echo right >'{place}/result'; sh -c \"'{place}/launch' --launches 5\" >/dev/null && touch '{place}/done'"
+        body = (f"touch '{place}/begun'; '{place}/launch' --launches 50 >/dev/null && "
+                f"/bin/echo right >'{place}/result'; "
+                f"sh -c \"'{place}/launch' --launches 5\" >/dev/null && touch '{place}/done'")
         process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", body],
-                                   env=environment(MARK=mark, GPUPROBE_LINKS=links), stdout=subprocess.DEVNULL)
+                                   env=environment(MARK=mark, GPUPROBE_LINKS=links),
+                                   stdout=subprocess.DEVNULL)
         time.sleep(source.uniform(0, latest))
         process.kill()
         process.wait()
         ends_soon(mark)
-        # The machine may be busier or idler than at first: the moments stay around that at which COMMAND begins.
+        # The machine may be busier or idler than at first:
+        # the moments follow that at which COMMAND begins.
         latest *= 0.9 if (place / "begun").exists() else 1.2
         if (place / "begun").exists():
             begun += 1
@@ -604,7 +650,8 @@ def test_next_start_removes_stale_events(tracefs):
     process.kill()
     process.wait()
     assert guards and leftovers.events_of(process.pid)
-    # Events end with the descriptors of both, which takes the kernel a while, definitions with the next start after that.
+    # Events end with the descriptors of both, which takes the kernel a while;
+    # definitions go at the next start after that.
     wait_until(lambda: not leftovers.processes() & set(guards), "gpuprobe's child does not end")
     assert run("true", GPUPROBE_LINKS="perf").returncode == 0
     assert not leftovers.events_of(process.pid)
@@ -613,7 +660,8 @@ def test_next_start_removes_stale_events(tracefs):
 # --- ends at once ---
 
 def closings(pid):
-    """How many descriptors a gpuprobe has that take time to close: a tracefs event a tenth of a second."""
+    """How many descriptors gpuprobe has that take long to close:
+    a tracefs event takes a tenth of a second."""
     found = []
     for entry in os.scandir(f"/proc/{pid}/fd"):
         with contextlib.suppress(OSError):
@@ -622,11 +670,13 @@ def closings(pid):
 
 
 def check_end(running, links, closed):
-    """It waits for no report, and has few things to close, however many functions have probes. Returns the result."""
+    """It waits for no report and has few things to close, however many functions have probes.
+    Returns the result."""
     result = running.stop(signal.SIGINT)
     of_library = 12 if links == "perf" else 3
     assert sum(result.final["probes_attached"].values()) > 100
-    # With -v each library that got probes is named: strangers' may have lost them by the last report.
+    # With -v gpuprobe names each library that got probes:
+    # those of others may be gone by the last report.
     libraries = max(result.final["libraries"], result.stderr.count(" functions probed"))
     assert closed < 10 + of_library * libraries
     return result
@@ -635,8 +685,10 @@ def check_end(running, links, closed):
 @pytest.mark.parametrize("api", ["auto", "both"])
 def test_ends_at_once(gpuprobe_by, api, tmp_path):
     """With all functions of all families attached, on every path."""
-    command = f"'{LAUNCH}' --launches 5; touch '{tmp_path}/ready'; exec '{LAUNCH}' --seconds 600 --rate 1000"
-    with gpuprobe_by.start("sh", "-c", command, interval=3600, args=["--api", api], base=("--json", *NONE),
+    command = (f"'{LAUNCH}' --launches 5; touch '{tmp_path}/ready'; "
+               f"exec '{LAUNCH}' --seconds 600 --rate 1000")
+    with gpuprobe_by.start("sh", "-c", command, interval=3600,
+                           args=["--api", api], base=("--json", *NONE),
                            libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
         wait_for_file(tmp_path / "ready")
         result = check_end(running, gpuprobe_by.links, closings(running.pid))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Probes that are in one process only: others have none, and when a second process needs some, no call is lost."""
+"""Probes in one process only: others have none, and when a second process needs some,
+no call is lost."""
 import contextlib
 import json
 import mmap
@@ -71,18 +72,21 @@ def watch(gpuprobe, apart, *pids, args=(), **more):
 
 
 def is_read_right(path):
-    """Whether a private mapping, by which git add and llvm-strip read, shows what is in the file."""
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ) as mapped:
+    """Whether a private mapping, as git add and llvm-strip use it,
+    shows the contents of the file."""
+    with open(path, "rb") as file, \
+            mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ) as mapped:
         return mapped[:] == file.read()
 
 
 def test_others_have_none(gpuprobe_by, apart):
     """
-    With -p of one process another one with the same library has its code as the file has it, and who reads the
-    file reads what is in it. Of both, both have probes.
+    With -p of one process, another process with the same library has unmodified code,
+    and readers of the file see its true contents. With -p of both, both have probes.
     """
     with contextlib.ExitStack() as stack:
-        first, second = (stack.enter_context(steady.Steady(apart.parent / "steady")) for _ in range(2))
+        first, second = (stack.enter_context(steady.Steady(apart.parent / "steady"))
+                         for _ in range(2))
         with watch(gpuprobe_by, apart, first.pid, first.pid) as running:
             running.report()
             assert first.changed_code()
@@ -92,7 +96,8 @@ def test_others_have_none(gpuprobe_by, apart):
         first.check_clean()
         second.check_clean()
         with watch(gpuprobe_by, apart, first.pid, second.pid) as running:
-            running.wait_for(lambda report: len([p for p in report["processes"] if p["launches"]]) == 2)
+            running.wait_for(
+                lambda report: len([p for p in report["processes"] if p["launches"]]) == 2)
             assert first.changed_code() and second.changed_code()
             running.stop()
         first.finish()
@@ -100,8 +105,10 @@ def test_others_have_none(gpuprobe_by, apart):
 
 
 def test_a_process_that_calls_by_its_children(gpuprobe_by, apart):
-    """With -p of a shell the probes are for all: what it executes is seen from its first call, and -v tells of it."""
-    with steady.Steady(apart.parent / "steady") as other, Background("sh", "-c", f"read line; {apart} once") as shell:
+    """With -p of a shell all processes have the probes:
+    a program that it executes is seen from its first call, and -v says so."""
+    with steady.Steady(apart.parent / "steady") as other, \
+            Background("sh", "-c", f"read line; {apart} once") as shell:
         with watch(gpuprobe_by, apart, shell.pid, interval=None, args=("-v",)) as running:
             running.wait_until_watching()
             assert other.changed_code()
@@ -117,8 +124,10 @@ def test_a_process_that_calls_by_its_children(gpuprobe_by, apart):
 
 
 def test_a_child_is_forked(gpuprobe_by, apart):
-    """Of its parent no call is lost or counted twice; the child's are counted once the probes are for all, and it is marked."""
-    with Confined(apart, "fork", env=SLEEPS) as program, watch(gpuprobe_by, apart, program.pid, args=("-v",)) as running:
+    """No call of its parent is lost or counted twice; the child's are counted once all processes
+    have the probes, and it is marked."""
+    with Confined(apart, "fork", env=SLEEPS) as program, \
+            watch(gpuprobe_by, apart, program.pid, args=("-v",)) as running:
         running.report()
         program.go_on()
         child = program.said("forked")
@@ -129,7 +138,8 @@ def test_a_child_is_forked(gpuprobe_by, apart):
         program.need_end()
         result = running.finish()
     parent, forked = (result.last_seen(pid) for pid in (program.pid, child))
-    assert (calls(parent, "cuMemAlloc_v2"), parent["launches"]) == (true, true - 1)  # one allocation is without a launch
+    # One allocation is without a launch.
+    assert (calls(parent, "cuMemAlloc_v2"), parent["launches"]) == (true, true - 1)
     assert calls(parent, "cuCtxSynchronize") == 1
     assert sum(wait["ns"] for wait in parent["waits"]) >= 1e9
     assert failures(forked, "cuMemsetD8_v2") == 100
@@ -145,7 +155,8 @@ def command(program, *ways):
 
 
 def numbers(result, word):
-    return [int(line.split()[1]) for line in result.stdout.splitlines() if line.startswith(f"{word} ")]
+    return [int(line.split()[1]) for line in result.stdout.splitlines()
+            if line.startswith(f"{word} ")]
 
 
 def shared(result):
@@ -160,14 +171,16 @@ def test_a_child_of_command_is_forked(gpuprobe_by, program):
     forked = result.process_of(child)
     parent, = [process for process in result.processes if process["pid"] == forked["ppid"]]
     assert failures(forked, "cuMemAlloc_v2") == 1000 and failures(forked, "cuMemsetD8_v2") == 100
-    assert (calls(parent, "cuMemAlloc_v2"), parent["launches"]) == (true, true - 1)  # one allocation is without a launch
+    # One allocation is without a launch.
+    assert (calls(parent, "cuMemAlloc_v2"), parent["launches"]) == (true, true - 1)
     assert calls(parent, "cuCtxSynchronize") == 1
     assert not forked["since_attach"] and not parent["since_attach"]
     assert shared(result) == is_confined(gpuprobe_by)
 
 
 def test_one_after_the_other(gpuprobe_by, program):
-    """Programs of a COMMAND that do not run at the same time have probes in turn, and nobody else has."""
+    """Programs of a COMMAND that do not run at the same time have probes in turn,
+    and nobody else has any."""
     result = gpuprobe_by.run(*command(program, "once", "once", "once"), args=("-v",))
     assert [calls(process, "cuMemAlloc_v2") for process in result.processes] == [100] * 3
     assert not any(process["since_attach"] for process in result.processes)
@@ -175,7 +188,8 @@ def test_one_after_the_other(gpuprobe_by, program):
 
 
 def test_a_thread_executes_a_program(gpuprobe_by, program):
-    """Not the first thread, by which the kernel knows the process: what it executes is a new process for the probes."""
+    """The exec comes from another thread than the first, by which the kernel knows the process:
+    the new program is a new process for the probes."""
     result = gpuprobe_by.run(*command(program, "exec"), args=("-v",))
     assert [calls(process, "cuMemAlloc_v2") for process in result.processes] == [100] * 2
     assert not shared(result)
@@ -190,8 +204,10 @@ def test_a_child_executes_the_program(gpuprobe_by, program):
 
 @pytest.mark.parametrize("how, true", [("exec", [100, 100]), ("spawn", [100, 200])])
 def test_programs_of_one_that_runs(gpuprobe_by, apart, how, true):
-    """With -p and a library that is not named like CUDA's, so that nobody tells of who maps it: from the exec on."""
-    with Confined(apart, how) as program, watch(gpuprobe_by, apart, program.pid, interval=None, args=("-v",)) as running:
+    """With -p and a library whose name is not like CUDA's, so that its mapping is not noticed:
+    from the exec on."""
+    with Confined(apart, how) as program, \
+            watch(gpuprobe_by, apart, program.pid, interval=None, args=("-v",)) as running:
         running.wait_until_watching()
         program.go_on()
         for line in program.stdout:
@@ -206,8 +222,8 @@ def test_programs_of_one_that_runs(gpuprobe_by, apart, how, true):
 
 
 def traced_calls(lines, pid, function):
-    return len([line for line in lines if line.get("pid") == pid and line.get("event") == function and
-                line.get("line") != "in_progress"])
+    return len([line for line in lines if line.get("pid") == pid and line.get("event") == function
+                and line.get("line") != "in_progress"])
 
 
 def test_traced(tracer_by, program):
@@ -223,7 +239,8 @@ def test_traced(tracer_by, program):
 def test_traced_while_it_runs(tracer_by, apart):
     """With -p: each call of the process, and those of its child once the probes are for all."""
     with Confined(apart, "fork", env=SLEEPS) as program:
-        running, path = tracer_by.start(args=("-v", "-p", program.pid, "--libcuda-path", apart.parent / steady.NAME))
+        running, path = tracer_by.start(args=("-v", "-p", program.pid, "--libcuda-path",
+                                              apart.parent / steady.NAME))
         with running:
             running.wait_until_watching()
             program.go_on()
@@ -240,9 +257,11 @@ def test_traced_while_it_runs(tracer_by, apart):
 
 
 def test_a_driver_that_is_mapped_after_the_runtime(gpuprobe_by):
-    """COMMAND's loader will find it, as is known before: launches are counted by the driver alone, and pay once."""
+    """It is known in advance that COMMAND's loader will find it:
+    launches are counted by the driver alone, and cost once."""
     with folders.private("static_runtime") as folder:
-        result = gpuprobe_by.run(folder / "static_runtime", "--launches", 50, env={"LD_LIBRARY_PATH": str(folder)})
+        result = gpuprobe_by.run(folder / "static_runtime", "--launches", 50,
+                                 env={"LD_LIBRARY_PATH": str(folder)})
     process, = result.processes
     functions = {function["function"] for function in process["functions"]}
     assert "cudaLaunchKernel" not in functions

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A call that began before gpuprobe came: while other threads of its process go on making calls, it is in progress all the same."""
+"""A call that began before attach is in progress, even while other threads of its process go
+on making calls."""
 import contextlib
 import json
 import os
@@ -34,7 +35,8 @@ print("right", flush=True)
 """
 CALLS = {
     "driver": ("driver.cuStreamSynchronize(stream)", "cuStreamSynchronize", "cuStreamSynchronize"),
-    "runtime": ("runtime.cudaStreamSynchronize(stream)", "cuStreamSynchronize", "cuStreamSynchronize"),
+    "runtime": ("runtime.cudaStreamSynchronize(stream)",
+                "cuStreamSynchronize", "cuStreamSynchronize"),
     "allocation": ("runtime.cudaMalloc(ref(out()), 4096)", "cuMemAlloc_v2", "cudaMalloc"),
 }
 
@@ -45,7 +47,8 @@ def hanging(tmp_path, call):
     words, hangs, _ = CALLS[call]
     log = tmp_path / "hangs"
     log.touch()
-    with Background(*script(HANGS.format(call=words)), env={"CUDA_SIM_HANG": f"{hangs}=poll", "CUDA_SIM_HANG_LOG": log}) as process:
+    with Background(*script(HANGS.format(call=words)),
+                    env={"CUDA_SIM_HANG": f"{hangs}=poll", "CUDA_SIM_HANG_LOG": log}) as process:
         wait_until(log.read_text, lambda: "it does not hang")
         # Thereafter it sleeps in poll.
         asleep = Path(f"/proc/{process.pid}/syscall")
@@ -63,13 +66,15 @@ def earlier(report, pid):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_is_in_progress(gpuprobe, tmp_path, call):
-    """Under the name that it would have been counted by; until it returns, and not a moment longer."""
+    """Under the name that it would have been counted by,
+    until it returns and not a moment longer."""
     with hanging(tmp_path, call) as process:
         with gpuprobe.start(args=["-p", process.pid]) as running:
             [found] = running.find(lambda report: earlier(report, process.pid))
             assert (found["function"], found["tid"]) == (CALLS[call][2], process.pid)
             assert found["ns"] >= 0 and not found["ended"]
-            running.find(lambda report: (earlier(report, process.pid) or [{"calls_meanwhile": 0}])[0]["calls_meanwhile"] > 2)
+            running.find(lambda report: (earlier(report, process.pid)
+                                         or [{"calls_meanwhile": 0}])[0]["calls_meanwhile"] > 2)
             os.kill(process.pid, signal.SIGUSR1)
             running.find(lambda report: earlier(report, process.pid) == [])
             # The same call from the same place, which was seen to begin.
@@ -84,10 +89,13 @@ def test_is_in_progress(gpuprobe, tmp_path, call):
 def test_is_stuck(gpuprobe, tmp_path):
     """It is what diagnose finds."""
     with hanging(tmp_path, "runtime") as process:
-        done = gpuprobe.run(base=["diagnose"], args=["-p", process.pid, "--threshold", "stuck=1s", "--duration", "2"])
+        done = gpuprobe.run(base=["diagnose"],
+                            args=["-p", process.pid, "--threshold", "stuck=1s", "--duration", "2"])
     told = " ".join(done.stdout.split())
-    assert f"stuck: a call does not return: a hang, or long work on the GPU process {process.pid} " in told
-    assert f"thread {process.pid}: cuStreamSynchronize in progress since before attach, for more than " in told
+    assert (f"stuck: a call does not return: a hang, or long work on the GPU process {process.pid} "
+            in told)
+    assert (f"thread {process.pid}: cuStreamSynchronize in progress since before attach, "
+            "for more than " in told)
     assert "; the process's other threads go on making calls" in told
 
 
@@ -101,11 +109,13 @@ def test_of_children(gpuprobe, tmp_path):
 
 
 def seconds_waited(report, pid):
-    return sum(wait["ns"] for process in report["processes"] if process["pid"] == pid for wait in process.get("waits", [])) / 1e9
+    return sum(wait["ns"] for process in report["processes"] if process["pid"] == pid
+               for wait in process.get("waits", [])) / 1e9
 
 
 def seconds_in(report, pid, function):
-    """In calls of a function, in all that tells of it: its waits, the account's functions and threads."""
+    """Time in calls of a function, in every place that shows it:
+    waits, the account's functions and threads."""
     [process] = [process for process in report["processes"] if process["pid"] == pid]
     functions = {each["function"]: each["total_ns"] for each in process["functions"]}
     waits = sum(wait["ns"] for wait in process["waits"])
@@ -115,7 +125,7 @@ def seconds_in(report, pid, function):
 
 
 def test_its_time_is_in_the_sums(gpuprobe, stuck, tmp_path):
-    """A process that has made no call since attach is in the account all the same, and still told to be silent."""
+    """A process with no call since attach is in the account, and still reported as silent."""
     with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
         done = gpuprobe.run(base=["stat", "--json"], args=["-p", process.pid, "--duration", "3"])
         report = json.loads(done.stdout.splitlines()[-1])
@@ -127,10 +137,12 @@ def test_its_time_is_in_the_sums(gpuprobe, stuck, tmp_path):
 
 def test_its_stack_is_in_the_flame_graph(gpuprobe, stuck, tmp_path):
     with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
-        done = gpuprobe.run(base=["flame", "--by", "wait-time", "--folded"], args=["-p", process.pid, "--duration", "2"])
+        done = gpuprobe.run(base=["flame", "--by", "wait-time", "--folded"],
+                            args=["-p", process.pid, "--duration", "2"])
         frames, weight = done.stdout.strip().rsplit(" ", 1)
         assert int(weight) > 1e9
-        assert frames.split(";")[-3:] == ["wait_for_stream", "cudaStreamSynchronize", "cuStreamSynchronize"]
+        assert frames.split(";")[-3:] == ["wait_for_stream", "cudaStreamSynchronize",
+                                          "cuStreamSynchronize"]
         process.release()
 
 
@@ -141,7 +153,8 @@ def test_its_time_stays_when_it_returns(gpuprobe, stuck, tmp_path):
             running.find(lambda report: seconds_waited(report, process.pid) > 1)
             process.release()
             result = running.stop()
-    shown = [report for report in result.reports if process.pid in (each["pid"] for each in report["processes"])]
+    shown = [report for report in result.reports
+             if process.pid in (each["pid"] for each in report["processes"])]
     times = [seconds_waited(report, process.pid) for report in shown]
     assert times == sorted(times) and 1 < times[-1] < 60
 

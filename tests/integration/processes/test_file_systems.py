@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Two paths to a library on each kind of file system: whether they lead to one file, which has its probes already, is decided
-by the inode that the kernel probes, whatever numbers stat(2) and /proc/PID/maps show.
+Two paths to a library on each kind of file system: the inode that the kernel probes decides whether
+they are one file, which already has probes, whatever numbers stat(2) and /proc/PID/maps show.
 """
 import contextlib
 import os
@@ -54,7 +54,8 @@ class Place(contextlib.ExitStack):
         return self.mount("-t", kind, "-o", "loop", image, name=kind)
 
     def overlay(self, lower, name):
-        options = [f"lowerdir={lower}"] + [f"{part}dir={self.folder(name + part)}" for part in ("upper", "work")]
+        options = [f"lowerdir={lower}"] + [f"{part}dir={self.folder(name + part)}"
+                                           for part in ("upper", "work")]
         return self.mount("-t", "overlay", "overlay", "-o", ",".join(options), name=name)
 
     def copy(self, folder):
@@ -112,12 +113,14 @@ def overlay_copied_up(place):
 
 def overlay_of_snapshots(place):
     first, second = btrfs_snapshot(place)
-    return [place.overlay(os.path.dirname(path), name) / NAME for path, name in ((first, "one"), (second, "two"))]
+    return [place.overlay(os.path.dirname(path), name) / NAME
+            for path, name in ((first, "one"), (second, "two"))]
 
 
 def squashfs(place):
     place.copy(place.folder("source"))
-    place.run("mksquashfs", place.directory / "source", place.directory / "image", "-quiet", "-no-progress")
+    place.run("mksquashfs", place.directory / "source", place.directory / "image", "-quiet",
+              "-no-progress")
     point = place.mount("-t", "squashfs", "-o", "loop", place.directory / "image", name="squashfs")
     return point / NAME, place.overlay(point, "over") / NAME
 
@@ -146,7 +149,8 @@ def two_ext4(place):
     shutil.copy(place.directory / "ext4.img", place.directory / "copy.img")
     os.sync()
     place.run("cp", place.directory / "ext4.img", place.directory / "copy.img")
-    second = place.mount("-t", "ext4", "-o", "loop,ro,noload", place.directory / "copy.img", name="copy")
+    second = place.mount("-t", "ext4", "-o", "loop,ro,noload", place.directory / "copy.img",
+                         name="copy")
     return first, second / NAME
 
 
@@ -166,9 +170,10 @@ def replaced(place):
 
 
 # What makes the two paths, and whether they are one file to the kernel.
-KINDS = {btrfs_snapshot: False, btrfs_subvolumes: False, btrfs_reflink: False, xfs_reflink: False, overlay_and_lower: True,
-         lower_and_overlay: True, two_overlays: True, overlay_copied_up: False, overlay_of_snapshots: False, squashfs: True,
-         bound_file: True, hard_link: True, two_tmpfs: False, two_ext4: False, in_memory: False, replaced: False}
+KINDS = {btrfs_snapshot: False, btrfs_subvolumes: False, btrfs_reflink: False, xfs_reflink: False,
+         overlay_and_lower: True, lower_and_overlay: True, two_overlays: True,
+         overlay_copied_up: False, overlay_of_snapshots: False, squashfs: True, bound_file: True,
+         hard_link: True, two_tmpfs: False, two_ext4: False, in_memory: False, replaced: False}
 
 
 class Opened(Background):
@@ -187,15 +192,18 @@ def calls(process):
 
 
 def seen(running, program, late=None):
-    """The process, once all its calls are there, and it is marked as one that was there before its probes, or is not."""
-    return running.find(lambda report: next((p for p in report["processes"] if p["pid"] == program.pid and calls(p) >= (10, 9)
+    """The process once all its calls are counted; with `late`, only if it is marked accordingly as
+    one that was there before its probes."""
+    return running.find(lambda report: next((p for p in report["processes"]
+                                             if p["pid"] == program.pid and calls(p) >= (10, 9)
                                              and late in (None, p["since_attach"])), None))
 
 
 @pytest.fixture(scope="module", name="program")
 def built(tmp_path_factory):
     program = tmp_path_factory.mktemp("opened") / "opened"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", "-o", program, PROGRAMS / "opened.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", "-o", program, PROGRAMS / "opened.c"],
+                   check=True)
     return program
 
 
@@ -218,12 +226,13 @@ def place(tmp_path):
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 def test_two_paths(watching, program, place, make):
     """
-    Each process is counted once. The second finds its probes there if the file is the same, and is not marked; else it gets
-    probes of its own, and is marked.
+    Each process is counted once. If the file is the same the second finds its probes there and is
+    not marked; else it gets probes of its own and is marked.
     """
     first_path, second_path = make(place)
     with Opened(program, first_path) as first:
-        wait_until(lambda: f"(process {first.pid}): 4 functions probed" in watching.stderr, lambda: watching.stderr)
+        wait_until(lambda: f"(process {first.pid}): 4 functions probed" in watching.stderr,
+                   lambda: watching.stderr)
         if not second_path:
             second_path = first_path
             os.rename(shutil.copy(place.library, place.directory / "new"), first_path)
@@ -249,9 +258,11 @@ def detached(place):
     return [(alone, alone), (place.directory / "whole" / NAME, place.directory / "whole")]
 
 
-@pytest.mark.parametrize("how, whom", [("alone", "process"), ("whole", "process"), ("tmpfs", "process"), ("alone", "machine")])
+@pytest.mark.parametrize("how, whom", [("alone", "process"), ("whole", "process"),
+                                       ("tmpfs", "process"), ("alone", "machine")])
 def test_detached_mount(gpuprobe, program, place, how, whom):
-    """The library's mount is nobody's any more, so that maps tells its path without that: the process is watched all the same."""
+    """The library's mount is in no namespace any more, so that maps shows its path without it:
+    the process is still watched."""
     if how == "tmpfs":
         path = place.folder("tmpfs") / NAME
         place.run("mount", "-t", "tmpfs", "tmpfs", path.parent)
@@ -260,7 +271,8 @@ def test_detached_mount(gpuprobe, program, place, how, whom):
     else:
         (alone, whole) = detached(place)
         path, point = alone if how == "alone" else whole
-        place.callback(subprocess.run, ["umount", "-l", str((whole if how == "alone" else alone)[1])], check=True)
+        place.callback(subprocess.run,
+                       ["umount", "-l", str((whole if how == "alone" else alone)[1])], check=True)
     with Opened(program, path) as opened:
         subprocess.run(["umount", "-l", point], check=True)
         args = ["-p", opened.pid] if whom == "process" else []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-What calls took, of a COMMAND that gpuprobe holds in the middle of one: the runtime's first call loads the driver, and
-the process is stopped until that has its probes. That time is none of the call's.
+Durations of calls of a COMMAND that gpuprobe holds in the middle of one: the runtime's first call
+loads the driver, and the process is stopped until that has its probes.
+That time is not part of the call.
 """
 import json
 import os
@@ -35,7 +36,8 @@ PROGRAM = """
 
 
 class Held:
-    """The program's first call, held for longer than everything else takes since gpuprobe stands still meanwhile."""
+    """The program's first call, held for longer than everything else takes,
+    since gpuprobe stands still meanwhile."""
 
     def __init__(self, running, directory):
         wait_for_file(directory / "ready")
@@ -59,7 +61,8 @@ def program(directory):
     return script(PROGRAM) + [NAME, directory]
 
 
-@pytest.mark.parametrize("options", [["--stack", "auto"], ["--entry-return"], []], ids=["stack", "two_lines", "plain"])
+@pytest.mark.parametrize("options", [["--stack", "auto"], ["--entry-return"], []],
+                         ids=["stack", "two_lines", "plain"])
 def test_trace(tracer, tmp_path, options):
     """The duration is without it; when the call ended is as it was."""
     running, path = tracer.start(*program(tmp_path), args=["-e", "cudaMalloc", *options])
@@ -73,10 +76,11 @@ def test_trace(tracer, tmp_path, options):
 
 def test_trace_of_long_calls(tracer, tmp_path):
     """
-    A call that is long for its hold alone is not one that --min-duration asks for, unless it had a line while it was in
-    progress: it has its last line then.
+    A call that is long only because it was held does not pass --min-duration,
+    unless it had a line while it was in progress: then it has its last line.
     """
-    running, path = tracer.start(*program(tmp_path), args=["-e", "cudaMalloc", "--min-duration", "400ms"])
+    running, path = tracer.start(*program(tmp_path),
+                                 args=["-e", "cudaMalloc", "--min-duration", "400ms"])
     with running:
         held = Held(running, tmp_path)
     traced = trace.Traced(held.result, path)
@@ -89,7 +93,8 @@ def test_trace_of_long_calls(tracer, tmp_path):
 def test_sums(gpuprobe, tmp_path, command):
     """Total and most of the function, and the time inside calls of the run, are without it."""
     out = tmp_path / "out"
-    running = gpuprobe.start(*program(tmp_path), base=[command, "--json"], args=["-O", out], interval=None)
+    running = gpuprobe.start(*program(tmp_path), base=[command, "--json"], args=["-O", out],
+                             interval=None)
     with running:
         held = Held(running, tmp_path)
     [process] = json.loads(out.read_text())["processes"]

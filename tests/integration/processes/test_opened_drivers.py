@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that open the driver by themselves, however they are linked, and also once their main thread has ended."""
+"""Programs that open the driver themselves, however they are linked,
+and also once their main thread has ended."""
 import shutil
 import subprocess
 
@@ -11,9 +12,11 @@ from lib.script import PROGRAMS
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
-LINKED = {"dynamic": ["gcc"], "static": ["gcc", "-static"], "static-pie": ["gcc", "-static-pie"], "musl": ["musl-gcc"]}
+LINKED = {"dynamic": ["gcc"], "static": ["gcc", "-static"], "static-pie": ["gcc", "-static-pie"],
+          "musl": ["musl-gcc"]}
 ENDED = ("ended-first", "ended-after")  # its main thread
-EVERY = [(linked, "plain") for linked in LINKED] + [("dynamic", ENDED[0]), ("static", ENDED[1]), ("musl", ENDED[0])]
+EVERY = [(linked, "plain") for linked in LINKED] + [("dynamic", ENDED[0]), ("static", ENDED[1]),
+                                                    ("musl", ENDED[0])]
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,8 @@ def programs(tmp_path_factory):
         if not shutil.which(compiler[0]):
             continue
         built[name] = folder / f"opened-{name}"
-        subprocess.run([*compiler, "-std=gnu11", "-O1", "-w", "-pthread", "-o", built[name], PROGRAMS / "opened.c"],
+        subprocess.run([*compiler, "-std=gnu11", "-O1", "-w", "-pthread",
+                        "-o", built[name], PROGRAMS / "opened.c"],
                        capture_output=True, check=True)
     return built
 
@@ -44,18 +48,21 @@ def rounds(words):
 
 
 def calls(process):
-    return {entry["function"]: entry["calls"] for entry in process["functions"]} | {"launches": process["launches"]}
+    return {entry["function"]: entry["calls"]
+            for entry in process["functions"]} | {"launches": process["launches"]}
 
 
 def check_calls(process, times, launches=True):
     """Where the whole machine is watched, strangers may have filled the table of kernels."""
     assert not launches or process["launches"] == 27 * times
-    assert calls(process)["cuMemAlloc_v2"] == 10 * times and calls(process)["cuMemFree_v2"] == 9 * times
+    assert (calls(process)["cuMemAlloc_v2"] == 10 * times
+            and calls(process)["cuMemFree_v2"] == 9 * times)
     assert process["memory"]["device"]["live_bytes"] == 1000 * times
 
 
 def all_seen(report, pid):
-    """The process, once a report has the last of its first round; the calls of one moment may be in two reports."""
+    """The process, once a report has the last call of its first round;
+    calls of one moment may be in two reports."""
     found = [p for p in report["processes"] if p["pid"] == pid]
     return found[0] if found and calls(found[0]).get("cuMemFree_v2", 0) >= 9 else None
 
@@ -83,20 +90,23 @@ def test_command(gpuprobe_by, opened):
 def test_traced_command(tracer, programs, tmp_path):
     """The tracer sees them, too."""
     driver = small_cuda.compile(tmp_path / "libcuda.so.1")
-    result = tracer.run(programs["dynamic"], driver, "ended-first", args=["-e", "cuMemAlloc*,cuLaunchKernel"])
+    result = tracer.run(programs["dynamic"], driver, "ended-first",
+                        args=["-e", "cuMemAlloc*,cuLaunchKernel"])
     functions = result.events
     assert functions.count("cuMemAlloc_v2") == 10 and functions.count("cuLaunchKernel") == 27
 
 
 def test_given_process(gpuprobe_by, opened):
-    """With -p the driver that it opens later is noticed; what is called then is counted, and it is marked."""
+    """With -p the driver that it opens later is noticed; later calls are counted,
+    and it is marked."""
     with Opened(opened) as program, gpuprobe_by.start(args=["-p", program.pid, "-v"]) as running:
         for again in range(rounds(opened)):
             running.wait_until_watching()
             if again:
                 assert program.tell("end") == "READY"
             assert program.tell("open") == "OPENED"
-            wait_until(lambda: f"{opened[1]} (process {program.pid}): " in running.stderr, lambda: running.stderr)
+            wait_until(lambda: f"{opened[1]} (process {program.pid}): " in running.stderr,
+                       lambda: running.stderr)
             assert program.tell("call") == "DONE"
         program.end()
         result = running.finish()
@@ -106,12 +116,14 @@ def test_given_process(gpuprobe_by, opened):
 
 
 def test_whole_machine(gpuprobe_by, opened):
-    """The first that opens a driver file may have called before its probes are in, and is marked; the next is exact."""
+    """The first process that opens a driver file may have called before its probes are in,
+    and is marked; the next is exact."""
     with gpuprobe_by.start(args=["-v"]) as running:
         running.wait_until_watching()
         with Opened(opened) as first, Opened(opened) as second:
             assert first.tell("open") == "OPENED"
-            wait_until(lambda: f"{opened[1]} (process {first.pid}): " in running.stderr, lambda: running.stderr)
+            wait_until(lambda: f"{opened[1]} (process {first.pid}): " in running.stderr,
+                       lambda: running.stderr)
             for program in (first, second) if rounds(opened) == 1 else (first,):
                 if program is second:
                     assert program.tell("open") == "OPENED"
@@ -123,7 +135,8 @@ def test_whole_machine(gpuprobe_by, opened):
 
 
 def test_no_silence(gpuprobe, programs, tmp_path):
-    """A program that calls at once: it is exact, or marked, or a warning says that it was not seen."""
+    """A program that calls at once: it is exact, or marked,
+    or a warning says that it was missed."""
     words = []
     for name, program in programs.items():
         folder = tmp_path / name

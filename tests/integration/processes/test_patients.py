@@ -11,7 +11,7 @@ from lib.script import script
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
-# A probe on such a function becomes a call once it was hit often enough; a child then has no page to call.
+# A probe on such a function becomes a call after enough hits; a child then has no page to call.
 FORKS = """
     import ctypes, signal
     library = ctypes.CDLL({library!r})
@@ -33,7 +33,8 @@ def is_optimising():
 
 
 def test_forks_after_calls_that_begin_with_a_nop(gpuprobe_by, tmp_path):
-    """The function has no probe where that would end the children, which is said; the others have theirs."""
+    """The function has no probe where that would end the children, and gpuprobe says so;
+    the others have theirs."""
     library = small_cuda.compile(tmp_path / "libcuda.so.1", cuLaunchKernel=small_cuda.NOP5)
     result = gpuprobe_by.run(*script(FORKS.format(library=str(library))))
     calls = small_cuda.calls(result.final)
@@ -59,17 +60,23 @@ CALLS = """
 
 
 def test_who_pays_for_slow_probes(gpuprobe_by, tmp_path):
-    """Functions whose first instruction must be single-stepped: their calls are told, with what they cost about."""
-    library = small_cuda.compile(tmp_path / "libcuda.so.1", cuCtxSynchronize="sub $8, %rsp\\n add $8, %rsp")
+    """Functions whose first instruction must be single-stepped:
+    gpuprobe reports their calls with their approximate cost."""
+    library = small_cuda.compile(tmp_path / "libcuda.so.1",
+                                 cuCtxSynchronize="sub $8, %rsp\\n add $8, %rsp")
     result = gpuprobe_by.run(*script(CALLS.format(library=str(library))))
-    assert result.processes[0]["slow_probes"] == {"calls": 50, "functions": 1, "most": "cuCtxSynchronize",
-                                                           "about_ns": 50 * 14000}
-    text = gpuprobe_by.run(*script(CALLS.format(library=str(library))), base=("--metrics-addr", "none", "--display-interval", "0"))
-    assert "single-step: 50 calls of cuCtxSynchronize, some 14 us each: 0.00070 secs of its time\n" in text.stdout
+    assert result.processes[0]["slow_probes"] == {"calls": 50, "functions": 1,
+                                                  "most": "cuCtxSynchronize",
+                                                  "about_ns": 50 * 14000}
+    text = gpuprobe_by.run(*script(CALLS.format(library=str(library))),
+                           base=("--metrics-addr", "none", "--display-interval", "0"))
+    assert ("single-step: 50 calls of cuCtxSynchronize, some 14 us each: 0.00070 secs of its time\n"
+            in text.stdout)
 
 
 def test_traced_by_a_debugger(gpuprobe_by, tmp_path):
-    """One that is traced is let be: the stop would be the debugger's. It runs to its end under strace's like."""
+    """A traced child is left alone: the stop would be the debugger's.
+    It runs to its end under a tracer like strace."""
     program = script("context = start()\nneed(driver.cuCtxSynchronize())\nos._exit(7)")
     tracer = script(f"""
         import ctypes, signal

@@ -28,13 +28,14 @@ def private():
 
 
 class Holder:
-    """A process that has allocated and waits; go() makes it launch. `before` are words before its path."""
+    """A process that has allocated and waits; go() makes it launch.
+    `before` are words before its path."""
 
     def __init__(self, directory, before=(), launches=4, env=None):
         self.process = subprocess.Popen(
-            [*map(str, before), f"{directory}/idle-holder", "--bytes", "4096", "--launch", "2", "--then-launch",
-             str(launches), "--seconds", "3600"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=environment(**(env or {})))
+            [*map(str, before), f"{directory}/idle-holder", "--bytes", "4096", "--launch",
+             "2", "--then-launch", str(launches), "--seconds", "3600"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=environment(**(env or {})))
         assert self.process.stdout.readline() == "READY\n"
         self.each, self.launched = launches, 2
 
@@ -68,7 +69,8 @@ def launches(report):
 
 
 def see(running, holder, timeout=60):
-    """The process of the holder in the first report that shows a launch of it; it launches until then."""
+    """The holder's process in the first report that shows a launch of it;
+    it launches until then."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         holder.go()
@@ -92,7 +94,8 @@ def watch(probe, *holders, args=(), rounds=1):
 # --- one inode by two names ---
 
 class Overlays:
-    """A mount namespace with two overlay mounts, a and b, of one lower directory; inside() enters it."""
+    """A mount namespace with two overlay mounts, a and b, of one lower directory;
+    inside() enters it."""
 
     def __init__(self, lower, place):
         self.place = place
@@ -100,13 +103,14 @@ class Overlays:
             mount --make-rprivate / && mount -t tmpfs tmpfs '{place}' && cd '{place}'
             for name in a b; do
                 mkdir -p $name upper-$name work-$name
-                mount -t overlay overlay -o 'lowerdir={lower},upperdir={place}/upper-'$name',workdir={place}/work-'$name $name
+                upper='{place}/upper-'$name work='{place}/work-'$name
+                mount -t overlay overlay -o 'lowerdir={lower},upperdir='$upper',workdir='$work $name
             done
             echo READY
             read line
         """
-        self.process = subprocess.Popen(["unshare", "-m", "sh", "-ec", script], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(["unshare", "-m", "sh", "-ec", script], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout.readline() == "READY\n", "overlay mounts failed"
 
     def inside(self):
@@ -131,30 +135,35 @@ def overlays(private, tmp_path):
 
 def test_overlay_mounts_are_what_the_test_is_about(overlays):
     """By stat the two are two files; that is what makes it hard."""
-    done = subprocess.run([*overlays.inside(), "stat", "-c", "%d %i", overlays.place / "a/libcuda.so.1",
-                           overlays.place / "b/libcuda.so.1"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*overlays.inside(), "stat", "-c", "%d %i",
+                           overlays.place / "a/libcuda.so.1", overlays.place / "b/libcuda.so.1"],
+                          capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first != second
 
 
 def test_two_overlay_mounts_of_one_file(gpuprobe_by, overlays):
     """10 calls through one and 5 through the other count 10 and 5."""
-    result = gpuprobe_by.run(*overlays.inside(), "sh", "-c", '"$1/a/launch" --launches 10; "$1/b/launch" --launches 5',
+    result = gpuprobe_by.run(*overlays.inside(), "sh", "-c",
+                             '"$1/a/launch" --launches 10; "$1/b/launch" --launches 5',
                              "sh", overlays.place)
     exact.check(result)
     assert sorted(launches(result.final).values()) == [5, 10]
 
 
 def test_two_overlay_mounts_of_running_processes(gpuprobe_by, overlays):
-    with Holder(overlays.place / "a", overlays.inside()) as a, Holder(overlays.place / "b", overlays.inside()) as b:
+    with Holder(overlays.place / "a", overlays.inside()) as a, \
+            Holder(overlays.place / "b", overlays.inside()) as b:
         assert launches(watch(gpuprobe_by, a, b, rounds=3)) == {a.pid: 12, b.pid: 12}
 
 
 def test_two_overlay_mounts_as_options(overlays):
-    """Also where gpuprobe itself is inside: two paths, one library. It watches a process that has none."""
+    """Also if gpuprobe itself is inside: two paths, one library.
+    It watches a process without any."""
     def libraries(*options):
-        done = subprocess.run([*overlays.inside(), paths.GPUPROBE, "--json", "--display-interval", "0", "--duration",
-                               "0.1", "--metrics-addr", "none", "-p", str(overlays.process.pid), *options],
+        done = subprocess.run([*overlays.inside(), paths.GPUPROBE, "--json",
+                               "--display-interval", "0", "--duration", "0.1", "--metrics-addr",
+                               "none", "-p", str(overlays.process.pid), *options],
                               capture_output=True, text=True, env=environment(), check=True)
         return int(done.stdout.split('"libraries":')[1].split(",")[0])
 
@@ -165,8 +174,10 @@ def test_two_overlay_mounts_as_options(overlays):
 
 def test_overlay_copied_up_is_another_file(gpuprobe, overlays):
     """A write through one mount makes a second file; calls through each are counted once."""
-    subprocess.run([*overlays.inside(), "sh", "-c", f"cd '{overlays.place}/b' && printf x >>libcuda.so.1"], check=True)
-    result = gpuprobe.run(*overlays.inside(), "sh", "-c", '"$1/a/launch" --launches 10; "$1/b/launch" --launches 5',
+    subprocess.run([*overlays.inside(), "sh", "-c",
+                    f"cd '{overlays.place}/b' && printf x >>libcuda.so.1"], check=True)
+    result = gpuprobe.run(*overlays.inside(), "sh", "-c",
+                          '"$1/a/launch" --launches 10; "$1/b/launch" --launches 5',
                           "sh", overlays.place)
     exact.check(result)
     assert sorted(launches(result.final).values()) == [5, 10]
@@ -178,7 +189,9 @@ def test_hard_and_symbolic_links_are_one_file(gpuprobe_by, private):
     os.link(private / "libcuda.so.1", other / "libcuda.so.1")
     os.symlink(private / "libcudart.so.13", other / "libcudart.so.13")
     shutil.copy(private / "launch", other)
-    result = gpuprobe_by.run("sh", "-c", '"$1/launch" --launches 10; "$1/other/launch" --launches 5', "sh", private)
+    result = gpuprobe_by.run("sh", "-c",
+                             '"$1/launch" --launches 10; "$1/other/launch" --launches 5', "sh",
+                             private)
     exact.check(result)
     assert sorted(launches(result.final).values()) == [5, 10]
 
@@ -192,7 +205,8 @@ def make_root(directory):
         (root / name).mkdir(parents=True)
     for name in NAMES:
         shutil.copy(paths.SIM / name, root / "opt/cuda")
-    listed = subprocess.run(["ldd", paths.SIM / "idle-holder"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ldd", paths.SIM / "idle-holder"], capture_output=True, text=True,
+                            check=True).stdout
     for line in listed.splitlines():
         words = [word for word in line.split() if word.startswith("/")]
         if words and str(paths.SIM) not in words[0]:
@@ -210,8 +224,9 @@ def root():
 
 def pivot(root):
     """Words that run a command with `root` as its root in a mount namespace of its own."""
-    script = 'mount --make-rprivate / && mount --bind "$0" "$0" && mount -t proc proc "$0/proc" && cd "$0" && ' \
-             'mkdir -p old && pivot_root . old && exec "$@"'
+    script = ('mount --make-rprivate / && mount --bind "$0" "$0" && mount -t proc '
+              'proc "$0/proc" && cd "$0" && '
+              'mkdir -p old && pivot_root . old && exec "$@"')
     return ["unshare", "-m", "sh", "-ec", script, str(root)]
 
 
@@ -232,7 +247,8 @@ def test_running_process_in_another_root(gpuprobe_by, root, enter):
 @pytest.mark.parametrize("enter", [chroot, pivot])
 def test_command_in_another_root(gpuprobe_by, root, enter):
     """COMMAND is exact also where its loader and its libraries are files of its own."""
-    result = gpuprobe_by.run(*enter(root), "/opt/cuda/launch", "--launches", "7", env={"CUDA_SIM_TRUTH": None})
+    result = gpuprobe_by.run(*enter(root), "/opt/cuda/launch", "--launches", "7",
+                             env={"CUDA_SIM_TRUTH": None})
     process = result.process
     assert (process["launches"], process["since_attach"]) == (7, False)
     assert [kernel["name"] for kernel in process["kernels"]] == ["kernel_0"]
@@ -279,7 +295,8 @@ def test_library_replaced_while_watching(gpuprobe, private):
         for _ in range(3):
             with Holder(private) as holder:
                 if not see(running, holder)["since_attach"]:
-                    running.wait_for(lambda r, holder=holder: launches(r).get(holder.pid) == holder.launched)
+                    running.wait_for(
+                        lambda r, holder=holder: launches(r).get(holder.pid) == holder.launched)
             for name in ("libcuda.so.1", "libcudart.so.13"):
                 shutil.copy(paths.SIM / name, private / "new")
                 (private / "new").rename(private / name)
@@ -337,8 +354,9 @@ def test_strangers_that_bring_an_unknown_library_together(gpuprobe_by, private):
             place.mkdir()
             for name in NAMES:
                 shutil.copy(paths.SIM / name, place)
-            together = [subprocess.Popen([place / "launch", "--launches", "40", "--rate", "100000", "--hold", "0.3"],
-                                         stdout=subprocess.DEVNULL) for _ in range(6)]
+            together = [subprocess.Popen([place / "launch", "--launches", "40", "--rate",
+                                          "100000", "--hold", "0.3"], stdout=subprocess.DEVNULL)
+                        for _ in range(6)]
             own |= {process.pid for process in together}
             for process in together:
                 process.wait()
@@ -352,13 +370,14 @@ def test_strangers_that_bring_an_unknown_library_together(gpuprobe_by, private):
 
 def test_process_in_a_pid_namespace_is_shown_with_the_outer_pid(gpuprobe_by, private):
     with Holder(private, ["unshare", "-pf", "--kill-child", "--mount-proc"]) as holder:
-        assert Path(f"/proc/{holder.pid}/status").read_text().split("NSpid:")[1].split()[:2] == [str(holder.pid), "1"]
+        assert (Path(f"/proc/{holder.pid}/status").read_text().split("NSpid:")[1].split()[:2]
+                == [str(holder.pid), "1"])
         assert launches(watch(gpuprobe_by, holder)) == {holder.pid: 4}
 
 
 def test_command_in_a_pid_namespace(gpuprobe_by, private):
-    result = gpuprobe_by.run("unshare", "-pf", "--mount-proc", "sh", "-c", '"$1" --launches 7; "$1" --launches 8', "sh",
-                             private / "launch")
+    result = gpuprobe_by.run("unshare", "-pf", "--mount-proc", "sh", "-c",
+                             '"$1" --launches 7; "$1" --launches 8', "sh", private / "launch")
     by_launches = {p["launches"]: p["pid"] for p in result.processes}
     assert set(by_launches) == {7, 8}
     # The truth files have the pids inside.
@@ -373,19 +392,21 @@ def inside(links, tmp_path):
 
 def test_gpuprobe_in_a_pid_namespace(inside, private):
     """It shows the pids of its own namespace."""
-    result = inside.run("sh", "-c", '"$1" --launches 7; "$1" --launches 8', "sh", private / "launch")
+    result = inside.run("sh", "-c", '"$1" --launches 7; "$1" --launches 8', "sh",
+                        private / "launch")
     exact.check(result)
     assert all(p["pid"] < 100 for p in result.processes)
 
 
 def test_gpuprobe_in_a_pid_namespace_sees_nested_ones(inside, private):
-    process = inside.run("unshare", "-pf", "--mount-proc", private / "launch", "--launches", "7").process
+    process = inside.run("unshare", "-pf", "--mount-proc", private / "launch", "--launches",
+                         "7").process
     assert process["launches"] == 7
     assert 1 < process["pid"] < 100
 
 
 def test_gpuprobe_in_a_pid_namespace_does_not_see_out(inside, private):
-    """Nothing of a process that its namespace does not have, although the library's probes fire there."""
+    """Processes outside the namespace are not shown, although the library's probes fire there."""
     with Holder(private) as holder:
         with inside.start("--libcuda-path", private / "libcuda.so.1") as running:
             running.report()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs of every kind: static runtime, dlopen, fork, exec, short lives, a library in two files."""
+"""Programs of every kind: static runtime, dlopen, fork, exec, short lives,
+a library in two files."""
 import re
 import shutil
 
@@ -28,13 +29,15 @@ def test_static_runtime_on_each_path(gpuprobe_by):
 def test_dlopen(gpuprobe_by, name, by):
     env = {"LD_LIBRARY_PATH": SIM} if by == "soname" else {}
     library = SIM / name if by == "path" else name
-    result = gpuprobe_by.run(workload("dlopener"), "--library", library, "--calls", 200, "--keep", 3, env=env)
+    result = gpuprobe_by.run(workload("dlopener"), "--library", library, "--calls", 200, "--keep",
+                             3, env=env)
     exact.check(result)
     assert result.process["launches"] == 200
 
 
 def test_forks(gpuprobe_by):
-    result = gpuprobe_by.run(workload("forker"), "--processes", 6, "--pairs", 30, "--keep", 2, "--launches", 40)
+    result = gpuprobe_by.run(workload("forker"), "--processes", 6, "--pairs", 30, "--keep", 2,
+                             "--launches", 40)
     exact.check(result)
     assert len(result.processes) == 6
     assert result.final["totals"]["launches"] == 240
@@ -42,7 +45,8 @@ def test_forks(gpuprobe_by):
 
 
 def test_exec_makes_another_process_of_the_same_pid(gpuprobe_by):
-    result = gpuprobe_by.run(workload("forker"), "--processes", 3, "--launches", 25, "--keep", 2, "--exec")
+    result = gpuprobe_by.run(workload("forker"), "--processes", 3, "--launches", 25, "--keep", 2,
+                             "--exec")
     assert exact.lost(result.final) == {}
     truths = [truth for truth in result.truths if not truth.idle]
     assert len(truths) == len(result.processes) == 6
@@ -57,8 +61,8 @@ def test_exec_makes_another_process_of_the_same_pid(gpuprobe_by):
 
 def test_short_lives(gpuprobe_by):
     """Forty in a row, each with its first CUDA call a millisecond after its start."""
-    result = gpuprobe_by.run(workload("forker"), "--processes", 40, "--short-lived", 1, "--pairs", 5,
-                             "--launches", 10)
+    result = gpuprobe_by.run(workload("forker"), "--processes", 40, "--short-lived", 1, "--pairs",
+                             5, "--launches", 10)
     exact.check(result)
     assert len(result.processes) == 40
 
@@ -77,7 +81,8 @@ def test_children_by_exec(gpuprobe_by):
 
 
 def test_a_fork_after_cuda(gpuprobe_by):
-    """The child has the libraries and a driver that does not work there, and is a process of its own."""
+    """The child has the libraries and a driver that does not work there,
+    and is a process of its own."""
     result = gpuprobe_by.run(*script("""
         start()
         loaded, (kernel,) = module("inherited")
@@ -94,7 +99,8 @@ def test_a_fork_after_cuda(gpuprobe_by):
     parent, child = sorted(result.processes, key=lambda p: p["start_ns"])
     exact.check_process(parent, result.truth, checked=True)
     assert parent["memory"]["live_at_exit_allocations"] == 1
-    assert exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 4, ("driver", "cuLaunchKernel", 3): 1}
+    assert exact.errors(child) == {("driver", "cuMemAlloc_v2", 3): 4,
+                                   ("driver", "cuLaunchKernel", 3): 1}
     assert exact.launches(child) == {"inherited": 1}
     assert exact.memory(child) == {}
 
@@ -123,12 +129,14 @@ def test_many_short_threads(gpuprobe_by, threads):
 
 
 def test_counts_of_threads_that_end(gpuprobe_by, threads, tmp_path):
-    """They go from the threads to the maps while they are read: one process after the other until that was often."""
+    """Counts move from the threads to the maps while they are read: one process after the other,
+    until that was often."""
     enough = tmp_path / "enough"
     told = {}
     command = f"while ! [ -e '{enough}' ]; do '{threads}' many 6016; done"
     with gpuprobe_by.start("sh", "-c", command, interval=0.02) as running:
-        while sum(0 < launches < 6016 for of_process in told.values() for launches in of_process) < 5:
+        while sum(0 < launches < 6016 for of_process in told.values()
+                  for launches in of_process) < 5:
             for process in running.report()["processes"]:
                 told.setdefault(process["pid"], []).append(process["launches"])
         enough.touch()
@@ -140,14 +148,16 @@ def test_counts_of_threads_that_end(gpuprobe_by, threads, tmp_path):
 
 def test_more_threads_than_count_for_themselves(gpuprobe_by):
     """The others count in the maps."""
-    result = gpuprobe_by.run(workload("launch"), "--threads", 1200, "--launches", 20, "--rate", 10, "--kernels", 3)
+    result = gpuprobe_by.run(workload("launch"), "--threads", 1200, "--launches", 20, "--rate", 10,
+                             "--kernels", 3)
     exact.check(result)
     assert result.process["launches"] == 24000
 
 
 def test_more_counters_than_a_thread_has(gpuprobe_by):
     """Kernels and functions take turns there."""
-    exact.check(gpuprobe_by.run(workload("launch"), "--threads", 2, "--launches", 5000, "--kernels", 700))
+    exact.check(gpuprobe_by.run(workload("launch"), "--threads", 2, "--launches", 5000, "--kernels",
+                                700))
 
 
 def test_calls_that_never_return(gpuprobe_by, threads):
@@ -162,7 +172,8 @@ def test_a_free_that_is_left_when_its_address_is_anothers(gpuprobe_by, threads):
     result = gpuprobe_by.run(threads, "again", 9)
     assert exact.lost(result.final) == {}
     memory = result.process["memory"]["device"]
-    assert (memory["allocations"], memory["live_allocations"], memory["live_bytes"]) == (18, 9, 9 * 4096)
+    assert (memory["allocations"], memory["live_allocations"],
+            memory["live_bytes"]) == (18, 9, 9 * 4096)
     assert (memory["frees"], memory["replaced"]) == (0, 9)
 
 
@@ -208,12 +219,15 @@ def test_one_process_with_both_files(gpuprobe, tmp_path):
     assert exact.lost(result.final) == {}
 
 
-@pytest.mark.parametrize("wrapper", [["su", "root", "-c"], ["runuser", "-u", "root", "--", "sh", "-c"],
-                                     ["setsid", "-w", "sh", "-c"], ["timeout", "60", "sh", "-c"]])
+@pytest.mark.parametrize("wrapper",
+                         [["su", "root", "-c"], ["runuser", "-u", "root", "--", "sh", "-c"],
+                          ["setsid", "-w", "sh", "-c"], ["timeout", "60", "sh", "-c"]])
 def test_programs_that_stop_with_their_child(gpuprobe_by, wrapper):
-    """su and runuser wait for it with WUNTRACED: they see that it is held, and must not stay stopped."""
-    result = gpuprobe_by.run(*wrapper, f"{workload('launch')} --launches 5; {workload('launch')} --launches 6",
-                             timeout=60)
+    """su and runuser wait for it with WUNTRACED: they see that it is held,
+    and must not stay stopped."""
+    result = gpuprobe_by.run(
+        *wrapper, f"{workload('launch')} --launches 5; {workload('launch')} --launches 6",
+        timeout=60)
     exact.check(result)
     assert sorted(p["launches"] for p in result.processes) == [5, 6]
 
@@ -229,9 +243,12 @@ child() {
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_who_is_stopped_by_others_stays_so(gpuprobe_by, depth):
-    """By its child or grandchild, whose further programs are held for moments: that wakes nobody else."""
+    """By its child or grandchild, whose later programs are held for moments:
+    that wakes nobody else."""
     within = "child $$ &" if depth == 1 else "(child $$ & wait) &"
-    result = gpuprobe_by.run("sh", "-c", f"{STOPS}\n{within}\nwait; {workload('launch')} --launches 5", timeout=60)
+    result = gpuprobe_by.run("sh", "-c",
+                             f"{STOPS}\n{within}\nwait; {workload('launch')} --launches 5",
+                             timeout=60)
     states = [line for line in result.stdout.splitlines() if re.fullmatch("[A-Z]", line)]
     assert states == ["T"] * 8
     exact.check(result)
@@ -252,5 +269,6 @@ def test_runtime_without_a_driver(gpuprobe_by, tmp_path):
             assert alone.cudaMalloc(ref(out()), 100) == 35
         assert alone.cudaMemcpy(0, 0, 10, 1) == 35
     """))
-    assert exact.errors(result.process) == {("runtime", "cudaMalloc", 35): 3, ("runtime", "cudaMemcpy", 35): 1}
+    assert exact.errors(result.process) == {("runtime", "cudaMalloc", 35): 3,
+                                            ("runtime", "cudaMemcpy", 35): 1}
     assert {e["error"] for e in result.process["errors"]} == {"cudaErrorInsufficientDriver"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Processes that share their memory without being threads: what they have on the GPU is one account, the lender's."""
+"""Processes that share memory without being threads: their GPU resources are one account,
+that of the lender."""
 import subprocess
 
 import pytest
@@ -16,7 +17,8 @@ WAYS = ("child", "nested", "first", "sibling", "spawned")
 @pytest.fixture(scope="module", name="program")
 def built(tmp_path_factory):
     program = tmp_path_factory.mktemp("shared") / "shared_memory"
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-o", program, PROGRAMS / "shared_memory.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-o", program, PROGRAMS / "shared_memory.c"],
+                   check=True)
     return program
 
 
@@ -42,8 +44,8 @@ def test_command(gpuprobe_by, program, driver, how):
 
 def test_given_process(gpuprobe_by, program, driver):
     """
-    With -p, too. A child that begins under it has its calls counted once the probes are for all; the process is marked, since
-    the child may have called before.
+    With -p, too. The calls of a child that begins under it are counted once all processes have the
+    probes; it is marked, since it may have called before.
     """
     with Background(program, driver, "child", "waits") as opened:
         assert opened.stdout.readline() == "READY\n"
@@ -51,7 +53,8 @@ def test_given_process(gpuprobe_by, program, driver):
             running.wait_until_watching()
             assert opened.tell("go") == "ready"
             if gpuprobe_by.links == "session":
-                wait_until(lambda: "for all processes of the machine\n" in running.stderr, lambda: running.stderr)
+                wait_until(lambda: "for all processes of the machine\n" in running.stderr,
+                           lambda: running.stderr)
             assert opened.tell("go") == "DONE"
             print("go", file=opened.stdin, flush=True)
             result = running.finish()
@@ -66,8 +69,8 @@ def test_the_lender_ends_first(gpuprobe, program, driver):
         running.wait_until_watching()
         with Background(program, driver, "outlives", "waits") as opened:
             def wait_for(condition):
-                return running.find(lambda report: next((p for p in report["processes"] if p["pid"] == opened.pid
-                                                         and condition(p)), None))
+                return running.find(lambda report: next((p for p in report["processes"] if p["pid"]
+                                                         == opened.pid and condition(p)), None))
             assert opened.stdout.readline() == "READY\n"
             assert opened.tell("go") == "ready"
             assert opened.wait(60) == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Threads that switch stacks inside calls: they live, their calls are counted, and those that can be followed are."""
+"""Threads that switch stacks inside calls: they live, their calls are counted,
+and calls that can be followed are."""
 import pytest
 
 from lib import steady
@@ -13,16 +14,18 @@ SLEEPS = {"CUDA_SIM_LATENCY": "cuMemAlloc_v2=100us,cuCtxSynchronize=100us"}
 @pytest.fixture(scope="module")
 def switching(tmp_path_factory):
     """
-    programs/switching.c, apart from whoever watches the whole machine: he may come in the middle of a call, and then
-    his return probe and that which is there already are of two stacks.
+    programs/switching.c, hidden from any gpuprobe that watches the whole machine: that may attach
+    in the middle of a call, and its return probe and the one already there are then of two stacks.
     """
     return steady.build_apart(tmp_path_factory.mktemp("switching"), "switching")
 
 
 def run(gpuprobe, program, *words, env=None):
-    """The final report on the program, which has to end well. Without session links returns are not followed."""
+    """The final report on the program, which must end well.
+    Without session links returns are not followed."""
     args = () if gpuprobe.links in (None, "session") else ("--no-return-probes",)
-    result = gpuprobe.run(program, *words, args=args, env=env or SLEEPS, libraries=[program.parent / steady.NAME], status=None)
+    result = gpuprobe.run(program, *words, args=args, env=env or SLEEPS,
+                          libraries=[program.parent / steady.NAME], status=None)
     if result.status:
         raise Harm(f"{words} ended with {result.status}: {result.stderr}")
     return result.processes[0]
@@ -34,12 +37,14 @@ def calls(process, function, followed=None):
                followed in (None, "unfollowed" not in entry["flags"]))
 
 
-COROUTINES = [("coroutines", 2, 4096), ("downwards", 2, 4096), ("coroutines", 3, 0), ("downwards", 4, 0), ("coroutines", 5, 64)]
+COROUTINES = [("coroutines", 2, 4096), ("downwards", 2, 4096), ("coroutines", 3, 0),
+              ("downwards", 4, 0), ("coroutines", 5, 64)]
 
 
 @pytest.mark.parametrize("how", COROUTINES, ids=lambda how: "-".join(map(str, how)))
 def test_coroutines(gpuprobe_by, switching, how):
-    """Each call is counted once; where links can leave a return out, the calls of one stack at a time are followed."""
+    """Each call is counted once; links that can skip a return follow the calls of one
+    stack at a time."""
     process = run(gpuprobe_by, switching, *map(str, how))
     for function in ("cuMemAlloc_v2", "cuCtxSynchronize", "cuMemFree_v2"):
         assert calls(process, function) == 5 * how[1], function
@@ -51,16 +56,19 @@ def test_coroutines(gpuprobe_by, switching, how):
 @pytest.mark.parametrize("where", ["above", "below"])
 def test_handlers_on_an_alternate_stack(gpuprobe_by, switching, where):
     process = run(gpuprobe_by, switching, "signal", where)
-    assert calls(process, "cuMemAlloc_v2") == calls(process, "cuMemFree_v2") == calls(process, "cuCtxSynchronize") == 10
-    assert calls(process, "cuCtxSynchronize", followed=True) == (10 if gpuprobe_by.links == "session" else 0)
+    assert (calls(process, "cuMemAlloc_v2") == calls(process, "cuMemFree_v2")
+            == calls(process, "cuCtxSynchronize") == 10)
+    assert calls(process, "cuCtxSynchronize", followed=True) == (
+        10 if gpuprobe_by.links == "session" else 0)
     assert process["unfollowed"]["allocations"] == process["unfollowed"]["frees"] == 10
 
 
 @pytest.mark.parametrize("how", [("away", "above"), ("away", "below"), ("left",)], ids="-".join)
 def test_a_call_that_was_left_on_another_stack_stops_nobody(gpuprobe, switching, how):
-    """The calls that come after it are followed: the other stack is gone, or no signal is handled on it."""
+    """Later calls are followed: the other stack is gone, or no signal is handled on it."""
     process = run(gpuprobe, switching, *how)
-    assert calls(process, "cuMemAlloc_v2", followed=True) == calls(process, "cuMemFree_v2", followed=True) == 20
+    assert calls(process, "cuMemAlloc_v2",
+                 followed=True) == calls(process, "cuMemFree_v2", followed=True) == 20
     assert "unfollowed" not in process
 
 
@@ -76,14 +84,17 @@ def test_a_program_that_can_switch_stacks(gpuprobe_by, tmp_path):
     result = gpuprobe_by.run(steady.build(tmp_path, "switching"), "stays")
     process = result.processes[0]
     follows = gpuprobe_by.links == "session"
-    assert calls(process, "cuMemAlloc_v2", followed=follows) == calls(process, "cuMemAlloc_v2") == 20
+    assert calls(process, "cuMemAlloc_v2",
+                 followed=follows) == calls(process, "cuMemAlloc_v2") == 20
     assert ("may switch stacks inside a call" in result.stderr) == (not follows)
 
 
 def test_traced(tracer_by, switching):
-    """The lines of calls that are not followed say so, and what a call makes is not taken for one by itself."""
+    """Lines of calls that are not followed say so, and a call's inner calls are not taken for
+    separate ones."""
     args = () if tracer_by.links == "session" else ("--no-return-probes",)
-    traced = tracer_by.run(switching, "coroutines", "3", "64", args=("-e", "cuMemAlloc_v2,cuCtxSynchronize", *args), env=SLEEPS,
+    traced = tracer_by.run(switching, "coroutines", "3", "64",
+                           args=("-e", "cuMemAlloc_v2,cuCtxSynchronize", *args), env=SLEEPS,
                            libraries=[switching.parent / steady.NAME])
     lines = traced.lines
     unfollowed = [line for line in lines if line.get("line") == "not_followed"]
@@ -99,7 +110,8 @@ def test_options_that_need_returns(gpuprobe, options):
     assert "do not go together" in result.stderr
 
 
-@pytest.mark.parametrize("options", [("--failed",), ("--min-duration", "1ms"), ("--entry-return",)], ids=lambda options: options[0])
+@pytest.mark.parametrize("options", [("--failed",), ("--min-duration", "1ms"), ("--entry-return",)],
+                         ids=lambda options: options[0])
 def test_options_of_the_tracer_that_need_returns(tracer, options):
     result = tracer.run(args=("--no-return-probes", *options), status=2)
     assert "do not go together" in result.stderr

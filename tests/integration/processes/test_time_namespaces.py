@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe, or what it watches, in a time namespace: a clock that is far ahead of the kernel's, or behind."""
+"""gpuprobe, or its target, in a time namespace: a clock far ahead of the kernel's, or behind."""
 import dataclasses
 import time
 
@@ -14,9 +14,11 @@ from test_trace_calls import CHOSEN, check
 COPY = "one = stream()\nstep()\ncopy(one, 4000)\n"
 
 
-@pytest.fixture(params=[1_000_000, pytest.param(-300, marks=pytest.mark.slow)], ids=["ahead", "behind"])
+@pytest.fixture(params=[1_000_000, pytest.param(-300, marks=pytest.mark.slow)],
+                ids=["ahead", "behind"])
 def ahead(request):
-    """Seconds by which a time namespace's clocks are ahead of the kernel's; they cannot be before its start."""
+    """Seconds by which a time namespace's clocks are ahead of the kernel's;
+    they cannot be before its start."""
     if request.param + time.clock_gettime(time.CLOCK_BOOTTIME) < 0:
         pytest.skip("the machine has only just been started")
     return request.param
@@ -29,9 +31,11 @@ def in_namespace(ahead, *before):
 
 @pytest.fixture
 def inside(ahead, tmp_path, monkeypatch):
-    """All gpuprobes of the test are in the namespace, and COMMAND with them. Linux before 6.2 has it for COMMAND alone."""
+    """All gpuprobes of the test are in the namespace, and COMMAND with them.
+    Before Linux 6.2 only COMMAND is."""
     program = tmp_path / "gpuprobe"
-    program.write_text(f'#!/bin/sh\nexec {" ".join(in_namespace(ahead))} {paths.GPUPROBE} "$@"\n', encoding="ascii")
+    program.write_text(f'#!/bin/sh\nexec {" ".join(in_namespace(ahead))} {paths.GPUPROBE} "$@"\n',
+                       encoding="ascii")
     program.chmod(0o755)
     monkeypatch.setattr(paths, "GPUPROBE", program)
     return ahead
@@ -40,8 +44,8 @@ def inside(ahead, tmp_path, monkeypatch):
 def by_kernels_clock(log, ahead):
     """The log of the workload `traced`, whose own clock is so many seconds ahead."""
     shift = ahead * 1_000_000_000
-    return {tid: [dataclasses.replace(call, before=call.before - shift, after=call.after - shift) for call in calls]
-            for tid, calls in log.items()}
+    return {tid: [dataclasses.replace(call, before=call.before - shift, after=call.after - shift)
+                  for call in calls] for tid, calls in log.items()}
 
 
 def test_trace_inside(inside, tracer):
@@ -52,7 +56,8 @@ def test_trace_inside(inside, tracer):
 
 def test_trace_of_a_program_inside(ahead, tracer):
     path = tracer.probe.directory / "log"
-    result = tracer.run(*in_namespace(ahead, "--fork"), paths.workload("traced"), "--rounds", 20, "--log", path)
+    result = tracer.run(*in_namespace(ahead, "--fork"), paths.workload("traced"), "--rounds", 20,
+                        "--log", path)
     check(result, by_kernels_clock(trace.read_log(path), ahead), CHOSEN["runtime"])
 
 
@@ -74,7 +79,8 @@ def assert_age(probe):
         wait_for_in_flight(steps.running, {"H2D": (1, 4000)})
         # A report in whose middle it was issued has its age as nothing.
         report = wait_for_in_flight(steps.running, {"H2D": (1, 4000)})
-        assert before <= issued_ns(report) <= report["boot_ns"] <= time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        assert (before <= issued_ns(report) <= report["boot_ns"]
+                <= time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         assert report["processes"][0]["since_attach"] is False
         steps.go_on()
         steps.finish()
@@ -92,7 +98,8 @@ def launched(report, pid):
 
 def holder(*before):
     """A process that has called CUDA and is about to launch."""
-    program = Background(*before, paths.workload("idle-holder"), "--then-launch", "3", "--seconds", "3600")
+    program = Background(*before, paths.workload("idle-holder"), "--then-launch", "3", "--seconds",
+                         "3600")
     assert program.stdout.readline() == "READY\n"
     return program
 
@@ -120,13 +127,17 @@ def test_since_attach_of_programs_inside(ahead, gpuprobe):
 
 
 def test_memleak_inside(inside, gpuprobe):
-    """What is older than asked for is shown, with its age and its stack, and what is younger than an hour left out."""
-    held = script("start()\naddress = made(driver.cuMemAlloc_v2, 4096)\nimport time\ntime.sleep(3600)")
+    """Allocations older than the given age are shown, with age and stack;
+    those younger than an hour are left out."""
+    held = script(
+        "start()\naddress = made(driver.cuMemAlloc_v2, 4096)\nimport time\ntime.sleep(3600)")
     began = time.monotonic()
     for older, shown in ("100ms", True), ("60m", False):
         key = "bytes" if shown else "left_out_bytes"
-        with gpuprobe.start(*held, base=["memleak", "--json"], interval=None, args=["-a", "-o", older, 0.1]) as running:
-            report = running.wait_for(lambda report: report["processes"] and report["processes"][0][key] == 4096)
+        with gpuprobe.start(*held, base=["memleak", "--json"], interval=None,
+                            args=["-a", "-o", older, 0.1]) as running:
+            report = running.wait_for(
+                lambda report: report["processes"] and report["processes"][0][key] == 4096)
         ages = [one["age_ns"] for site in report["processes"][0]["sites"] for one in site["live"]]
         assert len(ages) == shown, (inside, report)
         assert all(100_000_000 <= age <= 1e9 * (time.monotonic() - began) for age in ages)
@@ -134,7 +145,8 @@ def test_memleak_inside(inside, gpuprobe):
 
 def test_stacks_inside(inside, tracer):
     """Whose process it was is known by when that began, as BPF and as /proc tells it."""
-    result = tracer.run(paths.workload("traced"), "--rounds", 3, args=["-e", "cudaMalloc", "--stack"])
+    result = tracer.run(paths.workload("traced"), "--rounds", 3,
+                        args=["-e", "cudaMalloc", "--stack"])
     assert len(result.lines) >= 3, inside
     for line in result.lines:
         assert any("traced" in frame for frame in line["stack"]), line

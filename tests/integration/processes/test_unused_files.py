@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that nobody maps any more are let go: their file system can be unmounted, and they are met again like new ones."""
+"""gpuprobe releases files that are not mapped any more: their file system can be unmounted,
+and they count as new when they come back."""
 import contextlib
 import os
 import re
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 LET_GO_S = 3  # so long nobody must have had it mapped
 FILES = (*folders.LIBRARIES, "idle-holder")
-# By sessions; by links for entries and returns; with links of each family, and the file open for those.
+# By sessions; by links for entries and returns; with links of each family,
+# and the file open for them.
 GPUPROBES = ((None, ()), ("multi", ()), (None, ("--max-overhead", "5")))
 
 
@@ -34,7 +36,8 @@ def mounts(tmp_path):
     for number, place in enumerate(places):
         place.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
-        # gpuprobe tells of inodes by number: none has that of one of the other, nor of one of another user's tests.
+        # gpuprobe shows inode numbers: no file of these has the number of another,
+        # or of one of another user's tests.
         for name in range(8 * (os.getpid() % 1000) + number * 4):
             (place / f"{name}").touch()
         for name in FILES:
@@ -46,11 +49,12 @@ def mounts(tmp_path):
 
 
 class Holder(Background):
-    """A process that maps the libraries of a place, and launches twice each time that it is told to."""
+    """A process that maps the libraries of a place, and launches twice for each
+    line that it gets."""
 
     def __init__(self, place):
-        super().__init__(place / "idle-holder", "--bytes", "4096", "--launch", "1", "--then-launch", "2",
-                         "--seconds", "3600")
+        super().__init__(place / "idle-holder", "--bytes", "4096", "--launch", "1", "--then-launch",
+                         "2", "--seconds", "3600")
         assert self.stdout.readline() == "READY\n"
 
     def go(self):
@@ -58,11 +62,12 @@ class Holder(Background):
 
 
 def entry_of(pid):
-    return lambda report: next((p for p in report["processes"] if p["pid"] == pid and p["launches"]), None)
+    return lambda report: next((p for p in report["processes"]
+                                if p["pid"] == pid and p["launches"]), None)
 
 
 def see(running, holder):
-    """Until a launch of it is in a report of each; how often it launched for that, and what they told last."""
+    """Launches until a report of each gpuprobe shows it; returns how often it launched."""
     rounds = 0
     for one in running:
         end = time.monotonic() + 60
@@ -76,13 +81,15 @@ def see(running, holder):
 
 
 def has_grown(report, launches, expected):
-    """By so many launches; by about as many where another test's program makes so many that this gpuprobe samples them."""
+    """By exactly so many launches; by about as many if another test launches so often that this
+    gpuprobe samples."""
     sampled = "sampling" in report and report["sampling"]["families"]["launch"]["sampled"]
     return launches > 0 if sampled else launches == expected
 
 
 def let_go(running, place):
-    """The place's libraries whose probes each gpuprobe has taken out since nobody mapped them, by its next report."""
+    """The place's libraries whose probes each gpuprobe has removed because they were unmapped,
+    by its next report."""
     names = set(folders.LIBRARIES)
     for one in running:
         one.report()
@@ -93,7 +100,8 @@ def let_go(running, place):
 
 @pytest.mark.waits("until files have been unmapped for some seconds")
 def test_let_go_when_nobody_maps_them(tmp_path, mounts):
-    """And only then, by each kind of links that can; what is mapped for longer goes on to be counted to the call."""
+    """Only then, with each kind of links that can; a file that stays mapped is counted to
+    the last call."""
     left, held = mounts
     with contextlib.ExitStack() as stack:
         again = stack.enter_context(folders.private("idle-holder"))
@@ -114,16 +122,19 @@ def test_let_go_when_nobody_maps_them(tmp_path, mounts):
                 mapped = time.monotonic()
             wait_until(lambda place=place: let_go(running, place), "no library was let go")
             assert time.monotonic() - mapped >= LET_GO_S
-            wait_until(lambda place=place: let_go(running, place) == set(folders.LIBRARIES), "one was not let go", 120)
+            wait_until(lambda place=place: let_go(running, place) == set(folders.LIBRARIES),
+                       "one was not let go", 120)
         wait_until(lambda: umount(left), "it is still busy")
         assert not let_go(running, held) and not umount(held)
         # Not a report that waits since before its last launches.
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-        before = [one.find(lambda r: entry_of(holder.pid)(r) if r["boot_ns"] > now else None) for one in running]
+        before = [one.find(lambda r: entry_of(holder.pid)(r) if r["boot_ns"] > now else None)
+                  for one in running]
         for _ in range(5):
             holder.go()
         for one, process in zip(running, before):
-            one.wait_for(lambda r: has_grown(r, entry_of(holder.pid)(r)["launches"] - process["launches"], 10))
+            one.wait_for(lambda r: has_grown(
+                r, entry_of(holder.pid)(r)["launches"] - process["launches"], 10))
         with Holder(again) as other:
             see(running, other)
             for one in running:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Without COMMAND: processes that come and go by themselves, found by their mappings or named by -p."""
+"""Without COMMAND: processes that come and go by themselves,
+found by their mappings or named by -p."""
 import re
 import shutil
 import time
@@ -32,7 +33,8 @@ def wait_probed(running, library):
 
 
 def test_files_given_are_exact(gpuprobe_by, tmp_path):
-    """From the first call of a process that starts later; it is shown once more when it has ended."""
+    """Counted from the first call of a process that starts later;
+    shown once more when it has ended."""
     with gpuprobe_by.start(libraries=GIVEN, args=["-v"]) as running:
         running.report()
         with Background(*script(f"""
@@ -63,10 +65,12 @@ def test_files_given_are_exact(gpuprobe_by, tmp_path):
 
 
 def test_found_by_its_mappings(gpuprobe_by, tmp_path):
-    """A file never seen before: what came before the probes is missing, and that is said; the next is exact."""
+    """A new file: calls before the probes are missing, and gpuprobe says so;
+    the next process is exact."""
     for library in GIVEN:
         shutil.copy(library, tmp_path)
-    command = [workload("dlopener"), "--library", tmp_path / "libcudart.so.13", "--calls", 100, "--hold", 600]
+    command = [workload("dlopener"), "--library", tmp_path / "libcudart.so.13", "--calls", 100,
+               "--hold", 600]
     with gpuprobe_by.start(args=["-v"]) as running:
         running.report()
         with Background(*command, env={"LD_LIBRARY_PATH": tmp_path}) as first:
@@ -125,8 +129,10 @@ def test_since_attach_in_the_text(gpuprobe):
 def test_pid_and_its_children(gpuprobe_by, libraries):
     """-p: the process and what it starts from now on, nothing else."""
     launch = f"{workload('launch')} --launches"
-    shell = f"read line; {launch} 70 --hold 600 >/dev/null & echo $!; read line; {launch} 80 --hold 600"
-    with Background("sh", "-c", shell) as parent, Background("sh", "-c", f"read line; {launch} 90") as other:
+    shell = (f"read line; {launch} 70 --hold 600 >/dev/null & echo $!; read line; "
+             f"{launch} 80 --hold 600")
+    with Background("sh", "-c", shell) as parent, \
+            Background("sh", "-c", f"read line; {launch} 90") as other:
         with gpuprobe_by.start(args=["-v", "-p", str(parent.pid)], libraries=libraries) as running:
             running.report()
             assert other.tell("go").startswith("90 launches")
@@ -182,8 +188,8 @@ def test_many_at_once(gpuprobe_by):
     with gpuprobe_by.start(libraries=GIVEN, interval=0, args=["-v"]) as running:
         running.wait_until_watching()
         env = {"CUDA_SIM_TRUTH": f"{running.truth_dir}/%p.%u.json"}
-        programs = [Background(workload("forker"), "--processes", 4, "--pairs", 20, "--launches", 50, env=env)
-                    for _ in range(4)]
+        programs = [Background(workload("forker"), "--processes", 4, "--pairs", 20, "--launches",
+                               50, env=env) for _ in range(4)]
         for program in programs:
             with program:
                 assert program.wait(60) == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls the functions that the bpftrace script shows by default, and writes what is to be seen of each."""
+"""Calls the functions that the bpftrace script shows by default,
+and writes what the script must show of each."""
 from cuda import *
 
 RUNTIME_CODES = {0: "cudaSuccess", 1: "cudaErrorInvalidValue", 2: "cudaErrorMemoryAllocation",
@@ -24,7 +25,8 @@ def create(library, name, word, *arguments, details="", before=False):
     """A call that writes a handle or an address; the result."""
     made_by = out()
     code = getattr(library, name)(ref(made_by), *arguments)
-    saw(name, code, (details + " " if details else "") + f"{word}=0x{made_by.value if code == 0 else 0:x}")
+    saw(name, code,
+        (details + " " if details else "") + f"{word}=0x{made_by.value if code == 0 else 0:x}")
     return made_by.value
 
 
@@ -43,9 +45,11 @@ def runtime_calls():
     host = ctypes.create_string_buffer(4096)
     at = ctypes.addressof(host)
     for dst, src, size, number, kind in ((memory, at, 4001, 1, "H2D"), (at, memory, 4002, 2, "D2H"),
-                                         (other, memory, 4003, 3, "D2D"), (memory, at, 77, 4, "default"),
+                                         (other, memory, 4003, 3, "D2D"),
+                                         (memory, at, 77, 4, "default"),
                                          (at, at + 2048, 5, 0, "H2H")):
-        call(runtime, "cudaMemcpy", f"dst=0x{dst:x} src=0x{src:x} size={size} kind={kind}", dst, src, size, number)
+        call(runtime, "cudaMemcpy", f"dst=0x{dst:x} src=0x{src:x} size={size} kind={kind}", dst,
+             src, size, number)
     stream = create(runtime, "cudaStreamCreate", "stream")
     event = create(runtime, "cudaEventCreate", "event")
     library, kernel = out(), out()
@@ -53,8 +57,10 @@ def runtime_calls():
     need(runtime.cudaLibraryGetKernel(ref(kernel), library, b"vadd"))
     for form in ("", "_ptsz"):
         saw("cudaLaunchKernel" + form,
-            getattr(runtime, "cudaLaunchKernel" + form)(kernel, Dim3(11, 12, 13), Dim3(4, 5, 6), 0, 333, stream),
-            f"vadd grid=(11,12,13) block=(4,5,6) shmem=333 stream=0x{stream:x} func=0x{kernel.value:x}")
+            getattr(runtime, "cudaLaunchKernel" + form)(kernel, Dim3(11, 12, 13),
+                                                        Dim3(4, 5, 6), 0, 333, stream),
+            f"vadd grid=(11,12,13) block=(4,5,6) shmem=333 stream=0x{stream:x} "
+            f"func=0x{kernel.value:x}")
     call(runtime, "cudaEventRecord", f"event=0x{event:x} stream=0x{stream:x}", event, stream)
     call(runtime, "cudaEventRecord_ptsz", f"event=0x{event:x} stream=0x0", event, 0)
     call(runtime, "cudaEventSynchronize", f"event=0x{event:x}", event)
@@ -74,9 +80,10 @@ def driver_calls():
     create(driver, "cuMemAlloc_v2", "ptr", HUGE, details=f"size={HUGE}")
     host = ctypes.create_string_buffer(4096)
     at = ctypes.addressof(host)
-    for name, dst, src, size, kind in (
-            ("cuMemcpyHtoD_v2", memory, at, 101, "H2D"), ("cuMemcpyDtoH_v2", at, memory, 102, "D2H"),
-            ("cuMemcpyDtoD_v2", other, memory, 103, "D2D"), ("cuMemcpyHtoD_v2_ptds", memory, at, 104, "H2D")):
+    for name, dst, src, size, kind in (("cuMemcpyHtoD_v2", memory, at, 101, "H2D"),
+                                       ("cuMemcpyDtoH_v2", at, memory, 102, "D2H"),
+                                       ("cuMemcpyDtoD_v2", other, memory, 103, "D2D"),
+                                       ("cuMemcpyHtoD_v2_ptds", memory, at, 104, "H2D")):
         call(driver, name, f"dst=0x{dst:x} src=0x{src:x} size={size} kind={kind}", dst, src, size)
     stream = create(driver, "cuStreamCreate", "stream", 1, details="flags=0x1")
     event = create(driver, "cuEventCreate", "event", 2, details="flags=0x2")

@@ -78,7 +78,8 @@ def start(device=0):
 
 def ptx(*names):
     text = ".version 7.0\n.target sm_75\n.address_size 64\n"
-    return (text + "".join(f".visible .entry {name}()\n{{\n\tret;\n}}\n" for name in names)).encode()
+    return (text + "".join(f".visible .entry {name}()\n{{\n\tret;\n}}\n"
+                           for name in names)).encode()
 
 
 def module(*names):
@@ -96,7 +97,8 @@ _clocked = []
 
 @contextlib.contextmanager
 def clocked(name):
-    """What is called inside takes no longer than this by the program's own clock: lib.script.clocked() has the sum."""
+    """Calls inside take no longer than this by the program's own clock:
+    lib.script.clocked() has the sum."""
     began = time.monotonic_ns()
     yield
     _clocked.append((name, time.monotonic_ns() - began))

@@ -3,8 +3,8 @@
 
 usage: every_function.py LIBRARY LAYER MAJOR RESULTS [ADDRESS]
 
-RESULTS gets a line of JSON for each function: symbol, and of each argument its name and type, the value that was
-passed, and what is where a pointer points. With ADDRESS all pointers are that.
+RESULTS gets a line of JSON for each function: symbol, and of each argument its name and type,
+the value that was passed, and what is where a pointer points. With ADDRESS all pointers are that.
 """
 import ctypes
 import json
@@ -79,7 +79,8 @@ def main(path, layer, major, results, address=None):
             # A structure that it returns goes where a hidden first argument points.
             hidden = [ctypes.create_string_buffer(64)] if symbol == "cudaCreateChannelDesc" else []
             function(*hidden, *[value for value, _, _ in prepared])
-            told = [[a.name, a.type, value, there] for a, (_, value, there) in zip(row.arguments, prepared)]
+            told = [[a.name, a.type, value, there]
+                    for a, (_, value, there) in zip(row.arguments, prepared)]
             print(json.dumps({"symbol": symbol, "arguments": told}), file=lines)
 
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A loop of steps that spends its time in a known way between its launches, and keeps its own account of that.
+"""A loop of steps that spends its time in a known way between its launches,
+and keeps its own account of that.
 
 usage: host_steps.py WAY SECONDS
 
-WAY: compute, sleep, lock, gil, queue, loader, idle, read, team, launch, start. Start computes for START seconds before steps
-that sleep. The worker of queue computes, that of loader reads
-the file HOST_FILE, that of idle sleeps. It goes on for so many seconds of its main thread's CPU time where that is
-what it spends, else of time. The last line is JSON: the numbers of the threads and processes that matter, and in
-"log" the times so far at each step (CLOCK_BOOTTIME, seconds): what the thread has had of the CPU in all and in
-normalise(), and how long it has waited.
+WAY: compute, sleep, lock, gil, queue, loader, idle, read, team, launch, start. Start computes for
+START seconds before steps that sleep. The worker of queue computes, that of loader reads
+the file HOST_FILE, that of idle sleeps. It goes on for so many seconds of its main thread's CPU
+time where that is what it spends, else of time. The last line is JSON: the numbers of the threads
+and processes that matter, and in "log" the times so far at each step (CLOCK_BOOTTIME, seconds):
+what the thread has had of the CPU in all and in normalise(), and how long it has waited.
 """
 import ctypes
 import json
@@ -145,7 +146,8 @@ def hand_over():
 
 
 def note():
-    log.append([time.clock_gettime(time.CLOCK_BOOTTIME), time.thread_time(), own["normalise"], own["waited"]])
+    log.append([time.clock_gettime(time.CLOCK_BOOTTIME), time.thread_time(), own["normalise"],
+                own["waited"]])
 
 
 def spent():
@@ -170,7 +172,8 @@ def main():
     if WAY == "team":
         thread = threading.Thread(target=submit_for, args=(kernel,))
         thread.start()
-    steps = {"compute": normalise, "sleep": rest, "lock": take, "read": read, "team": hand_over, "start": rest}
+    steps = {"compute": normalise, "sleep": rest, "lock": take, "read": read, "team": hand_over,
+             "start": rest}
     step = (lambda: fetch(queue)) if worker else steps.get(WAY, lambda: None)
     if WAY == "start":
         prepare(kernel)

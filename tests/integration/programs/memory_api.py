@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Structures and short forms of the memory calls, for scripts (lib/script.py): from memory_api import *."""
+"""Structures and short forms of the memory calls, for scripts (lib/script.py):
+from memory_api import *."""
 import ctypes
 import struct
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls CUDA from all sorts of Python frames, and notes the stack of each call as Python itself tells it.
+"""Calls CUDA from all sorts of Python frames, and notes the stack of each call as Python
+itself tells it.
 
 usage: python_stacks.py LIBCUDART HELD LOG LINES [wait]
 
-Each allocation has a size of its own. LOG has for each size its frames, the innermost first, and which sizes
-are of calls from code that is gone at once. HELD is the extension module of held.c; with `wait` the calls
-come after a line on stdin. LINES is the file that gpuprobe writes a line a call to: the program stays until all are there,
-since what code is called is read while the process is.
+Each allocation has a size of its own. LOG has for each size its frames, the innermost first, and
+which sizes are of calls from code that is gone at once. HELD is the extension module of held.c;
+with `wait` the calls come after a line on stdin. LINES is the file that gpuprobe writes a line a
+call to: the program stays until all are there, since what code is called is read while
+the process is.
 """
 import asyncio
 import contextlib
@@ -56,12 +58,14 @@ def new_size(frame, line):
 # The calls are on the lines that are noted.
 
 def by_ctypes():
-    size, pointer = new_size(sys._getframe(), by_ctypes.__code__.co_firstlineno + 2), ctypes.c_void_p()
+    size, pointer = new_size(sys._getframe(),
+                             by_ctypes.__code__.co_firstlineno + 2), ctypes.c_void_p()
     released.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
 
 
 def by_pydll():
-    size, pointer = new_size(sys._getframe(), by_pydll.__code__.co_firstlineno + 2), ctypes.c_void_p()
+    size, pointer = new_size(sys._getframe(),
+                             by_pydll.__code__.co_firstlineno + 2), ctypes.c_void_p()
     locked.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
 
 
@@ -234,7 +238,8 @@ def imported():
     """At import: below frames of the interpreter's own, frozen code."""
     folder = os.path.dirname(log_path)
     with open(os.path.join(folder, "imported_module.py"), "w", encoding="utf-8") as module:
-        module.write("import sys, __main__\n\n__main__.kept.append(sys._getframe().f_code)\n__main__.allocate()\n")
+        module.write("import sys, __main__\n\n__main__.kept.append(sys._getframe().f_code)\n"
+                     "__main__.allocate()\n")
     sys.path.insert(0, folder)
     import imported_module
     kept.append(imported_module)

@@ -4,7 +4,8 @@ stuck.py WAY [FLAGS]: programs/stuck.c in Python, by ctypes. Each thread that wi
 
   READY TID FUNCTION LINE
 
-just before, with the function and the line of this file. The lock ways go on with a line on stdin, the others as there.
+just before, with the function and the line of this file. The lock ways go on with a line on stdin,
+the others as there.
 """
 import ctypes
 import os
@@ -56,7 +57,8 @@ def copy_back():
 
 def fill_queue():
     for number in range(LAUNCHES):
-        need((number == LAUNCHES - 1 and ready()) or driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, None))
+        need((number == LAUNCHES - 1 and ready())
+             or driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, None))
 
 
 def allocate_more():
@@ -72,7 +74,8 @@ def load_module():
 
 
 def cross_locks():
-    """Two threads, each with the lock that the other wants: one in a callback of CUDA's, the other between two calls."""
+    """Two threads, each with the lock that the other wants: one in a callback of CUDA's,
+    the other between two calls."""
     of_callback, of_other = threading.Lock(), threading.Lock()
     both_hold = threading.Barrier(2)
     crossings = []
@@ -118,7 +121,8 @@ def want_gil(number, rounds, ended):
 def hold_gil(hold):
     """hold() while two other threads want the interpreter's lock."""
     ended, rounds = [], [0, 0]
-    threads = [threading.Thread(target=want_gil, args=(number, rounds, ended)) for number in range(2)]
+    threads = [threading.Thread(target=want_gil, args=(number, rounds, ended))
+               for number in range(2)]
     for thread in threads:
         thread.start()
     while not all(rounds):
@@ -154,7 +158,8 @@ def reduce_gradients():
     nccl = ctypes.CDLL("libnccl.so.2")
     comm = ctypes.c_void_p()
     need(nccl.ncclCommInitRank(ctypes.byref(comm), 2, 0))
-    arguments = ctypes.c_void_p(device), ctypes.c_void_p(device), COUNT, 2, 0, comm, ctypes.c_void_p(stream)
+    arguments = (ctypes.c_void_p(device), ctypes.c_void_p(device), COUNT, 2, 0, comm,
+                 ctypes.c_void_p(stream))
     need(ready() or nccl.ncclAllReduce(*arguments))
 
 
@@ -163,7 +168,8 @@ def wait_in_many():
         use_context()
         function()
 
-    threads = [threading.Thread(target=wait, args=((wait_for_stream, wait_for_event)[number % 2],)) for number in range(MANY)]
+    threads = [threading.Thread(target=wait, args=((wait_for_stream, wait_for_event)[number % 2],))
+               for number in range(MANY)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -175,9 +181,10 @@ def use_no_cuda():
 
 
 WAYS = {
-    "stream": wait_for_stream, "event": wait_for_event, "device": wait_for_device, "driver": wait_in_driver,
-    "copy": copy_back, "launch": fill_queue, "allocate": allocate_more, "load": load_module, "deadlock": cross_locks,
-    "gil": lambda: hold_gil(read_with_gil), "gil_cuda": lambda: hold_gil(wait_with_gil), "child": wait_for_child,
+    "stream": wait_for_stream, "event": wait_for_event, "device": wait_for_device,
+    "driver": wait_in_driver, "copy": copy_back, "launch": fill_queue, "allocate": allocate_more,
+    "load": load_module, "deadlock": cross_locks, "gil": lambda: hold_gil(read_with_gil),
+    "gil_cuda": lambda: hold_gil(wait_with_gil), "child": wait_for_child,
     "pipe": read_from_child, "nccl": reduce_gradients, "many": wait_in_many,
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debug files asked of a debuginfod server, which is one of the test's own: only where the user wants it."""
+"""Debug files requested from a debuginfod server, the test's own: only if the user wants it."""
 import http.server
 import json
 import re
@@ -15,7 +15,8 @@ from lib import paths
 from lib.probe import environment, kill_tree
 from lib.script import PROGRAMS
 
-pytestmark = pytest.mark.plain("libcurl, which libdebuginfod brings, keeps memory after it is closed")
+pytestmark = pytest.mark.plain(
+    "libcurl, which libdebuginfod brings, keeps memory after it is closed")
 
 SOURCE = PROGRAMS / "early_late.c"
 WAIT_S = 5  # DEBUGINFOD_FILE_MS
@@ -49,7 +50,8 @@ class Server:
         if build_id in self.held:
             self.held[build_id].wait(600)
         if build_id in self.errors and self.errors[build_id] is None:
-            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                          struct.pack("ii", 1, 0))
             request.rfile.close()
             request.wfile.close()
             request.connection.close()
@@ -99,7 +101,8 @@ def server(make_server):
 
 
 def build_id(path):
-    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=True).stdout
     return re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
 
 
@@ -109,8 +112,9 @@ class Program:
     def __init__(self, directory, *options):
         self.whole, self.stripped = directory / "whole", directory / "early_late"
         self.debug = directory / "only.debug"
-        subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", *options,
-                        "-Wl,--build-id=sha1", "-o", self.whole, SOURCE, f"-L{paths.SIM}", "-l:libcudart.so.13",
+        subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer",
+                        "-fno-optimize-sibling-calls", *options, "-Wl,--build-id=sha1",
+                        "-o", self.whole, SOURCE, f"-L{paths.SIM}", "-l:libcudart.so.13",
                         f"-Wl,-rpath,{paths.SIM}"], check=True)
         subprocess.run(["objcopy", "--only-keep-debug", self.whole, self.debug], check=True)
         subprocess.run(["strip", "-o", self.stripped, self.whole], check=True)
@@ -136,7 +140,8 @@ def finish(running):
         if running.poll() is None:
             kill_tree(running.pid)
     assert running.returncode == 0, err
-    process, = [process for line in out.splitlines() for process in json.loads(line)["processes"] if process["ended"]]
+    process, = [process for line in out.splitlines() for process in json.loads(line)["processes"]
+                if process["ended"]]
     frames = {}
     for site in process["sites"]:
         frame = site["stack"]["frames"][1]
@@ -152,8 +157,8 @@ def run(path, urls, cache, **changes):
 def expected(name, function=True, lines=True, path="early_late"):
     text = SOURCE.read_text(encoding="utf-8")
     line = text[:text.index(f"/* {name} */")].count("\n") + 1
-    return [(name if function else None, path, str(SOURCE) if lines else None, line + i if lines else None)
-            for i in range(2)]
+    return [(name if function else None, path, str(SOURCE) if lines else None,
+             line + i if lines else None) for i in range(2)]
 
 
 NAMED = {512: expected("early"), 4096: expected("late")}
@@ -178,7 +183,7 @@ def test_not_asked_unless_wanted(program, server, tmp_path):
 
 
 def test_not_asked_for_what_is_there(program, server, tmp_path):
-    """A file with names and lines of its own needs no other; one with names alone has lines to gain."""
+    """A file with names and lines needs no other; one with names alone can gain lines."""
     server.files[program.id] = program.debug
     frames, _ = run(program.whole, server.url, tmp_path)
     assert frames == {512: expected("early", path="whole"), 4096: expected("late", path="whole")}
@@ -192,7 +197,8 @@ def test_not_asked_for_what_is_there(program, server, tmp_path):
 def test_no_build_id(server, tmp_path, program):
     """There is nothing to ask for."""
     bare = tmp_path / "early_late"
-    subprocess.run(["objcopy", "--remove-section", ".note.gnu.build-id", program.stripped, bare], check=True)
+    subprocess.run(["objcopy", "--remove-section", ".note.gnu.build-id", program.stripped, bare],
+                   check=True)
     server.files[program.id] = program.debug
     assert run(bare, server.url, tmp_path / "cache") == (UNNAMED, "")
     assert server.times_asked(program.id) == 0
@@ -218,11 +224,13 @@ def test_errors_are_remembered(program, server, tmp_path, status):
 
 def test_no_library(program, server, tmp_path):
     for name in ("libdebuginfod.so.1", "libdebuginfod.so"):
-        (tmp_path / name).write_text("this is no library, whatever its name says\n" * 100, encoding="utf-8")
+        (tmp_path / name).write_text("this is no library, whatever its name says\n" * 100,
+                                     encoding="utf-8")
     frames, err = run(program.stripped, server.url, tmp_path, LD_LIBRARY_PATH=tmp_path)
     assert frames == UNNAMED
-    assert re.fullmatch(r"gpuprobe: warning: DEBUGINFOD_URLS is set, but no server can be asked for debug files: .*"
-                        r"libdebuginfod\.so.*\(Debian's package libdebuginfod1 has it\)\n", err)
+    assert re.fullmatch(
+        r"gpuprobe: warning: DEBUGINFOD_URLS is set, but no server can be asked for debug files: .*"
+        r"libdebuginfod\.so.*\(Debian's package libdebuginfod1 has it\)\n", err)
     assert server.asked == []
 
 
@@ -235,7 +243,8 @@ def until_asked(server, program):
 
 
 def test_slow_and_hanging_servers(program, make_server, tmp_path):
-    """Frames are named without after a while; a file that comes later serves those that are named later."""
+    """After a while frames are named without the server;
+    a file that comes later serves frames named later."""
     slow, hanging = make_server(), make_server()
     running = []
     for server in (slow, hanging):

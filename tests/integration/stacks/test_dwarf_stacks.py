@@ -27,7 +27,8 @@ def watch(gpuprobe, program, truth, size):
             answer(running, question)
         result = running.finish()
     assert result.status == 0
-    processes = {process["pid"]: process for report in result.reports for process in report["processes"]}
+    processes = {process["pid"]: process for report in result.reports
+                 for process in report["processes"]}
     # A launch that fails is there a second time, as a failure.
     sites = [site for process in processes.values() for site in process["call_sites"]["calls"]
              if site["kind"] != "launch"]
@@ -47,7 +48,8 @@ def answer(running, question):
     *(("known_stacks.cc", variant) for variant in stacks.VARIANTS[::2]),
 ], ids=lambda value: getattr(value, "name", value))
 def test_every_stack_is_right(gpuprobe, tmp_path, builder, source, variant):
-    """Allocations, failures and waits; 120 and 300 frames deep, from signals, threads, a child, plugins."""
+    """Allocations, failures and waits; 120 and 300 frames deep, from signals, threads,
+    a child, plugins."""
     program = builder.get(source, variant)
     known, sites = watch(gpuprobe, program, tmp_path / "truth", 32)
     assert max(call.bytes for call in known) + stacks.MARGIN <= 32 * 1024

@@ -19,7 +19,8 @@ from lib.script import PROGRAMS
 
 SVG = "{http://www.w3.org/2000/svg}"
 FORMS = {"folded": ".folded", "svg": ".svg", "speedscope": ".json"}
-UNITS = {"bytes": "bytes", "live-bytes": "bytes", "wait-time": "nanoseconds", "launches": "none", "failures": "none"}
+UNITS = {"bytes": "bytes", "live-bytes": "bytes", "wait-time": "nanoseconds", "launches": "none",
+         "failures": "none"}
 # Every 25th allocation and every 10th launch.
 FAILURES = "cuMemAlloc_v2:%25,cuLaunchKernel:%10=701"
 SLOW = "cuCtxSynchronize=200ms"
@@ -41,14 +42,16 @@ EXPECTED = {
         ("main", "keep", "grow", "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY"): 4,
         ("main", "spare", "grow", "cuMemAlloc_v2", "CUDA_ERROR_OUT_OF_MEMORY"): 2,
         ("main", "first", "launch", "cuLaunchKernel", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"): 20,
-        ("main", "second", "launch", "cuLaunchKernel", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"): 7 + 30,
+        ("main", "second", "launch", "cuLaunchKernel",
+         "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"): 7 + 30,
     },
 }
 
 
 def build(path, *options):
-    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fno-optimize-sibling-calls", *options, f"-I{ROOT}/sim/include",
-                    "-o", path, PROGRAMS / "flame.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O1", "-fno-optimize-sibling-calls", *options,
+                    f"-I{ROOT}/sim/include", "-o", path, PROGRAMS / "flame.c", f"-L{SIM}",
+                    "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"], check=True)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +85,9 @@ def read_frames(text):
         name, _, shown = frame.find(f"{SVG}title").text.partition("\n")
         assert frame.find(f"{SVG}text").text == name
         assert [child.tag for child in frame] == [SVG + "title", SVG + "rect", SVG + "text"]
-        frames.append((*(int(frame.get(f"data-{key}")) for key in ("depth", "begin", "end")), name, shown,
-                       float(frame.get("x").rstrip("%")), float(frame.get("width").rstrip("%"))))
+        frames.append((*(int(frame.get(f"data-{key}")) for key in ("depth", "begin", "end")),
+                       name, shown, float(frame.get("x").rstrip("%")),
+                       float(frame.get("width").rstrip("%"))))
     return frames
 
 
@@ -94,7 +98,8 @@ def read_svg(text):
     for depth, begin, end, name, shown, x, width in frames:
         path[depth:] = [name]
         assert f"{end - begin:,} " in shown
-        assert abs(x - 100 * begin / total) < 1e-4 and abs(width - 100 * (end - begin) / total) < 1e-4
+        assert (abs(x - 100 * begin / total) < 1e-4
+                and abs(width - 100 * (end - begin) / total) < 1e-4)
         stacks[tuple(path)] += end - begin
         if depth:
             stacks[tuple(path[:-1])] -= end - begin
@@ -113,7 +118,8 @@ def read_speedscope(text, by):
     stacks = Counter()
     [profile] = data["profiles"]
     assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
-    assert profile["type"] == "sampled" and profile["unit"] == UNITS[by] and profile["name"].startswith("flame (")
+    assert (profile["type"] == "sampled" and profile["unit"] == UNITS[by]
+            and profile["name"].startswith("flame ("))
     assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
     assert len(profile["samples"]) == len(profile["weights"])
     for sample, weight in zip(profile["samples"], profile["weights"]):
@@ -122,7 +128,8 @@ def read_speedscope(text, by):
 
 
 def read(form, text, by):
-    return {"folded": read_folded, "svg": read_svg}[form](text) if form != "speedscope" else read_speedscope(text, by)
+    return ({"folded": read_folded, "svg": read_svg}[form](text)
+            if form != "speedscope" else read_speedscope(text, by))
 
 
 def run(gpuprobe, by, path, *command, args=(), **options):
@@ -135,7 +142,8 @@ def run(gpuprobe, by, path, *command, args=(), **options):
 @pytest.mark.parametrize("by", EXPECTED)
 def test_weights(gpuprobe, program, tmp_path, by, form):
     path = tmp_path / ("graph" + FORMS[form])
-    result = run(gpuprobe, by, path, program, args=["--stack-sample", 1] if by == "launches" else [],
+    result = run(gpuprobe, by, path, program,
+                 args=["--stack-sample", 1] if by == "launches" else [],
                  env={"CUDA_SIM_FAIL": FAILURES} if by == "failures" else {})
     assert read(form, path.read_text(encoding="utf-8"), by) == EXPECTED[by]
     assert sorted(os.listdir(tmp_path)) == sorted([path.name, "truth1"])
@@ -144,7 +152,8 @@ def test_weights(gpuprobe, program, tmp_path, by, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_waits(gpuprobe, program, tmp_path, form):
-    """The time is taken between the library's own and the program's, and short waits are told in total."""
+    """The time is between the library's own and the program's,
+    and the report has the total of short waits."""
     path = tmp_path / ("graph" + FORMS[form])
     result = run(gpuprobe, "wait-time", path, program, args=["--min-wait", "100ms"],
                  env={"CUDA_SIM_LATENCY": SLOW, "WAITED": tmp_path / "waited"})
@@ -153,12 +162,14 @@ def test_waits(gpuprobe, program, tmp_path, form):
     [weight] = stacks.values()
     assert result.truth.ns("cuCtxSynchronize") <= weight <= int((tmp_path / "waited").read_text())
     # 40 of a stream and 45 frees.
-    assert "waits shorter than 100.00 ms (100,000,000 nanoseconds) not shown: 85, together " in result.stderr
+    assert ("waits shorter than 100.00 ms (100,000,000 nanoseconds) not shown: 85, together "
+            in result.stderr)
 
 
 @pytest.mark.parametrize("sample", [2, 64, 256])
 def test_launches_are_all_there_however_few_stacks_are_taken(gpuprobe, program, tmp_path, sample):
-    """Those through one call from functions further out are told apart by samples, which is told."""
+    """Paths through one call from outer functions are estimated by samples,
+    and the output says so."""
     path = tmp_path / "graph.txt"
     result = run(gpuprobe, "launches", path, program, args=["--stack-sample", sample])
     stacks = read_folded(path.read_text(encoding="utf-8"))
@@ -170,11 +181,13 @@ def test_launches_are_all_there_however_few_stacks_are_taken(gpuprobe, program, 
 
 
 def test_a_step_of_as_many_launches_as_one_stack_stands_for(gpuprobe, program, tmp_path):
-    """Which launches are looked at is drawn by lot: by turns, they would always be the step's first."""
+    """The sampled launches are drawn at random: in fixed turns they would always be
+    the step's first."""
     path = tmp_path / "graph.txt"
     run(gpuprobe, "launches", path, program, "turns", args=["--stack-sample", 64])
     stacks = read_folded(path.read_text(encoding="utf-8"))
-    ways = {way: stacks["main", way, "launch", "cuLaunchKernel", "alpha"] for way in ("left", "right")}
+    ways = {way: stacks["main", way, "launch", "cuLaunchKernel", "alpha"]
+            for way in ("left", "right")}
     assert sum(ways.values()) == sum(stacks.values()) == 40 * 64
     # Of some 40 stacks at least 4 are of the rarer way but once in ten million runs.
     assert min(ways.values()) > 64
@@ -216,8 +229,8 @@ def test_a_process_that_was_there_before(gpuprobe, program, tmp_path):
 def test_ctrl_c_writes_what_there_is(gpuprobe, program, tmp_path):
     """Of the whole machine, on which others may use CUDA too."""
     path, library = tmp_path / "graph.folded", SIM / "libcuda.so.1"
-    with gpuprobe.start(base=["flame", "--by", "live-bytes", "--processes"], args=["-o", path, "-v"], interval=None,
-                        libraries=[library]) as running:
+    with gpuprobe.start(base=["flame", "--by", "live-bytes", "--processes"],
+                        args=["-o", path, "-v"], interval=None, libraries=[library]) as running:
         while f"{library}: " not in running.stderr:
             assert running.process.poll() is None
             time.sleep(0.01)
@@ -226,7 +239,8 @@ def test_ctrl_c_writes_what_there_is(gpuprobe, program, tmp_path):
             result = running.stop(signal.SIGINT)
             name = f"flame ({background.pid});"
     assert result.status == 0
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith(name)]
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(True)
+             if line.startswith(name)]
     assert read_folded("".join(lines)) == EXPECTED["live-bytes"]
 
 
@@ -265,8 +279,10 @@ def test_the_file_is_whole_or_as_it_was(gpuprobe, program, tmp_path):
     assert result.status == 1 and path.read_text(encoding="utf-8") == "before"
     run(gpuprobe, "bytes", link, "cat", path)
     assert gpuprobe.directory == tmp_path and link.is_symlink()
-    assert path.read_text(encoding="utf-8").startswith("<?xml") and path.stat().st_mode & 0o777 == 0o640
-    assert {name for name in os.listdir(tmp_path) if not name.startswith("truth")} == {"graph.svg", "link.svg"}
+    assert (path.read_text(encoding="utf-8").startswith("<?xml")
+            and path.stat().st_mode & 0o777 == 0o640)
+    assert {name for name in os.listdir(tmp_path)
+            if not name.startswith("truth")} == {"graph.svg", "link.svg"}
 
 
 def test_a_file_that_cannot_be_written_fails_before_command(gpuprobe, tmp_path):
@@ -279,7 +295,8 @@ def test_a_file_that_cannot_be_written_fails_before_command(gpuprobe, tmp_path):
 def test_standard_output_and_devices(gpuprobe, program):
     result = gpuprobe.run(program, base=["flame", "--by", "bytes", "-q"])
     assert read_folded(result.stdout.removeprefix("done\n")) == EXPECTED["bytes"]
-    result = gpuprobe.run("true", base=["flame", "--by", "bytes", "--svg", "-o", "/dev/stdout", "-q"])
+    result = gpuprobe.run("true",
+                          base=["flame", "--by", "bytes", "--svg", "-o", "/dev/stdout", "-q"])
     assert ElementTree.fromstring(result.stdout).tag == SVG + "svg"
 
 
@@ -291,11 +308,13 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "bytes", "--stack", "off"], "--stack 'off': choose fp, dwarf or auto"),
     (["--by", "bytes", "--min-wait", "1ms"], "--min-wait has no effect with --by bytes"),
     (["--by", "launches", "--min-wait", "1ms"], "--min-wait has no effect with --by launches"),
-    (["--by", "wait-time", "--stack-sample", "1"], "--stack-sample has no effect with --by wait-time"),
+    (["--by", "wait-time", "--stack-sample", "1"],
+     "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
     (["--by", "bytes", "--duration", "0"], "more than 0 seconds"),
-    (["--by", "bytes", "--no-return-probes"], "gpuprobe flame weighs stacks by what calls returned and how long they took, "
-                                              "which return probes alone see: gpuprobe and gpuprobe trace have that option"),
+    (["--by", "bytes", "--no-return-probes"],
+     "gpuprobe flame weighs stacks by what calls returned and how long they took, "
+     "which return probes alone see: gpuprobe and gpuprobe trace have that option"),
     (["--by", "bytes", "-o", ""], "name of a file"),
 ])
 def test_mistakes(gpuprobe, args, told):
@@ -307,21 +326,25 @@ def test_hostile_names(gpuprobe, program, tmp_path):
     """A process's name can be markup: in an SVG it is a name."""
     name, path = "</title><a>&;]]>"[:15], tmp_path / "graph.svg"
     subprocess.run(["cp", program, tmp_path / name.replace("/", "|")], check=True)
-    run(gpuprobe, "bytes", path, tmp_path / name.replace("/", "|"), args=["--processes", "--title", "<b>&\"'"])
+    run(gpuprobe, "bytes", path, tmp_path / name.replace("/", "|"),
+        args=["--processes", "--title", "<b>&\"'"])
     text = path.read_text(encoding="utf-8")
     assert read_frames(text)[1][3].startswith(name.replace("/", "|") + " (")
     assert ElementTree.fromstring(text).find(f".//{SVG}text[@id='title']").text == "<b>&\"'"
 
 
-@pytest.mark.parametrize("title", [None, "A title", "A title " * 200], ids=["default", "own", "long"])
+@pytest.mark.parametrize("title", [None, "A title", "A title " * 200],
+                         ids=["default", "own", "long"])
 def test_title_is_visible(gpuprobe, program, tmp_path, title):
-    """Nothing is drawn over it; one that is long ends before the buttons, and is there whole as a tooltip."""
+    """Nothing covers it; a long title ends before the buttons, and a tooltip has all of it."""
     path = tmp_path / "graph.svg"
     run(gpuprobe, "bytes", path, program, args=["--title", title] if title else [])
     root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    drawn = [element for element in root if element.tag in (f"{SVG}rect", f"{SVG}text", f"{SVG}svg")]
+    drawn = [element for element in root
+             if element.tag in (f"{SVG}rect", f"{SVG}text", f"{SVG}svg")]
     assert drawn[0].get("id") == "page"
-    [heading] = [element for element in drawn if element.find(f"{SVG}text[@id='title']") is not None]
+    [heading] = [element for element in drawn
+                 if element.find(f"{SVG}text[@id='title']") is not None]
     shown = heading.find(f"{SVG}text").text
     assert shown == root.find(f"{SVG}title").text == heading.find(f"{SVG}title").text
     assert title is None or shown == title

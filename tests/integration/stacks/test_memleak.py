@@ -21,9 +21,9 @@ LINE = {"grow_cache": "failures += cudaMalloc(&address, 10000);",
 @pytest.fixture(scope="module")
 def leaks(tmp_path_factory):
     program = tmp_path_factory.mktemp("leaks") / "leaks"
-    subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", program,
-                    PROGRAMS / "leaks.c", f"-L{paths.SIM}", "-l:libcudart.so.13", f"-Wl,-rpath,{paths.SIM}"],
-                   check=True)
+    subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+                    "-o", program, PROGRAMS / "leaks.c", f"-L{paths.SIM}", "-l:libcudart.so.13",
+                    f"-Wl,-rpath,{paths.SIM}"], check=True)
     return program
 
 
@@ -34,8 +34,8 @@ def line_of(function):
 
 
 def memleak(*args):
-    return subprocess.run([paths.GPUPROBE, "memleak", *map(str, args)], env=environment(), text=True,
-                          capture_output=True, timeout=60, check=False)
+    return subprocess.run([paths.GPUPROBE, "memleak", *map(str, args)], env=environment(),
+                          text=True, capture_output=True, timeout=60, check=False)
 
 
 def reports(done):
@@ -60,13 +60,14 @@ def sites_of(process):
 
 def grown_in(report):
     """
-    The site that grows, if it is there, and how many allocations were seen by the driver's part alone: those that a
-    running program makes after the driver's probes are in and before the runtime's are.
+    The site that grows, if it is there, and how many allocations only the driver's part saw: those
+    that a running program makes after the driver's probes are in and before the runtime's are.
     """
     sites = [site for process in report["processes"] for site in process["sites"]]
     grown = [site for site in sites if callers(site)[:2] == ["cudaMalloc", "grow_cache"]]
     assert len(grown) <= 1
-    return grown[0] if grown else None, sum(site["allocations"] for site in sites if callers(site)[0] != "cudaMalloc")
+    return grown[0] if grown else None, sum(site["allocations"] for site in sites
+                                            if callers(site)[0] != "cudaMalloc")
 
 
 def start_and_wait(leaks, tmp_path, *args):
@@ -85,11 +86,14 @@ def test_live_at_exit(leaks):
     sites = sites_of(process)
     assert list(sites) == ["grow_cache", "keep_one_of_ten"]
     grown, kept = sites.values()
-    assert (grown["bytes"], grown["allocations"], grown["allocated"], grown["leak"]) == (KEPT * 10000, KEPT, KEPT, False)
-    assert (kept["bytes"], kept["allocations"], kept["allocated"], kept["leak"]) == (512, 1, 10, True)
+    assert (grown["bytes"], grown["allocations"], grown["allocated"],
+            grown["leak"]) == (KEPT * 10000, KEPT, KEPT, False)
+    assert (kept["bytes"], kept["allocations"], kept["allocated"],
+            kept["leak"]) == (512, 1, 10, True)
     for name, site in sites.items():
         frame = site["stack"]["frames"][1]
-        assert (frame["object"], frame["file"], frame["line"]) == ("leaks", str(PROGRAMS / "leaks.c"), line_of(name))
+        assert (frame["object"], frame["file"],
+                frame["line"]) == ("leaks", str(PROGRAMS / "leaks.c"), line_of(name))
         assert "main" in callers(site)
 
 
@@ -97,12 +101,14 @@ def test_text_at_exit(leaks):
     done = memleak("--", leaks, FREED, KEPT)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] process \d+ \(leaks\) ended: 78\.62 KiB \(80512 bytes\) in 9 allocations "
+    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] process \d+ \(leaks\) ended: "
+                        r"78\.62 KiB \(80512 bytes\) in 9 allocations "
                         r"leaked \(live at exit\)", lines[0])
     assert lines[1] == "        78.12 KiB (80000 bytes) in 8 allocations"
     assert lines[2].endswith(", none freed")
     assert re.fullmatch(r" {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*", lines[3])
-    assert re.fullmatch(rf" {{16}}grow_cache\+0x[0-9a-f]+ \[leaks\] leaks\.c:{line_of('grow_cache')}", lines[4])
+    assert re.fullmatch(
+        rf" {{16}}grow_cache\+0x[0-9a-f]+ \[leaks\] leaks\.c:{line_of('grow_cache')}", lines[4])
     leak = lines.index("        512 bytes in 1 allocation  << leak")
     assert lines[leak + 1].endswith(", 9 of 10 freed")
     assert "churn" not in done.stdout
@@ -111,10 +117,11 @@ def test_text_at_exit(leaks):
 def test_stacks_that_break_off(leaks, tmp_path):
     """That is said of each, and once what helps."""
     program = tmp_path / "leaks"
-    subprocess.run(["gcc", "-O1", "-fomit-frame-pointer", "-o", program, PROGRAMS / "leaks.c", f"-L{paths.SIM}",
-                    "-l:libcudart.so.13", f"-Wl,-rpath,{paths.SIM}"], check=True)
+    subprocess.run(["gcc", "-O1", "-fomit-frame-pointer", "-o", program, PROGRAMS / "leaks.c",
+                    f"-L{paths.SIM}", "-l:libcudart.so.13", f"-Wl,-rpath,{paths.SIM}"], check=True)
     done = memleak("--", program, FREED, KEPT)
-    assert done.stdout.count("        [callers not found]\n") == done.stdout.count(" allocation") - 1
+    assert (
+        done.stdout.count("        [callers not found]\n") == done.stdout.count(" allocation") - 1)
     assert done.stderr.count("some stacks break off: try --stack auto") == 1
     assert "break off" not in memleak("--", leaks, FREED, KEPT).stderr
 
@@ -122,8 +129,8 @@ def test_stacks_that_break_off(leaks, tmp_path):
 def test_all_freed(leaks):
     # The one that is kept is not asked for.
     done = memleak("-z", 4096, "--", leaks, FREED, 0)
-    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: left out were 512 bytes in 1 allocation live at exit\n",
-                        done.stdout)
+    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(leaks\) ended: "
+                        r"left out were 512 bytes in 1 allocation live at exit\n", done.stdout)
 
 
 @pytest.mark.parametrize("options, found", [
@@ -155,8 +162,9 @@ def test_allocations(leaks):
 def test_young_ones_are_left_out_and_said_to_be(leaks, tmp_path):
     with start_and_wait(leaks, tmp_path, 0, 12000, 10000) as program:
         done = memleak("-p", program.pid, "-o", "1m", 1, 1)
-    assert re.search(r"\] 0 call sites with live device memory; left out: \S+ \S+ (\(\d+ bytes\) )?in \d+ "
-                     r"allocations? younger than 60000 ms\n", done.stdout)
+    assert re.search(
+        r"\] 0 call sites with live device memory; left out: \S+ \S+ (\(\d+ bytes\) )?in \d+ "
+        r"allocations? younger than 60000 ms\n", done.stdout)
 
 
 def test_growth_of_a_running_process(gpuprobe, leaks, tmp_path):
@@ -165,7 +173,8 @@ def test_growth_of_a_running_process(gpuprobe, leaks, tmp_path):
         with gpuprobe.start(base=["memleak", "--json"], interval=None,
                             args=["-p", program.pid, "--window", "2s", "-o", 0, 0.5]) as probe:
             first = probe.wait_for(lambda report: grown_in(report)[0])
-            last = probe.wait_for(lambda report: grown_in(report)[0]["growth"]["verdict"] == "growing")
+            last = probe.wait_for(
+                lambda report: grown_in(report)[0]["growth"]["verdict"] == "growing")
         assert program.poll() is None
     process = process_in(last)
     assert process["since_attach"] and process["growing"] == 1
@@ -182,7 +191,8 @@ def test_stable_process(gpuprobe, leaks):
     """Memory comes and goes all the time, and none of it stays."""
     def judged(report):
         process = process_in(report)
-        return process if all(site["growth"]["verdict"] != "unknown" for site in process["sites"]) else None
+        return process if all(site["growth"]["verdict"] != "unknown"
+                              for site in process["sites"]) else None
 
     # The call sites are known with the first calls.
     with gpuprobe.start(leaks, 12000, 3, 10000, base=["memleak", "--json"], interval=None,
@@ -192,20 +202,23 @@ def test_stable_process(gpuprobe, leaks):
     assert (process["ended"], process["growing"]) == (False, 0)
     for name, size in ("grow_cache", 30000), ("keep_one_of_ten", 512):
         site = sites_of(process)[name]
-        assert (site["bytes"], site["growth"]["verdict"], site["growth"]["bytes_per_second"]) == (size, "stable", 0)
+        assert (site["bytes"], site["growth"]["verdict"],
+                site["growth"]["bytes_per_second"]) == (size, "stable", 0)
 
 
 def test_processes_end(gpuprobe, leaks, tmp_path):
     """-p: its end is gpuprobe's, with what it had live."""
     with start_and_wait(leaks, tmp_path, 0, 12000, 10000) as program:
-        with gpuprobe.start(base=["memleak"], interval=None, args=["-p", program.pid, "-o", 0, 0.2]) as probe:
+        with gpuprobe.start(base=["memleak"], interval=None,
+                            args=["-p", program.pid, "-o", 0, 0.2]) as probe:
             while "grow_cache+" not in probe.line():
                 pass
             program.terminate()
             result = probe.finish()
     assert result.status == 0
-    last = re.search(r"^\[[\d:]+\] process \d+ \(leaks\) since attach ended: .* leaked \(live at exit\)\n",
-                     result.stdout, re.M)
+    last = re.search(
+        r"^\[[\d:]+\] process \d+ \(leaks\) since attach ended: .* leaked \(live at exit\)\n",
+        result.stdout, re.M)
     assert last and "grow_cache+" in result.stdout[last.end():]
 
 
@@ -220,8 +233,8 @@ def test_interval_and_count(leaks, tmp_path):
 
 def test_signal_ends_with_a_report(leaks, tmp_path):
     with start_and_wait(leaks, tmp_path, 0, 5, 0) as program:
-        probe = subprocess.Popen([paths.GPUPROBE, "memleak", "-p", str(program.pid), "--json"], text=True,
-                                 stdout=subprocess.PIPE, env=environment())
+        probe = subprocess.Popen([paths.GPUPROBE, "memleak", "-p", str(program.pid), "--json"],
+                                 text=True, stdout=subprocess.PIPE, env=environment())
         wait_until_watching(probe)
         probe.send_signal(signal.SIGINT)
         out = probe.communicate(timeout=60)[0]
@@ -270,12 +283,13 @@ def test_help():
 
 
 def test_more_stacks_than_are_kept(tmp_path):
-    """While new ones come all the time: no site is another's, and those whose stack had to leave are together."""
+    """While new stacks come all the time: no site is confused with another,
+    and those whose stack was evicted are together."""
     depth, rounds, kept = 8, 20, 8
     program = build(tmp_path, PATHS, *FRAMES)
     seen = set()
-    for report in reports(memleak("--json", "-o", 0, "-T", 0, "--stack-storage-size", kept, "0.05", "--", program,
-                                  depth, rounds, 50)):
+    for report in reports(memleak("--json", "-o", 0, "-T", 0, "--stack-storage-size", kept, "0.05",
+                                  "--", program, depth, rounds, 50)):
         for process in report["processes"]:
             known = [site for site in process["sites"] if site["stack"]]
             assert len(known) <= kept

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Python frames in the stacks of `gpuprobe trace`: function, file and line of each, for every CPython that is here."""
+"""Python frames in the stacks of `gpuprobe trace`: function, file and line of each,
+for every CPython that is here."""
 import json
 import re
 import shutil
@@ -41,8 +42,8 @@ def python(request):
 def held(tmp_path_factory):
     """The extension module of programs/held.c."""
     module = tmp_path_factory.mktemp("held") / "held.so"
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fno-omit-frame-pointer", "-o", module,
-                    paths.TESTS / "programs" / "held.c"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fno-omit-frame-pointer", "-o",
+                    module, paths.TESTS / "programs" / "held.c"], check=True)
     return module
 
 
@@ -61,7 +62,8 @@ def expected_frames(frames):
 
 
 def without_name(shown, frames):
-    """What is expected of a stack whose code may be gone before it is read: its name or none, never another."""
+    """The expected stack of code that may be gone before it is read:
+    its name or none, never another."""
     assert len(shown) == len(frames)
     return [mine if mine.startswith("[Python code 0x") and "(<string>:" in theirs else theirs
             for mine, theirs in zip(shown, frames)]
@@ -71,7 +73,8 @@ def check(lines, log):
     """Each allocation's frames are those that Python itself told."""
     truth = json.loads(log.read_text())
     expected = {int(size): expected_frames(frames) for size, frames in truth["stacks"].items()}
-    files = {FRAME.fullmatch(frame)["file"] for frames in expected.values() for frame in frames if frame != MORE}
+    files = {FRAME.fullmatch(frame)["file"] for frames in expected.values() for frame in frames
+             if frame != MORE}
     shown = {line["size"]: python_frames(line, files) for line in lines}
     for size in truth["short_lived"]:
         expected[size] = without_name(shown[size], expected[size])
@@ -104,10 +107,11 @@ def test_links(tracer_by, held, tmp_path):
 def test_process_that_runs(tracer, python, held, tmp_path):
     """It was started before; its first call that is seen has its frames, too."""
     env = {"LD_LIBRARY_PATH": paths.SIM}
-    with Background(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", tracer.next_path, "wait",
-                    env=env) as script:
+    with Background(python, PROGRAM, paths.LIBCUDART, held, tmp_path / "log", tracer.next_path,
+                    "wait", env=env) as script:
         assert script.stdout.readline() == "ready\n"
-        running, path = tracer.start(args=["-p", script.pid, "-e", "cudaMalloc"], columns="time,size,event,stack")
+        running, path = tracer.start(args=["-p", script.pid, "-e", "cudaMalloc"],
+                                     columns="time,size,event,stack")
         with running:
             running.wait_until_watching()
             script.stdin.write("\n")
@@ -133,18 +137,22 @@ def test_code_that_stays(tracer, tmp_path):
     """What calls again and again can be read by a gpuprobe that is slow, too, as under valgrind."""
     script = tmp_path / "loop.py"
     script.write_text(LOOP)
-    with Background(paths.PYTHON, script, paths.LIBCUDART, env={"LD_LIBRARY_PATH": paths.SIM}) as program:
-        running, path = tracer.start(args=["-p", program.pid, "-e", "cudaMalloc"], columns="time,event,stack")
+    with Background(paths.PYTHON, script, paths.LIBCUDART,
+                    env={"LD_LIBRARY_PATH": paths.SIM}) as program:
+        running, path = tracer.start(args=["-p", program.pid, "-e", "cudaMalloc"],
+                                     columns="time,event,stack")
         with running:
             trace.wait_for_lines(path, 5, timeout=60)
             lines = trace.Traced(running.stop(), path).lines
-    expected = [f"{place} (loop.py:{number})" for place, number in (("inner", 4), ("outer", 6), ("<module>", 8))]
+    expected = [f"{place} (loop.py:{number})"
+                for place, number in (("inner", 4), ("outer", 6), ("<module>", 8))]
     assert len(lines) >= 4
     assert [python_frames(line, {"loop.py"}) for line in lines] == [expected] * len(lines)
 
 
 def test_no_symbols(tracer, held, tmp_path):
-    """A copy of the interpreter without .symtab, as distributions ship it, has its frames by .dynsym."""
+    """A copy of the interpreter without .symtab, as distributions ship it,
+    has its frames by .dynsym."""
     whole = Path(paths.PYTHON).resolve()
     stripped = shutil.copy(whole, tmp_path / whole.name)
     subprocess.run(["strip", "--strip-all", stripped], check=True)
@@ -153,7 +161,8 @@ def test_no_symbols(tracer, held, tmp_path):
 
 def test_venv(tracer, held, tmp_path):
     """Of a virtual environment, whose python is a symbolic link."""
-    subprocess.run([paths.PYTHON, "-m", "venv", "--symlinks", "--without-pip", tmp_path / "venv"], check=True)
+    subprocess.run([paths.PYTHON, "-m", "venv", "--symlinks", "--without-pip", tmp_path / "venv"],
+                   check=True)
     run(tracer, tmp_path / "venv/bin/python", held, tmp_path)
 
 
@@ -163,7 +172,8 @@ def static_libraries():
     for path in interpreters().values():
         if path is not None:
             prefix = path.resolve().parents[1]
-            found += [(prefix, archive) for archive in prefix.glob(f"lib/{path.name}/config-*/lib{path.name}.a")]
+            found += [(prefix, archive)
+                      for archive in prefix.glob(f"lib/{path.name}/config-*/lib{path.name}.a")]
     return found[::-1]
 
 
@@ -174,15 +184,17 @@ def test_embedded(tracer, held, tmp_path):
         pytest.skip("there is no static libpython here")
     prefix, archive = libraries[0]
     source = tmp_path / "server.c"
-    source.write_text("int Py_BytesMain(int, char **); int main(int c, char **v) { return Py_BytesMain(c, v); }")
-    subprocess.run(["gcc", "-rdynamic", "-o", tmp_path / "server", source, archive, "-lm", "-ldl", "-lutil", "-lpthread"],
-                   check=True)
+    source.write_text(
+        "int Py_BytesMain(int, char **); int main(int c, char **v) { return Py_BytesMain(c, v); }")
+    subprocess.run(["gcc", "-rdynamic", "-o", tmp_path / "server", source, archive, "-lm", "-ldl",
+                    "-lutil", "-lpthread"], check=True)
     run(tracer, tmp_path / "server", held, tmp_path, env={"PYTHONHOME": prefix})
 
 
 def test_other_programs_say_nothing(tracer):
     """One without an interpreter has no Python frames, and no message about them."""
-    result = tracer.run(paths.workload("memory"), "--pairs", 5, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    result = tracer.run(paths.workload("memory"), "--pairs", 5, args=["-e", "cudaMalloc"],
+                        columns="time,event,stack")
     assert len(result.lines) >= 5
     assert "python" not in result.stderr.lower()
 
@@ -205,7 +217,8 @@ def test_unknown_version(tracer, tmp_path):
         }
     """)
     subprocess.run(["gcc", "-rdynamic", "-o", program, source, paths.LIBCUDART], check=True)
-    running, path = tracer.start(program, tmp_path / "go", args=["-e", "cudaMalloc"], columns="time,event,stack")
+    running, path = tracer.start(program, tmp_path / "go", args=["-e", "cudaMalloc"],
+                                 columns="time,event,stack")
     with running:
         trace.wait_for_lines(path, 5)
         (tmp_path / "go").touch()

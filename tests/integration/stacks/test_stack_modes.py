@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the tracer takes stacks and keeps them: each mode, depths, and more stacks than there is room for."""
+"""How the tracer takes and keeps stacks: each mode, depths,
+and more stacks than there is room for."""
 import re
 import subprocess
 
@@ -12,9 +13,11 @@ EVENTS = "cudaMalloc,cudaFree,cudaDeviceSynchronize,cudaLaunchKernel"
 FRAME = re.compile(r"(?P<function>.+)\+(?P<offset>0x[0-9a-f]+) \[(?P<object>[^]]+)\]"
                    r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
 UNKNOWN = re.compile(r"(?P<object>[^ ]+)\+(?P<offset>0x[0-9a-f]+)")
-FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-fno-ipa-ra"]
-# Calls by two functions that call each other and themselves: the path is the number's bits, and the size. A pause after
-# each, or, with the file that the lines are written to, so many calls until it has a line of each.
+FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf",
+          "-fno-ipa-ra"]
+# Calls by two functions that call each other and themselves: the path is the number's bits, and the
+# size. A pause follows each call or, given the output file, so many calls are followed by a wait
+# for their lines.
 PATHS = r"""
     #include <stdio.h>
     #include <stdlib.h>
@@ -55,7 +58,8 @@ PATHS = r"""
                 made++;
                 if (count == 4 && pause)
                     usleep(pause);
-                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) < made; tries++) {
+                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) < made;
+                     tries++) {
                     if (tries == 6000)
                         return 1;
                     usleep(10000);
@@ -84,8 +88,8 @@ DEEP = r"""
 def build(directory, text, *options):
     source, program = directory / "program.c", directory / "program"
     source.write_text(text, encoding="utf-8")
-    subprocess.run(["gcc", *options, "-o", program, source, f"-L{SIM}", "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}"],
-                   check=True)
+    subprocess.run(["gcc", *options, "-o", program, source, f"-L{SIM}", "-l:libcudart.so.13",
+                    f"-Wl,-rpath,{SIM}"], check=True)
     return program
 
 
@@ -93,7 +97,8 @@ def parse(text):
     """A frame of the stack column as lib.stacks has it."""
     frame = FRAME.fullmatch(text) or UNKNOWN.fullmatch(text)
     if not frame:
-        return {"kind": "native" if text.startswith("0x") else "mark", "function": None, "offset": text}
+        return {"kind": "native" if text.startswith("0x") else "mark", "function": None,
+                "offset": text}
     found = {"function": None, "kind": "native", **frame.groupdict()}
     return {**found, "line": int(found["line"]) if found.get("line") else None}
 
@@ -121,21 +126,25 @@ def builder(tmp_path_factory):
     return stacks.Builder(tmp_path_factory.mktemp("known"))
 
 
-@pytest.mark.parametrize("variant,mode", [(stacks.VARIANTS[0], "dwarf"), (stacks.VARIANTS[2], "dwarf"),
-                                          (stacks.VARIANTS[5], "dwarf"), (stacks.VARIANTS[0], "auto")],
+@pytest.mark.parametrize("variant,mode",
+                         [(stacks.VARIANTS[0], "dwarf"), (stacks.VARIANTS[2], "dwarf"),
+                          (stacks.VARIANTS[5], "dwarf"), (stacks.VARIANTS[0], "auto")],
                          ids=lambda value: getattr(value, "name", value))
 def test_copies_of_stacks(tracer, tmp_path, builder, variant, mode):
-    """Without frame pointers and with them, and stripped: whole and right, from signals, threads and plugins."""
+    """With and without frame pointers, and stripped: complete and right, from signals,
+    threads and plugins."""
     check_known(tracer, tmp_path / "truth", builder.get("known_stacks.c", variant), mode)
 
 
 def test_each_kind_of_links(tracer_by, tmp_path, builder):
-    check_known(tracer_by, tmp_path / "truth", builder.get("known_stacks.c", stacks.VARIANTS[0]), "dwarf")
+    check_known(tracer_by, tmp_path / "truth", builder.get("known_stacks.c", stacks.VARIANTS[0]),
+                "dwarf")
 
 
 def check_known(tracer, truth, program, mode):
     """The program's plugins and its child stay until gpuprobe has told of their calls."""
-    result = tracer.run(*program.command(truth), args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
+    result = tracer.run(*program.command(truth),
+                        args=["-e", EVENTS, "--stack", mode, "--stack-size", 32],
                         columns="time,event,size", env={"TRACE_FILE": tracer.next_path})
     known = stacks.read_truth(truth)
     assert len(known) == len(result.lines)
@@ -146,13 +155,15 @@ def test_depths(tracer, tmp_path):
     """127 frames; of more the outermost are missing, and that is said."""
     program = build(tmp_path, DEEP, *FRAMES)
     for depth in (120, 200):
-        line, = tracer.run(program, depth, args=["-e", "cudaMalloc"], columns="time,event,stack").lines
+        line, = tracer.run(program, depth, args=["-e", "cudaMalloc"],
+                           columns="time,event,stack").lines
         names = [text.partition("+")[0] for text in line["stack"]]
         assert names[:min(depth, 125)] == ["recurse"] * min(depth, 125)
         if depth < 125:
             assert names[depth] == "main" and "[truncated]" not in names
         else:
-            assert names[-1] == "[truncated]" and set(names[:-1]) == {"recurse"} and len(names) >= 127
+            assert (names[-1] == "[truncated]" and set(names[:-1]) == {"recurse"}
+                    and len(names) >= 127)
 
 
 def expected(depth, size):
@@ -179,7 +190,8 @@ def check_paths(lines, depth):
 def test_a_stack_that_left_is_told_again(tracer, tmp_path):
     """With four kept and sixteen that take turns, each is there while its call is shown."""
     program = build(tmp_path, PATHS, *FRAMES)
-    result = tracer.run(program, 4, 3, 3, tracer.next_path, args=["-e", "cudaMalloc", "--stack-storage-size", 4],
+    result = tracer.run(program, 4, 3, 3, tracer.next_path,
+                        args=["-e", "cudaMalloc", "--stack-storage-size", 4],
                         columns="time,event,size,stack")
     assert len(result.lines) == 48
     assert check_paths(result.lines, 4) == 0
@@ -194,14 +206,17 @@ def test_too_many_at_once(tracer, tmp_path):
     assert len(result.lines) == 640
     missing = check_paths(result.lines, 4)
     assert 0 < missing
-    assert re.search(rf"the stacks of {missing} calls are not shown: some had left .*--stack-storage-size",
-                     result.stderr)
+    assert re.search(
+        rf"the stacks of {missing} calls are not shown: some had left .*--stack-storage-size",
+        result.stderr)
 
 
 def test_stacks_that_do_not_fit_their_ring(tracer_by, tmp_path):
-    """Faster than they can be named: calls are there all the same, and the losses are told where they were."""
+    """Calls faster than gpuprobe can name them: they are all there,
+    and losses are reported where they occurred."""
     program = build(tmp_path, PATHS, *FRAMES)
-    result = tracer_by.run(program, 14, 1, 0, args=["-e", "cudaMalloc", "--stack-storage-size", 65536],
+    result = tracer_by.run(program, 14, 1, 0,
+                           args=["-e", "cudaMalloc", "--stack-storage-size", 65536],
                            columns="time,event,size,stack")
     assert len(result.lines) == 1 << 14 and result.lost == 0
     missing = check_paths(result.lines, 14)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The stack column: functions, offsets, objects, files and lines of a program whose stacks are known.
+"""The stack column: functions, offsets, objects, files and lines of a program whose
+stacks are known.
 
 programs/stacks.cc allocates a different size from each place, and marks the lines of its calls.
 """
@@ -16,19 +17,22 @@ from lib.script import PROGRAMS
 
 SOURCE = PROGRAMS / "stacks.cc"
 PLUGIN = PROGRAMS / "stacks_plugin.c"
-FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf", "-fno-ipa-ra",
-          "-fno-partial-inlining"]
+FRAMES = ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-ipa-icf",
+          "-fno-ipa-ra", "-fno-partial-inlining"]
 FRAME = re.compile(r"(?P<function>.+)\+0x(?P<offset>[0-9a-f]+) \[(?P<object>[^]]+)\]"
                    r"(?: (?P<file>[^ ]+):(?P<line>[0-9]+))?")
-# Calls that can be told apart in each build: size, then (function, the mark of its line), innermost first.
+# Calls that can be told apart in each build: size, then (function, the mark of its line),
+# innermost first.
 STACKS = {
-    100: [("allocate(unsigned long)", "allocate"), ("shop::grow_cache(shop::Cache&, unsigned long)", "grow_cache"),
-          ("shop::(anonymous namespace)::hidden(unsigned long)", "hidden"), ("shop::Basket<int>::fill(int)", "fill"),
-          ("main", "main")],
+    100: [("allocate(unsigned long)", "allocate"),
+          ("shop::grow_cache(shop::Cache&, unsigned long)", "grow_cache"),
+          ("shop::(anonymous namespace)::hidden(unsigned long)", "hidden"),
+          ("shop::Basket<int>::fill(int)", "fill"), ("main", "main")],
     200: [("allocate(unsigned long)", "allocate"), ("work", "work")],
     300: [("allocate(unsigned long)", "allocate"), ("from_plugin", "from_plugin"), ("call", "call"),
           ("call_back", "call_back"), ("run_plugin(char const*)", "run_plugin")],
-    400: [("allocate(unsigned long)", "allocate"), ("recurse(int)", "deepest"), *[("recurse(int)", "recurse")] * 30],
+    400: [("allocate(unsigned long)", "allocate"),
+          ("recurse(int)", "deepest"), *[("recurse(int)", "recurse")] * 30],
     500: [("allocate(unsigned long)", "allocate"), ("on_signal(int)", "on_signal")],
     600: [("allocate(unsigned long)", "allocate"), ("shop::<impl>::rust", "rust"), ("main", None)],
 }
@@ -49,9 +53,10 @@ def build(directory, *options, libraries=SIM):
     program, plugin = directory / "stacks", directory / "plugin.so"
     flags = [*FRAMES, *(option for option in options if option != "-no-pie")]
     subprocess.run(["g++", *flags, *("-no-pie",) * ("-no-pie" in options), "-o", program, SOURCE,
-                    f"-L{libraries}", "-l:libcudart.so.13", f"-Wl,-rpath,{libraries}", "-pthread", "-ldl",
-                    "-Wl,--build-id"], check=True)
-    subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", plugin, PLUGIN, "-Wl,--build-id"], check=True)
+                    f"-L{libraries}", "-l:libcudart.so.13", f"-Wl,-rpath,{libraries}", "-pthread",
+                    "-ldl", "-Wl,--build-id"], check=True)
+    subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", plugin, PLUGIN, "-Wl,--build-id"],
+                   check=True)
     return program, plugin
 
 
@@ -64,7 +69,8 @@ def take_apart(path):
 
 
 def build_id(path):
-    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=True).stdout
     return re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
 
 
@@ -74,7 +80,8 @@ def stacks_of(result):
 
 
 def trace_calls(tracer, *command, head=0, **more):
-    """The program stays as it is until the three calls up to the plugin's have their lines, which come after a head."""
+    """The program stays as it is until the three calls up to the plugin's have their lines,
+    which come after a head."""
     env = {"TRACE_FILE": tracer.next_path, "TRACE_LINES": head + 3}
     return tracer.run(*command, args=["-e", "cudaMalloc"], env=env, **more)
 
@@ -102,13 +109,15 @@ def check(stacks, with_lines=True, where=marks()):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Makes the program and its plugin with these options once; copies in a directory where that is given."""
+    """Makes the program and its plugin with these options once;
+    copies in a directory where that is given."""
     made = {}
 
     def get(*options, copied_to=None):
         if options not in made:
             made[options] = build(tmp_path_factory.mktemp("built"), *options)
-        return [shutil.copy(path, copied_to / path.name) for path in made[options]] if copied_to else made[options]
+        return [shutil.copy(path, copied_to / path.name)
+                for path in made[options]] if copied_to else made[options]
 
     return get
 
@@ -126,12 +135,14 @@ def test_each_kind_of_links(tracer_by, built):
 
 
 def test_a_function_without_a_frame(tracer_by, tmp_path):
-    """Where it does not push %rbp first, the kernel's walk misses the caller: the top of the stack has it."""
+    """If it does not push %rbp first the kernel's walk misses the caller:
+    the top of the stack has it."""
     library = tmp_path / "libcudart.so.13"
-    subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-fcf-protection=none", "-shared", "-fPIC", "-o", library,
-                    f"-Wl,-soname,{library.name}", PROGRAMS / "runtime_form.c"], check=True)
-    code = subprocess.run(["objdump", "-d", "--disassemble=cudaMalloc", library], capture_output=True, text=True,
-                          check=True).stdout
+    subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-fcf-protection=none",
+                    "-shared", "-fPIC", "-o", library, f"-Wl,-soname,{library.name}",
+                    PROGRAMS / "runtime_form.c"], check=True)
+    code = subprocess.run(["objdump", "-d", "--disassemble=cudaMalloc", library],
+                          capture_output=True, text=True, check=True).stdout
     assert "push" not in code
     check(run(tracer_by, *build(tmp_path, "-g", libraries=tmp_path)))
 
@@ -144,7 +155,8 @@ def test_stripped(tracer, built, tmp_path, pie):
     subprocess.run(["strip", *bare], check=True)
     named, unnamed = run(tracer, program, plugin), run(tracer, *bare)
     symbols = {}
-    for line in subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(["nm", "-C", program], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
         value, _, name = line.partition(" ")[0], *line.partition(" ")[2].partition(" ")[::2]
         if value:
             symbols[name] = int(value, 16)
@@ -153,7 +165,9 @@ def test_stripped(tracer, built, tmp_path, pie):
         for text, bare_text in zip(named[size], unnamed[size]):
             frame = FRAME.fullmatch(text)
             if frame and frame["object"] == "stacks" and frame["function"] != "work":
-                assert bare_text == f"stacks+{symbols[frame['function']] - base + int(frame['offset'], 16):#x}"
+                assert (
+                    bare_text
+                    == f"stacks+{symbols[frame['function']] - base + int(frame['offset'], 16):#x}")
     assert FRAME.fullmatch(unnamed[300][3])["function"] == "call_back"  # which .dynsym has
     assert unnamed[300][2].startswith("plugin.so+0x")
 
@@ -200,7 +214,8 @@ def test_forms(tracer, built):
 
 
 def test_libraries_that_come_and_go(tracer, tmp_path):
-    """One takes the very place of another, with other code mapped between: each frame is of what was there then."""
+    """One takes the very place of another, with other code mapped between:
+    each frame names the code of its time."""
     source, program = tmp_path / "turns.c", tmp_path / "turns"
     source.write_text(r"""
         #include <dlfcn.h>
@@ -214,7 +229,7 @@ def test_libraries_that_come_and_go(tracer, tmp_path):
             cudaMalloc(&address, 4096);
             calls++;
         }
-        /* After each call it waits for the file paths[1], which the test makes when it has seen the line. */
+        /* After each call it waits for paths[1], which the test makes when it has seen the line. */
         int main(int count, char **paths)
         {
             for (int i = 2; i < count; i++) {
@@ -229,19 +244,22 @@ def test_libraries_that_come_and_go(tracer, tmp_path):
             return 0;
         }
     """, encoding="utf-8")
-    subprocess.run(["gcc", *FRAMES, "-o", program, source, f"-L{SIM}", "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}",
-                    "-ldl"], check=True)
+    subprocess.run(["gcc", *FRAMES, "-o", program, source, f"-L{SIM}", "-l:libcudart.so.13",
+                    f"-Wl,-rpath,{SIM}", "-ldl"], check=True)
     one, other = tmp_path / "one.so", tmp_path / "other.so"
     subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-o", one, PLUGIN], check=True)
-    subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-Dcall=another", "-o", other, PLUGIN], check=True)
+    subprocess.run(["gcc", *FRAMES, "-shared", "-fPIC", "-Dcall=another", "-o", other, PLUGIN],
+                   check=True)
     go, turns = tmp_path / "go", (one, other, one, other)
-    running, path = tracer.start(program, go, *turns, args=["-e", "cudaMalloc"], columns="time,event,stack")
+    running, path = tracer.start(program, go, *turns, args=["-e", "cudaMalloc"],
+                                 columns="time,event,stack")
     with running:
         for turn in range(len(turns)):
             trace.wait_for_lines(path, turn + 1)
             go.touch()
         result = trace.Traced(running.finish(), path)
-    names = [[re.sub(r"\+0x[0-9a-f]+", "", text) for text in line["stack"][:4]] for line in result.lines]
+    names = [[re.sub(r"\+0x[0-9a-f]+", "", text) for text in line["stack"][:4]]
+             for line in result.lines]
     of_one = ["allocate [turns]", "call [one.so]", "call_back [one.so]", "main [turns]"]
     of_other = ["allocate [turns]", "another [other.so]", "call_back [other.so]", "main [turns]"]
     assert names == [of_one, of_other] * 2
@@ -260,15 +278,16 @@ def test_just_in_time_code(tracer, tmp_path):
         {
             /* push %rbp; mov %rsp,%rbp; call *%rdx; pop %rbp; ret */
             static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd2, 0x5d, 0xc3};
-            char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             char path[64];
             void *address;
             FILE *out;
             memcpy(at + 64, code, sizeof(code));
             snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
             out = fopen(path, "w");
-            fprintf(out, "%lx %x an older name\n%lx %zx LazyCompile:*total shop.js:7\n", (long)at + 64, 8,
-                    (long)at + 64, sizeof(code));
+            fprintf(out, "%lx %x an older name\n%lx %zx LazyCompile:*total shop.js:7\n",
+                    (long)at + 64, 8, (long)at + 64, sizeof(code));
             fclose(out);
             ((int (*)(void **, unsigned long, void *))(at + 64))(&address, 4096, cudaMalloc);
             for (int tries = 0; tries < 6000 && access(words[1], F_OK); tries++)
@@ -277,8 +296,8 @@ def test_just_in_time_code(tracer, tmp_path):
             return count != 2;
         }
     """, encoding="utf-8")
-    subprocess.run(["gcc", *FRAMES, "-o", tmp_path / "jit", source, f"-L{SIM}", "-l:libcudart.so.13",
-                    f"-Wl,-rpath,{SIM}"], check=True)
+    subprocess.run(["gcc", *FRAMES, "-o", tmp_path / "jit", source, f"-L{SIM}",
+                    "-l:libcudart.so.13", f"-Wl,-rpath,{SIM}"], check=True)
     running, path = tracer.start(tmp_path / "jit", tmp_path / "go", args=["-e", "cudaMalloc"],
                                  columns="time,event,stack")
     with running:

@@ -40,7 +40,8 @@ def program(first):
 def test_stat(gpuprobe, tmp_path, first, met):
     """Allocations and frees are the runtime's, all else is the driver's, to the call."""
     out = tmp_path / "out"
-    result = gpuprobe.run(*program(first), base=["stat", "--json"], args=["-O", out], libraries=MET[met])
+    result = gpuprobe.run(*program(first), base=["stat", "--json"], args=["-O", out],
+                          libraries=MET[met])
     [process] = json.loads(out.read_text())["processes"]
     assert seen_functions(process) == true_functions(result.truth)
 
@@ -48,13 +49,16 @@ def test_stat(gpuprobe, tmp_path, first, met):
 @pytest.mark.parametrize("met", ["driver", "runtime"])
 def test_failures(gpuprobe, met):
     """So are the names of calls that fail, in the monitor's reports and metrics."""
-    result = gpuprobe.run(*script(FIRST["stream"] + "\nassert runtime.cudaMemset(0x10, 0, 64)\nassert runtime.cudaMemset(0x10, 0, 64)"),
+    result = gpuprobe.run(*script(FIRST["stream"] + "\nassert runtime.cudaMemset(0x10, 0, 64)\n"
+                                  "assert runtime.cudaMemset(0x10, 0, 64)"),
                           base=EXACT, libraries=MET[met])
-    assert {(error["function"], error["count"]) for error in result.process["errors"]} == {("cuMemsetD8_v2", 2)}
+    assert {(error["function"], error["count"])
+            for error in result.process["errors"]} == {("cuMemsetD8_v2", 2)}
 
 
 def test_versions_in_text(gpuprobe):
-    """<cuda.h>'s own version has the plain name, and the first one its number; --json has the symbols, see above."""
+    """<cuda.h>'s own version has the plain name, and the first one its number;
+    --json has the symbols, see above."""
     program = script("""
         start()
         memory = made(driver.cuMemAlloc_v2, 4096)
@@ -66,5 +70,6 @@ def test_versions_in_text(gpuprobe):
     lines = gpuprobe.run(*program, base=["stat"]).stdout.splitlines()
     [first] = [at for at, line in enumerate(lines) if line.split()[-1:] == ["function"]]
     table = lines[first + 1:first + 1 + lines[first + 1:].index("")]
-    assert {"cuMemAlloc", "cuMemAlloc_v1", "cuMemsetD8", "cuMemFree", "cuCtxSynchronize"} <= {line.split()[-1] for line in table}
+    assert {"cuMemAlloc", "cuMemAlloc_v1", "cuMemsetD8", "cuMemFree",
+            "cuCtxSynchronize"} <= {line.split()[-1] for line in table}
     assert "_v2" not in "\n".join(table)

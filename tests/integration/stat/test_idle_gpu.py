@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Idle times of the GPU in `gpuprobe stat`: from when nothing is queued on the GPU to the next launch.
+"""Idle times of the GPU in `gpuprobe stat`: from an empty queue to the next launch.
 
-Each is looked for in a program that has it, and in those that come near to it and have not.
+Each is tested with a program that has it, and with some that nearly have it.
 """
 import json
 
@@ -207,7 +207,8 @@ NOT_IDLE_ENV = {"a wait that fails": {"CUDA_SIM_FAIL": "cuCtxSynchronize:1=702"}
 OBJECTS = "a, b, e = stream(), stream(), event()\nd, h = device_memory(), pinned()\n"
 
 
-@PROGRAMS.of_cases({case: Scenario(OBJECTS + body, NOT_IDLE_ENV.get(case, {})) for case, body in NOT_IDLE.items()})
+@PROGRAMS.of_cases({case: Scenario(OBJECTS + body, NOT_IDLE_ENV.get(case, {}))
+                    for case, body in NOT_IDLE.items()})
 def test_not_idle(found):
     assert found.sum("idle_gaps") <= sum(pause >= IDLE_NS for pause in found.pauses_ns)
 
@@ -227,7 +228,8 @@ need(launch(kernel, s))
 tell()
 """, {"CUDA_SIM_ASYNC": "80ms", "CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=80ms"})
 def test_copies_on_the_way(found):
-    """They do not end the time, but their own does not count: 160 ms of copies between pauses of 120 and 80 ms."""
+    """Copies do not end an idle time but their own time does not count:
+    160 ms of copies between pauses of 120 and 80 ms."""
     check_idle(found, 1, slack_ns=4e6)
 
 
@@ -311,7 +313,8 @@ tell()
 """)
     with Background(*program, env=IDLE) as process:
         wait_for_file(ready)
-        with gpuprobe.start(base=STAT, interval=None, args=["-p", process.pid, "--interval", 0.2]) as running:
+        with gpuprobe.start(base=STAT, interval=None,
+                            args=["-p", process.pid, "--interval", 0.2]) as running:
             running.report()
             go.touch()
             result = running.finish()

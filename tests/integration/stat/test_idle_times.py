@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Times in which a process has nothing queued on a GPU (`stat --idle-times`), against the simulated device's own clock: none
-of them has any work in it, and those that a wait makes known are there.
+Times in which a process has nothing queued on a GPU (`stat --idle-times`), against the simulated
+device's own clock: none of them contains any work, and those that a wait proves are there.
 """
 import csv
 import json
@@ -31,7 +31,8 @@ class Times:
 
     def idle(self, device=0):
         names = (str(device), "")  # nothing is queued on any device that is not known, either
-        return [(int(row["begin_ns"]) - ASLEEP_NS, int(row["end_ns"]) - ASLEEP_NS) for row in self.rows if row["device"] in names]
+        return [(int(row["begin_ns"]) - ASLEEP_NS, int(row["end_ns"]) - ASLEEP_NS)
+                for row in self.rows if row["device"] in names]
 
     def busy(self, device=0):
         busy = self.truth.data["devices"][str(device)]["busy"]
@@ -41,14 +42,17 @@ class Times:
     def false_ns(self, device=0):
         """Time that was called idle and was not."""
         return sum(max(0, min(end, busy_end) - max(begin, busy_begin))
-                   for begin, end in self.idle(device) for busy_begin, busy_end in self.busy(device))
+                   for begin, end in self.idle(device)
+                   for busy_begin, busy_end in self.busy(device))
 
     def check_sums(self):
         """What is told one by one is what is summed up."""
         told = {}
         for row in self.rows:
-            told.setdefault(row["device"] or "8", []).append(int(row["end_ns"]) - int(row["begin_ns"]))
-        queues = {str(queue["device"]): queue for queue in self.process["account"]["queues"] if queue["idle_times"]}
+            told.setdefault(row["device"] or "8", []).append(
+                int(row["end_ns"]) - int(row["begin_ns"]))
+        queues = {str(queue["device"]): queue for queue in self.process["account"]["queues"]
+                  if queue["idle_times"]}
         assert {device: (len(times), sum(times)) for device, times in told.items()} == \
             {device: (queue["idle_times"], queue["idle_ns"]) for device, queue in queues.items()}
 
@@ -59,7 +63,7 @@ class Times:
         self.check_sums()
 
     def proved_share(self, device=0):
-        """The part of the time between the first and the last work that is proved, of what is true."""
+        """The proved part of the true idle time between the first and the last work."""
         busy = self.busy(device)
         first, last = busy[0][0], busy[-1][1]
         true = last - first - sum(end - begin for begin, end in busy)
@@ -76,8 +80,10 @@ def read_rows(path):
 def watched(tmp_path_factory):
     directory = tmp_path_factory.mktemp("idle")
     path = directory / "idle.csv"
-    # Threads share streams: who is preempted with a stream's lock lets the next one's copy go uncounted, which is told.
-    runs = by_scenario(Probe(directory), PROGRAMS.scenarios, COMMON + RANDOM, args=["--idle-times", path], env=CLOCK,
+    # Threads share streams: a thread preempted with a stream's lock lets the next one's copy go
+    # uncounted, which is reported.
+    runs = by_scenario(Probe(directory), PROGRAMS.scenarios, COMMON + RANDOM,
+                       args=["--idle-times", path], env=CLOCK,
                        at_once=4, may_lose=["inflight_busy"])
     return runs, read_rows(path)
 
@@ -99,8 +105,9 @@ def captured(s):
     return made(driver.cuGraphInstantiateWithFlags, taken, 0)
 def act(rng, streams, events, memory, host, executable):
     s, e = rng.choice(streams), rng.choice(events)
-    what = rng.choices(["launch", "copy", "set", "graph", "sync copy", "record", "follow", "wait", "wait event",
-                        "query", "context", "sleep", "wait all"], [8, 3, 2, 2, 1, 4, 4, 2, 2, 2, 1, 3, 2])[0]
+    what = rng.choices(["launch", "copy", "set", "graph", "sync copy", "record", "follow", "wait",
+                        "wait event", "query", "context", "sleep", "wait all"],
+                       [8, 3, 2, 2, 1, 4, 4, 2, 2, 2, 1, 3, 2])[0]
     if what == "launch":
         need(launch(kernel, s))
     elif what == "copy":
@@ -184,8 +191,11 @@ WAITS = {
     "query": """
     while driver.cuStreamQuery(s) == 600:
         time.sleep(0.0005)""",
-    "copy": "need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, 0)); need(driver.cuMemcpyDtoH_v2(h, d, 4096))",
-    "another stream": "need(driver.cuEventRecord(e, s)); need(driver.cuStreamWaitEvent(t, e, 0)); need(driver.cuStreamSynchronize(t))",
+    "copy": "need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, 0)); "
+            "need(driver.cuMemcpyDtoH_v2(h, d, 4096))",
+    "another stream": "need(driver.cuEventRecord(e, s)); "
+                      "need(driver.cuStreamWaitEvent(t, e, 0)); "
+                      "need(driver.cuStreamSynchronize(t))",
 }
 
 
@@ -282,7 +292,8 @@ def of_context(context):
     need(driver.cuCtxSetCurrent(context))
     s = stream()
     for _ in range(10):
-        need(launch(kernel, s)) if context is not second else need(driver.cuMemsetD8Async(other, 0, 4096, s))
+        need(launch(kernel, s) if context is not second
+             else driver.cuMemsetD8Async(other, 0, 4096, s))
         need(driver.cuStreamSynchronize(s))
         time.sleep(0.003)
 need(driver.cuCtxSetCurrent(second))
@@ -317,7 +328,9 @@ while time.monotonic() < ends:
     truth = tmp_path / "truth.json"
     with Background(*program, env={**CLOCK, "CUDA_SIM_TRUTH": truth}) as process:
         wait_for_file(ready)
-        result = gpuprobe.run(base=["stat", "--json"], args=["-p", process.pid, "--idle-times", path])
-    found = Times(result.process_of(process.pid), Truth(json.loads(truth.read_text())), read_rows(path))
+        result = gpuprobe.run(base=["stat", "--json"],
+                              args=["-p", process.pid, "--idle-times", path])
+    found = Times(result.process_of(process.pid), Truth(json.loads(truth.read_text())),
+                  read_rows(path))
     found.check()
     assert found.idle()

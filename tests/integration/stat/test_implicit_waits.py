@@ -44,9 +44,11 @@ freed, hosts = [device_memory() for _ in range(12)], [pinned() for _ in range(12
 
 
 def implicit(body, load=None):
-    """For each cause a program that makes its call, which is slow, where `body` has it; `load` is of another body."""
-    return {cause: Scenario(PREPARED + (load if load and cause == "load" else body).format(call=call) + "tell()\n",
-                            {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": f"{function}=200us"})
+    """For each cause a program whose `call` in `body` is slow;
+    the cause `load` may have a body of its own."""
+    return {cause: Scenario(
+                PREPARED + (load if load and cause == "load" else body).format(call=call)
+                + "tell()\n", {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": f"{function}=200us"})
             for cause, (call, function) in IMPLICIT.items()}
 
 
@@ -112,7 +114,8 @@ for kernel in kernels:
     need(launch(kernel))
 """, {"CUDA_SIM_ASYNC": "0s", "CUDA_SIM_LATENCY": "cuLaunchKernel=150us"})
 def test_slow_first_launch(found):
-    """Why it is slow is not seen: no load, but held up all the same, if launches came before and come after."""
+    """The cause of the slow launch is not seen: there is no load,
+    but it counts if launches come before and after."""
     assert found.implicit() == {"first_launch": 2}
 
 
@@ -173,10 +176,12 @@ for _ in range(3):
 """
     legacy = "need(driver.cuStreamSynchronize(0))"
     own = "need(launch(kernel, 2)); need(driver.cuStreamSynchronize(2))"  # the thread's own stream
-    behind = {(legacy, "0"): 5, ("need(driver.cuCtxSynchronize())", "0"): 5, (legacy, "s"): 0, (own, "0"): 0}
+    behind = {(legacy, "0"): 5, ("need(driver.cuCtxSynchronize())", "0"): 5, (legacy, "s"): 0,
+              (own, "0"): 0}
     # They sleep, all at once.
-    found = accounts(gpuprobe, {case: Scenario(body.format(wait=case[0], where=case[1]), {"CUDA_SIM_ASYNC": "3s"})
-                                for case in behind}, at_once=4)
+    found = accounts(gpuprobe, {case: Scenario(body.format(wait=case[0], where=case[1]),
+                                               {"CUDA_SIM_ASYNC": "3s"}) for case in behind},
+                     at_once=4)
     for case, count in behind.items():
         assert found[case].sum("legacy_behind") == count, case
         assert all(queue["legacy_waiting"] == 0 for queue in found[case].totals["queues"])
@@ -206,8 +211,8 @@ def left_waits(tmp_path_factory):
     directory = tmp_path_factory.mktemp("left_waits")
     program = directory / "left_waits"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-pthread", f"-I{ROOT}/sim/include", "-o", program,
-                    script.PROGRAMS / "left_waits.c", f"-L{SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{SIM}"],
-                   check=True)
+                    script.PROGRAMS / "left_waits.c", f"-L{SIM}", "-l:libcuda.so.1",
+                    f"-Wl,-rpath,{SIM}"], check=True)
     return accounts(Probe(directory), {way: Scenario([program, way, 5]) for way in LEFT})
 
 

@@ -25,9 +25,11 @@ def found(watched, request):
 
 MISSING = {
     "wait for an event": ("need(driver.cuEventSynchronize(e))", {"unrecorded_waits": 1}),
-    "stream's wait for an event": ("need(driver.cuStreamWaitEvent(s, e, 0))", {"unrecorded_waits": 1}),
+    "stream's wait for an event": ("need(driver.cuStreamWaitEvent(s, e, 0))",
+                                  {"unrecorded_waits": 1}),
     "query of an event": ("need(driver.cuEventQuery(e))", {"unrecorded_queries": 1}),
-    "stream with a launch": ("need(launch(kernel, s)); need(driver.cuStreamDestroy_v2(s))", {"destroyed_busy": 1}),
+    "stream with a launch": ("need(launch(kernel, s)); need(driver.cuStreamDestroy_v2(s))",
+                             {"destroyed_busy": 1}),
     "stream with a copy": ("""
 need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, s))
 need(driver.cuStreamDestroy_v2(s))
@@ -191,7 +193,8 @@ need(driver.cuStreamDestroy_v2(s))
 target = ctypes.create_string_buffer(4096)
 need(driver.cuMemcpyDtoHAsync_v2(ctypes.addressof(target), d, 4096, s))
 """,
-    "copy to the device": "need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, s)); need(driver.cuMemFreeHost(h))",
+    "copy to the device": "need(driver.cuMemcpyHtoDAsync_v2(d, h, 4096, s)); "
+                          "need(driver.cuMemFreeHost(h))",
     "captured": """
 need(driver.cuStreamBeginCapture_v2(s, 0))
 need(launch(kernel, s))
@@ -227,8 +230,9 @@ def test_nothing_missing(found):
 ENDS = {"os.kill(os.getpid(), 9)": -9, "os.kill(os.getpid(), 15)": -15, "os._exit(3)": 3}
 
 
-@PROGRAMS.of_cases({end: Scenario(f"{OBJECTS}need(driver.cuMemcpyDtoHAsync_v2(h, d, 4096, s))\n{end}\n", status=status)
-                    for end, status in ENDS.items()})
+@PROGRAMS.of_cases(
+    {end: Scenario(f"{OBJECTS}need(driver.cuMemcpyDtoHAsync_v2(h, d, 4096, s))\n{end}\n",
+                   status=status) for end, status in ENDS.items()})
 def test_ends_that_want_no_result(found):
     """A process that was killed or says that it failed."""
     assert found.missing() == {}

@@ -19,7 +19,8 @@ other = made(driver.cuStreamCreate, 1) # neither waits for the default stream
 def up(to=None, source=None, size=4096): need(driver.cuMemcpyHtoD_v2(to or x, source or a, size))
 def down(to=None, source=None, size=4096): need(driver.cuMemcpyDtoH_v2(to or a, source or x, size))
 def up_on(s, to=None, source=None): need(driver.cuMemcpyHtoDAsync_v2(to or x, source or a, 4096, s))
-def down_on(s, to=None, source=None): need(driver.cuMemcpyDtoHAsync_v2(to or a, source or x, 4096, s))
+def down_on(s, to=None, source=None):
+    need(driver.cuMemcpyDtoHAsync_v2(to or a, source or x, 4096, s))
 def run(s=0): need(launch(kernel, s))
 def wait(): need(driver.cuCtxSynchronize())
 def fill(): need(driver.cuMemsetD8_v2(y, 0, 16))
@@ -31,10 +32,12 @@ def manage():
 def rows(pitch):
     class Memcpy2D(ctypes.Structure):
         _fields_ = [(name, ctypes.c_uint64) for name in (
-            "srcXInBytes", "srcY", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "srcPitch", "dstXInBytes",
-            "dstY", "dstMemoryType", "dstHost", "dstDevice", "dstArray", "dstPitch", "WidthInBytes", "Height")]
-    need(driver.cuMemcpy2D_v2(ref(Memcpy2D(srcMemoryType=1, srcHost=a, srcPitch=pitch, dstMemoryType=2,
-                                           dstDevice=x, dstPitch=pitch, WidthInBytes=64, Height=4))))
+            "srcXInBytes", "srcY", "srcMemoryType", "srcHost", "srcDevice", "srcArray", "srcPitch",
+            "dstXInBytes", "dstY", "dstMemoryType", "dstHost", "dstDevice", "dstArray", "dstPitch",
+            "WidthInBytes", "Height")]
+    need(driver.cuMemcpy2D_v2(ref(Memcpy2D(
+        srcMemoryType=1, srcHost=a, srcPitch=pitch, dstMemoryType=2, dstDevice=x, dstPitch=pitch,
+        WidthInBytes=64, Height=4))))
 """
 
 # What is done -> copies for nothing, to the device and from it.
@@ -54,19 +57,24 @@ SCENARIOS = {
     "memory comes and goes between": ("up(); fresh(); up(); down(); fresh(); down()", 0, 0),
     "waits between": ("up(); wait(); up(); wait(); down(); wait(); down()", 1, 1),
     "after a launch, once it is done": ("run(); wait(); down(); down(); up(); up()", 1, 1),
-    "asynchronous": ("up_on(stream); up_on(stream); down_on(stream); down_on(stream); wait()", 1, 1),
+    "asynchronous": ("up_on(stream); up_on(stream); down_on(stream); down_on(stream); wait()",
+                     1, 1),
     "after a launch on the same stream": (
         "run(stream); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 1, 1),
     "after a launch on another stream": (
         "run(other); down_on(stream); down_on(stream); up_on(stream); up_on(stream)", 0, 0),
     "after launches on two streams": (
-        "run(other); run(stream); [(down_on(stream), up_on(stream, y, b)) for _ in range(3)]", 0, 0),
+        "run(other); run(stream); [(down_on(stream), up_on(stream, y, b)) for _ in range(3)]",
+        0, 0),
     "after two streams, once both are done": (
-        "run(other); run(stream); wait(); [down_on(stream) for _ in range(3)]; [up() for _ in range(3)]", 2, 2),
+        "run(other); run(stream); wait(); "
+        "[down_on(stream) for _ in range(3)]; [up() for _ in range(3)]", 2, 2),
     "while one of two streams is done": (
-        "run(other); run(stream); need(driver.cuStreamSynchronize(stream)); [down_on(stream) for _ in range(3)]", 0, 0),
+        "run(other); run(stream); need(driver.cuStreamSynchronize(stream)); "
+        "[down_on(stream) for _ in range(3)]", 0, 0),
     "a kernel that goes on, polled": (
-        "run(other); [(down_on(stream), need(driver.cuStreamSynchronize(stream))) for _ in range(20)]", 0, 0),
+        "run(other); "
+        "[(down_on(stream), need(driver.cuStreamSynchronize(stream))) for _ in range(20)]", 0, 0),
     "a kernel that goes on, fed": ("run(other); [up() for _ in range(20)]", 0, 0),
     "a graph that was launched": (
         "need(driver.cuStreamBeginCapture_v2(stream, 2)); run(stream); "
@@ -74,8 +82,10 @@ SCENARIOS = {
         "ready = made(driver.cuGraphInstantiateWithFlags, graph, 0); up(); up(); "
         "need(driver.cuGraphLaunch(ready, other)); up(); up(); wait(); up(); up()", 2, 0),
     "copies with gaps": ("rows(64); rows(128); rows(64)", 0, 0),
-    "managed memory": ("manage(); [up(managed) for _ in range(3)]; [down(a, managed) for _ in range(3)]", 0, 0),
-    "beside managed memory": ("manage(); [up() for _ in range(3)]; [down() for _ in range(3)]", 2, 2),
+    "managed memory": (
+        "manage(); [up(managed) for _ in range(3)]; [down(a, managed) for _ in range(3)]", 0, 0),
+    "beside managed memory": ("manage(); [up() for _ in range(3)]; [down() for _ in range(3)]",
+                              2, 2),
     "by part, beside managed memory": ("manage(); [up(x + 64) for _ in range(3)]", 0, 0),
 }
 
@@ -113,10 +123,12 @@ for _ in range(5):
 """), env={"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=2ms,cuMemcpyDtoH_v2=1ms"})
     assert repeats_of(result.process) == (5, 0)
     one, = result.process["repeated_copies"]
-    assert (one["kind"], one["function"], one["bytes"], one["copies"]) == ("H2D", "cuMemcpyHtoD_v2", 10000, 10)
+    assert (one["kind"], one["function"], one["bytes"],
+            one["copies"]) == ("H2D", "cuMemcpyHtoD_v2", 10000, 10)
     # The first of each pair takes as long at least.
     assert 10e6 <= one["repeat_ns"] <= 1.05 * result.truth.ns("cuMemcpyHtoD_v2") - 10e6
-    assert result.process["account"]["repeats"]["H2D"] == {"calls": 5, "ns": one["repeat_ns"], "bytes": 50000}
+    assert result.process["account"]["repeats"]["H2D"] == {"calls": 5, "ns": one["repeat_ns"],
+                                                           "bytes": 50000}
 
 
 def test_repeats_by_the_runtime(gpuprobe):
@@ -133,7 +145,8 @@ def test_repeats_by_the_runtime(gpuprobe):
 
 
 def test_threads_repeat(gpuprobe):
-    """Each its own range, at the same time and with no launch: all but the first are for nothing."""
+    """Each thread copies its own range, at the same time and with no launch:
+    all but the first copies are redundant."""
     result = stat(gpuprobe, *script(REPEATS + """
 import threading
 context = made(driver.cuCtxGetCurrent)
@@ -149,7 +162,8 @@ for thread in threads: thread.join()
 
 
 def test_threads_that_launch(gpuprobe):
-    """Between any two copies another thread launches: none is for nothing, whatever the threads' pace."""
+    """Another thread launches between any two copies: none is redundant,
+    whatever the threads' pace."""
     result = stat(gpuprobe, *script(REPEATS + """
 import threading
 context = made(driver.cuCtxGetCurrent)

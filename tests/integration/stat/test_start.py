@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The start of a program by parts, and copies straight from mapped files, against the simulator's truth."""
+"""The start of a program by parts, and copies straight from mapped files,
+against the simulator's truth."""
 import pytest
 
 from lib.probe import Probe
 from lib.profile_runs import DIAGNOSE, Programs, by_scenario
 
 PROGRAMS = Programs()
-LATENCY = {"CUDA_SIM_LATENCY": "cuDevicePrimaryCtxRetain=200ms,cuModuleLoadData=150ms,cuMemcpyHtoD_v2=100ms,cuInit=50ms"}
+LATENCY = {
+    "CUDA_SIM_LATENCY":
+        "cuDevicePrimaryCtxRetain=200ms,cuModuleLoadData=150ms,cuMemcpyHtoD_v2=100ms,cuInit=50ms"}
 
 COMMON = """
 time.sleep(0.2)
@@ -26,8 +29,8 @@ def steps(count):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    return by_scenario(Probe(tmp_path_factory.mktemp("start")), PROGRAMS.scenarios, prelude=COMMON, base=DIAGNOSE,
-                       at_once=4)
+    return by_scenario(Probe(tmp_path_factory.mktemp("start")), PROGRAMS.scenarios, prelude=COMMON,
+                       base=DIAGNOSE, at_once=4)
 
 
 @pytest.fixture
@@ -40,7 +43,8 @@ def check_moments(start):
     moments = [start[name] for name in ("begin_ns", "called_ns", "launched_ns", "steady_ns")]
     assert moments == sorted(moments)
     for name, moment in (("to_launch", "launched_ns"), ("to_steady", "steady_ns")):
-        assert sum(start[name].values()) == pytest.approx(start[moment] - start["begin_ns"], abs=5e6)
+        assert sum(start[name].values()) == pytest.approx(start[moment] - start["begin_ns"],
+                                                          abs=5e6)
 
 
 @PROGRAMS.of_test("""
@@ -56,7 +60,8 @@ def test_parts(ran):
     parts = start["to_launch"]
     assert parts["before_cuda_ns"] >= 190e6
     assert parts["driver_ns"] == pytest.approx(truth.ns("cuInit"), rel=0.1, abs=5e6)
-    assert parts["context_ns"] == pytest.approx(truth.ns("cuDevicePrimaryCtxRetain"), rel=0.1, abs=5e6)
+    assert parts["context_ns"] == pytest.approx(truth.ns("cuDevicePrimaryCtxRetain"), rel=0.1,
+                                                abs=5e6)
     assert parts["modules_ns"] == pytest.approx(truth.ns("cuModuleLoadData"), rel=0.1, abs=5e6)
     assert parts["copies_ns"] == pytest.approx(truth.ns("cuMemcpyHtoD_v2"), rel=0.1, abs=5e6)
     assert start["loads"] == 3
@@ -73,10 +78,12 @@ def test_loads_in_the_middle(ran):
     """They are none of the start."""
     start = ran.process["start"]
     check_moments(start)
-    assert start["loads"] == 1 and start["to_steady"]["modules_ns"] <= ran.truth.ns("cuModuleLoadData") - 300e6
+    assert (start["loads"] == 1
+            and start["to_steady"]["modules_ns"] <= ran.truth.ns("cuModuleLoadData") - 300e6)
     assert sum(thread["implicit"]["load"]["calls"] + thread["pending"]["load"]["calls"]
                for thread in ran.process["threads"]) == 0  # a wait came before each
-    assert [step["excess"] for step in ran.process["steps"]["slowest"] if step["excess_ns"] > 140e6].count("other") >= 2
+    assert [step["excess"] for step in ran.process["steps"]["slowest"]
+            if step["excess_ns"] > 140e6].count("other") >= 2
 
 
 FILE = """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpuprobe stat against the simulator's truth file: counts and bytes exactly, times within what a probe adds."""
+"""gpuprobe stat against the simulator's truth file: counts and bytes exactly,
+times within the cost of a probe."""
 import csv
 import json
 import os
@@ -20,8 +21,8 @@ CLASSES = ("launch", "memory", "copy", "wait", "other")
 
 
 def stat(*args, env=None):
-    return subprocess.run([paths.GPUPROBE, "stat", *map(str, args)], env=environment(**(env or {})), text=True,
-                          capture_output=True, timeout=60, check=False)
+    return subprocess.run([paths.GPUPROBE, "stat", *map(str, args)], env=environment(**(env or {})),
+                          text=True, capture_output=True, timeout=60, check=False)
 
 
 def reports(done):
@@ -55,17 +56,19 @@ def functions(process):
 
 def expect_functions(process, truth, *names):
     """
-    Calls and errors are exact; a call's time is what the simulator saw inside, and the probes' beside it, where the
-    thread may have had to wait for a processor.
+    Calls and errors are exact; a call's time is the simulator's time inside plus that of the
+    probes, in which the thread may have had to wait for a processor.
     """
     seen = functions(process)
     for name in names:
         true = truth.data[api.functions()[name].layer][name]
         function = seen[name]
         assert (function["calls"], function["errors"]) == (true["calls"], true["failures"]), name
-        assert true["ns"] <= function["total_ns"] <= 1.1 * true["ns"] + 20_000 * true["calls"] + 20_000_000, name
+        assert (true["ns"] <= function["total_ns"]
+                <= 1.1 * true["ns"] + 20_000 * true["calls"] + 20_000_000), name
         assert function["average_ns"] == function["total_ns"] // function["calls"]
-        assert 0 < function["p50_ns"] <= function["p99_ns"] <= function["max_ns"] <= function["total_ns"]
+        assert (0 < function["p50_ns"] <= function["p99_ns"] <= function["max_ns"]
+                <= function["total_ns"])
 
 
 def expect_times(process):
@@ -81,7 +84,8 @@ def expect_times(process):
     everything = process["all_threads"]
     assert everything["count"] == len(process["threads"])
     assert everything["wall_ns"] == sums["wall"]
-    assert {name: everything["time"][name]["ns"] for name in CLASSES} == {name: sums[name] for name in CLASSES}
+    assert {name: everything["time"][name]["ns"]
+            for name in CLASSES} == {name: sums[name] for name in CLASSES}
 
 
 @PROGRAMS.of_test([paths.workload("launch"), "--threads", 3, "--launches", 700, "--kernels", 5],
@@ -91,14 +95,16 @@ def test_launches(ran):
     expect_functions(process, truth, "cuLaunchKernel", "cuStreamSynchronize", "cuStreamCreate")
     expect_times(process)
     launching = [thread for thread in process["threads"] if thread["launches"]]
-    assert [(t["launches"], t["gap_count"], t["time"]["launch"]["calls"]) for t in launching] == [(700, 699, 700)] * 3
+    assert [(t["launches"], t["gap_count"], t["time"]["launch"]["calls"])
+            for t in launching] == [(700, 699, 700)] * 3
     for thread in launching:
         # A wait at the end, of 700 launches.
         assert thread["batch_waits"]["calls"] == 1
         assert 0 < thread["gap_p50_ns"] <= thread["gap_p99_ns"] < thread["wall_ns"]
         assert thread["time"]["launch"]["ns"] >= 700 * 20_000
         assert thread["time"]["launch"]["ns"] + thread["gap_ns"] < thread["wall_ns"]
-    assert sum(t["time"]["launch"]["ns"] for t in launching) == functions(process)["cuLaunchKernel"]["total_ns"]
+    assert sum(t["time"]["launch"]["ns"]
+               for t in launching) == functions(process)["cuLaunchKernel"]["total_ns"]
     assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
     assert sum(k["launches"] for k in process["kernels"]) == 2100
     assert [k["name"] for k in process["kernels"]] == [k["name"] for k in sorted(
@@ -112,9 +118,11 @@ def test_launches(ran):
 @PROGRAMS.of_test([paths.workload("copy"), "--threads", 2, "--count", 30, "--bytes", 12288])
 def test_copies(ran):
     process, truth = ran
-    expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2", "cuMemcpyPeer")
+    expect_functions(process, truth, "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuMemsetD8_v2",
+                     "cuMemcpyPeer")
     expect_times(process)
-    by_totals = {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"] if c["calls"]}
+    by_totals = {(c["kind"], c["mode"]): (c["calls"], c["bytes"]) for c in process["copies"]
+                 if c["calls"]}
     by_sizes = Counter(), Counter()
     for copies in process["copy_sizes"]:
         for size in copies["sizes"]:
@@ -123,7 +131,8 @@ def test_copies(ran):
             by_sizes[1][copies["kind"], copies["mode"]] += size["bytes"]
     assert {key: (by_sizes[0][key], by_sizes[1][key]) for key in by_sizes[0]} == by_totals
     assert all(size == calls * 12288 for calls, size in by_totals.values())
-    assert {copies["host"] for copies in process["copy_sizes"] if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
+    assert {copies["host"] for copies in process["copy_sizes"]
+            if copies["kind"] in ("H2D", "D2H")} == {"pinned"}
 
 
 @PROGRAMS.of_test([paths.workload("memory"), "--pairs", 400, "--size", "1M", "--keep", 7])
@@ -163,14 +172,17 @@ def test_waits(ran):
 
 def test_manual():
     """The manual page tells of every member."""
-    report = reports(stat("--json", "--stack", "fp", "--", paths.workload("demo"), "--seconds", "0.3"))[-1]
+    report = reports(stat("--json", "--stack", "fp", "--", paths.workload("demo"), "--seconds",
+                          "0.3"))[-1]
     text = (paths.ROOT / "man" / "gpuprobe-stat.8").read_text(encoding="utf-8")
     text = re.sub(r"\\f.", " ", text).replace("\\-", "-")
     words = set(re.findall(r"[a-z0-9_]+", text[text.index(".SH JSON"):]))
     process = only_process(report)
-    parts = [report, process, process["functions"][0], process["allocation_sizes"][0], process["copy_sizes"][0],
-             process["all_threads"], report["findings"][0] if report["findings"] else {}]
-    untold = {key for part in parts for key in part if key not in words and not key.startswith("graph_")}
+    parts = [report, process, process["functions"][0], process["allocation_sizes"][0],
+             process["copy_sizes"][0], process["all_threads"],
+             report["findings"][0] if report["findings"] else {}]
+    untold = {key for part in parts for key in part
+              if key not in words and not key.startswith("graph_")}
     assert untold == set()
 
 
@@ -179,11 +191,13 @@ def test_text():
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert done.stdout.count("========================\n") == 2 and lines[-1] == "=" * 24
-    heads = [line.split("  ")[-1] for line in lines if re.match(r" +(launch|launches|calls|allocated) ", line)]
-    assert heads == ["thread", "thread", "function", "kernel", "copies and sets", "allocations of one size"]
+    heads = [line.split("  ")[-1] for line in lines
+             if re.match(r" +(launch|launches|calls|allocated) ", line)]
+    assert heads == ["thread", "thread", "function", "kernel", "copies and sets",
+                     "allocations of one size"]
     assert "    memory:" in lines and "    errors:" in lines
-    assert any(line.endswith("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, 1 failed to allocate")
-               for line in lines)
+    assert any(line.endswith("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, "
+                             "1 failed to allocate") for line in lines)
     assert max(map(len, lines)) <= 150
     # Numbers stand at the right of their columns.
     table = lines[lines.index(next(line for line in lines if line.endswith("  function"))):]
@@ -213,8 +227,8 @@ def test_csv(hostile, tmp_path):
     tables = {}
     for row in csv.reader(line for line in done.stdout.splitlines() if re.match(r"[a-z]+,", line)):
         tables.setdefault(row[0], []).append(row)
-    assert list(tables) == ["threads", "functions", "kernels", "copies", "allocations", "unreturned", "errors",
-                                "findings", "lost"]
+    assert list(tables) == ["threads", "functions", "kernels", "copies", "allocations",
+                            "unreturned", "errors", "findings", "lost"]
     for rows in tables.values():
         assert {len(row) for row in rows} == {len(rows[0])}
     calls = {row["function"]: int(row["calls"]) for row in
@@ -231,16 +245,20 @@ def test_output(tmp_path):
         file = tmp_path / f"out{form}"
         file.write_text("what was there before")
         # Until a report has been written.
-        command = ["sh", "-c", f"echo mine; {paths.workload('launch')}; until [ -s {file} ]; do sleep 0.05; done"]
+        command = [
+            "sh", "-c",
+            f"echo mine; {paths.workload('launch')}; until [ -s {file} ]; do sleep 0.05; done"]
         done = stat(form, "--interval", "0.2", "-O", file, "--", *command)
         assert (done.returncode, done.stdout.splitlines()[0]) == (0, "mine")
         assert "gpuprobe" not in done.stdout and "functions," not in done.stdout
         lines = file.read_text().splitlines()
-        assert all(line.startswith('{"schema"') if form == "--json" else re.match("[a-z]+,", line) for line in lines)
+        assert all(line.startswith('{"schema"') if form == "--json" else re.match("[a-z]+,", line)
+                   for line in lines)
         assert len(lines) > 1
 
 
-@pytest.mark.parametrize("file, why", [("/nowhere/file", "No such file or directory"), ("/", "Is a directory")])
+@pytest.mark.parametrize("file, why",
+                         [("/nowhere/file", "No such file or directory"), ("/", "Is a directory")])
 def test_output_not_there(tmp_path, file, why):
     """Told before COMMAND begins."""
     done = stat("--output", file, "--", "touch", tmp_path / "begun")
@@ -257,7 +275,8 @@ def test_output_full():
 def test_interval(gpuprobe):
     """Each report is of all so far, and a process that has ended is in those that follow."""
     def ended(report):
-        return any(process["ended"] for process in report["processes"] if process["pid"] == workload.pid)
+        return any(process["ended"] for process in report["processes"]
+                   if process["pid"] == workload.pid)
 
     with gpuprobe.start(base=["stat", "--json", "--interval", "0.3"], interval=None,
                         libraries=[paths.LIBCUDA, paths.LIBCUDART]) as running:
@@ -268,7 +287,8 @@ def test_interval(gpuprobe):
         result = running.stop()
     reports_told = result.reports
     assert result.status == 0
-    assert [report["final"] for report in reports_told] == [False] * (len(reports_told) - 1) + [True]
+    assert [report["final"]
+            for report in reports_told] == [False] * (len(reports_told) - 1) + [True]
     seen = [[p for p in report["processes"] if p["pid"] == workload.pid] for report in reports_told]
     counts = list(map(len, seen))
     assert counts == sorted(counts) and counts[0] == 0 and counts[-1] == 1
@@ -298,15 +318,18 @@ def test_until_interrupted(gpuprobe):
     with Background(paths.workload("launch"), "--seconds", 120, "--rate", 20) as workload:
         with gpuprobe.start(base=["stat", "--json", "--interval", "0.3"], interval=None,
                             args=["-p", workload.pid]) as running:
-            running.wait_for(lambda report: any(process["launches"] >= 20 for process in report["processes"]))
+            running.wait_for(lambda report: any(process["launches"] >= 20
+                                                for process in report["processes"]))
             result = running.stop()
         assert workload.poll() is None
     assert result.status == 0
     process = only_process(result.final)
-    assert (process["pid"], process["since_attach"], process["ended"]) == (workload.pid, True, False)
+    assert (process["pid"], process["since_attach"],
+            process["ended"]) == (workload.pid, True, False)
     launching = [thread for thread in process["threads"] if thread["launches"]]
     # The one is read a moment after the other, and the program goes on.
-    assert len(launching) == 1 and process["launches"] <= launching[0]["launches"] <= process["launches"] + 10
+    assert (len(launching) == 1
+            and process["launches"] <= launching[0]["launches"] <= process["launches"] + 10)
 
 
 def test_status():

@@ -35,8 +35,10 @@ def test_getters(gpuprobe_by, api, layers):
         if "Get" in name:
             expected[name] = counts["calls"]
     for name, counts in truth["driver"].items() if layers != "runtime" else ():
-        if "Get" in name and "ProcAddress" not in name and "Uuid" not in name and "Function" not in name:
-            expected[name] = counts["calls"] - (counts["nested"]["calls"] if layers == "both" else 0)
+        if ("Get" in name and "ProcAddress" not in name and "Uuid" not in name
+                and "Function" not in name):
+            expected[name] = counts["calls"] - (counts["nested"]["calls"]
+                                                if layers == "both" else 0)
     # What the runtime asks for itself inside calls that are not getters' counts as the driver's.
     for name in expected:
         assert found.get(name, 0) >= expected[name] or found[name] == expected[name]

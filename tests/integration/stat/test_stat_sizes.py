@@ -43,7 +43,8 @@ def sizes_of(process, *fields):
 COUNTS = ("allocations", "frees", "live", "peak")
 
 
-KINDS = {"device": ("cuMemAlloc_v2", "cuMemFree_v2"), "managed": ("cuMemAllocManaged", "cuMemFree_v2"),
+KINDS = {"device": ("cuMemAlloc_v2", "cuMemFree_v2"),
+         "managed": ("cuMemAllocManaged", "cuMemFree_v2"),
          "host": ("cuMemHostAlloc", "cuMemFreeHost"), "pool": ("cuMemAllocAsync", "cuMemFreeAsync")}
 LAYERS = ["driver", "runtime"]
 # By (test, ...); with each kind of links.
@@ -51,8 +52,9 @@ BY_LINKS = {}
 for api in LAYERS:
     for memory_kind, (allocate, free) in KINDS.items():
         BY_LINKS["sizes", api, memory_kind] = Scenario(
-            [workload("memory"), "--api", api, "--kind", memory_kind, "--threads", 4, "--pairs", 100, "--size", 12345,
-             "--keep", 3], {"CUDA_SIM_LATENCY": f"{allocate}=300us,{free}=400us"})
+            [workload("memory"), "--api", api, "--kind", memory_kind,
+             "--threads", 4, "--pairs", 100, "--size", 12345, "--keep", 3],
+            {"CUDA_SIM_LATENCY": f"{allocate}=300us,{free}=400us"})
     BY_LINKS["copies", api] = Scenario(
         [workload("copy"), "--api", api, "--threads", 4, "--count", 25, "--bytes", 4000])
 BY_LINKS["no allocation",] = Scenario("""
@@ -86,15 +88,18 @@ def runs_by(tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_sizes(runs_by, links, layer, kind):
-    """Calls exactly, and the time inside them, by threads that allocate and free one size at once."""
+    """Calls and the time inside them, exactly, by threads that allocate and free
+    one size at once."""
     process, truth, _ = runs_by(links)["sizes", layer, kind]
     one, = process["allocation_sizes"]
-    assert [one[field] for field in ("kind", "bytes", "allocations", "frees", "live")] == [kind, 12345, 412, 400, 12]
+    assert [one[field] for field in ("kind", "bytes", "allocations", "frees",
+                                     "live")] == [kind, 12345, 412, 400, 12]
     assert 12 <= one["peak"] <= 16
     true = truth.data["memory"][kind]
     assert (true["allocations"], true["frees"], true["live_count"]) == (412, 400, 12)
     for field, name in (("allocation_ns", one["function"]), ("free_ns", None)):
-        names = [name] if name else [f["function"] for f in process["functions"] if "Free" in f["function"]]
+        names = [name] if name else [f["function"] for f in process["functions"]
+                                     if "Free" in f["function"]]
         assert one[field] == pytest.approx(sum(map(truth.ns, names)), rel=0.1)
     assert one["first_ns"] < one["latest_ns"]
 
@@ -122,13 +127,16 @@ for _ in range(50):
 kept = made(driver.cuMemAlloc_v2, 4097)
 """)
 def test_peak_is_of_all_threads(found):
-    """All threads hold theirs at once; then other threads free them; then the size comes and goes alone."""
-    assert sizes_of(found.process, *COUNTS) == {("cuMemAlloc_v2", "device", 4096): (260, 260, 0, 42),
-                                                 ("cuMemAlloc_v2", "device", 4097): (1, 0, 1, 1)}
+    """All threads hold their allocations at once; then other threads free them;
+    then the size comes and goes alone."""
+    assert sizes_of(found.process, *COUNTS) == {
+        ("cuMemAlloc_v2", "device", 4096): (260, 260, 0, 42),
+        ("cuMemAlloc_v2", "device", 4097): (1, 0, 1, 1)}
 
 
 def test_what_is_no_allocation(runs_by, links):
-    """Failed calls, frees of nothing, of something unknown and for a second time, what goes into a graph."""
+    """Failed calls, frees of nothing, of unknown memory and for a second time,
+    and calls captured into a graph."""
     process = runs_by(links)["no allocation",].process
     assert sizes_of(process, *COUNTS) == {("cuMemAlloc_v2", "device", 1000): (1, 1, 0, 1)}
 
@@ -185,8 +193,10 @@ def test_processes_have_their_own(gpuprobe):
                 os._exit(0)
             os.wait()
     """))
-    found = sorted(sizes_of(p, *COUNTS).popitem() for p in result.processes if p["allocation_sizes"])
-    assert found == [(("cuMemAlloc_v2", "device", 1000 + n), (10 * n, 10 * n, 0, 1)) for n in range(1, 4)]
+    found = sorted(sizes_of(p, *COUNTS).popitem() for p in result.processes
+                   if p["allocation_sizes"])
+    assert found == [(("cuMemAlloc_v2", "device", 1000 + n), (10 * n, 10 * n, 0, 1))
+                     for n in range(1, 4)]
 
 
 @pytest.mark.slow
@@ -214,14 +224,16 @@ def copies_of(process):
         for size in copies["sizes"]:
             sums[copies["kind"], copies["mode"], "calls"] += size["calls"]
             sums[copies["kind"], copies["mode"], "bytes"] += size["bytes"]
-    return {(kind, mode): (sums[kind, mode, "calls"], sums[kind, mode, "bytes"]) for kind, mode, _ in sums}
+    return {(kind, mode): (sums[kind, mode, "calls"], sums[kind, mode, "bytes"])
+            for kind, mode, _ in sums}
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_copy_has_a_size(runs_by, links, layer):
     process, truth, _ = runs_by(links)["copies", layer]
     assert copies_of(process) == truth.copies()
-    assert all(size["from_bytes"] == 2048 for copies in process["copy_sizes"] for size in copies["sizes"])
+    assert all(size["from_bytes"] == 2048 for copies in process["copy_sizes"]
+               for size in copies["sizes"])
     hosts = Counter()
     for copies in process["copy_sizes"]:
         if copies["kind"] in ("H2D", "D2H"):
@@ -244,7 +256,8 @@ for number, size in enumerate({SIZES!r}):
 need(driver.cuMemcpyHtoD_v2(device, host, 0))
 """, {"CUDA_SIM_LATENCY": "cuMemcpyHtoD_v2=1ms"})
 def test_copies_by_size(found):
-    """The bucket's lower end is the largest power of two that is not above the size; time is that inside the calls."""
+    """The bucket's lower end is the largest power of two not above the size;
+    the time is that inside the calls."""
     copies, = found.process["copy_sizes"]
     assert (copies["kind"], copies["mode"], copies["host"]) == ("H2D", "sync", "pinned")
     expected = Counter()
@@ -253,10 +266,12 @@ def test_copies_by_size(found):
         expected[bucket, "calls"] += number + 1
         expected[bucket, "bytes"] += (number + 1) * size
     expected[0, "calls"] += 1
-    told = {(size["from_bytes"], field): size[field] for size in copies["sizes"] for field in ("calls", "bytes")}
+    told = {(size["from_bytes"], field): size[field] for size in copies["sizes"]
+            for field in ("calls", "bytes")}
     assert told == dict(expected)
     assert all(size["ns"] >= size["calls"] * 1e6 for size in copies["sizes"])
-    assert sum(size["ns"] for size in copies["sizes"]) == pytest.approx(found.truth.ns("cuMemcpyHtoD_v2"), rel=0.1)
+    assert sum(size["ns"] for size in copies["sizes"]) == pytest.approx(
+        found.truth.ns("cuMemcpyHtoD_v2"), rel=0.1)
 
 
 @PROGRAMS.of_test("""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The steps that programs repeat, as `gpuprobe stat` tells them, against what the programs count themselves.
+"""The steps that programs repeat, as `gpuprobe stat` reports them,
+against the programs' own counts.
 
-A step goes from one anchor to the next, so that a loop of N rounds has N - 1; the first submissions of a thread are before
-its record, so that one round may be missing.
+A step goes from one anchor to the next, so that a loop of N rounds has N - 1;
+the first submissions of a thread are before its record, so that one round may be missing.
 """
 import json
 import re
@@ -50,7 +51,8 @@ def watched(tmp_path_factory):
 def found(watched, request):
     """The steps that were told of the test's own program, and what it says of itself."""
     ran = watched[request.node.name]
-    lines = [line.removeprefix("FACTS ") for line in ran.stdout.splitlines() if line.startswith("FACTS ")]
+    lines = [line.removeprefix("FACTS ") for line in ran.stdout.splitlines()
+             if line.startswith("FACTS ")]
     return ran.process["steps"], json.loads(lines[0]) if lines else {}, ran
 
 
@@ -71,7 +73,8 @@ tell()
 def test_loop(found):
     steps, facts, _ = found
     check_count(steps, 250)
-    assert steps["launches"] == 12 and steps["waits"] == 1 and steps["copies"] == {"to_device": 1, "to_host": 0, "other": 0}
+    assert (steps["launches"] == 12 and steps["waits"] == 1
+            and steps["copies"] == {"to_device": 1, "to_host": 0, "other": 0})
     assert steps["bytes"] == {"to_device": 4096, "to_host": 0, "other": 0}
     assert steps["allocations"] == steps["frees"] == 0
     own = sorted(facts["took"])
@@ -99,7 +102,8 @@ def test_slow_steps(found):
     steps, _, _ = found
     check_count(steps, 250)
     slow = [step for step in steps["slowest"] if step["ns"] > 400e6]
-    assert [step["excess"] for step in sorted(slow, key=lambda step: step["begin_ns"])] == ["outside", "memory", "outside"]
+    assert ([step["excess"] for step in sorted(slow, key=lambda step: step["begin_ns"])]
+            == ["outside", "memory", "outside"])
     for step in slow:
         assert 0.9 * (step["ns"] - steps["p50_ns"]) < step["excess_ns"] < step["ns"]
     assert steps["allocations"] * steps["summed"] == pytest.approx(30)
@@ -250,7 +254,8 @@ tell()
 def test_evaluation(found):
     """What comes in between is told apart, and is no step."""
     steps, _, _ = found
-    assert steps["launches"] == 12 and 470 <= steps["count"] <= 499 and 1 <= steps["irregular"] <= 29
+    assert (steps["launches"] == 12 and 470 <= steps["count"] <= 499
+            and 1 <= steps["irregular"] <= 29)
 
 
 LOOP = [paths.workload("steps"), "--steps", 300, "--launches", 25, "--cpu", "0.004", "--copy", 1000]
@@ -272,23 +277,28 @@ def test_workload(found):
 
 def test_short_run(gpuprobe):
     """A program that ends before anything was looked for: its steps are all from what was kept."""
-    result = gpuprobe.run(paths.workload("steps"), "--steps", 60, "--cpu", "0.001", base=["stat", "--json"])
+    result = gpuprobe.run(paths.workload("steps"), "--steps", 60, "--cpu", "0.001",
+                          base=["stat", "--json"])
     [process] = result.final["processes"]
     check_count(process["steps"], 60)
     assert process["steps"]["launches"] == 10
 
 
 def test_steps_of_microseconds(gpuprobe):
-    """The thread goes on while its record is read, before the anchor is known: no step lasts longer than the program."""
-    result = gpuprobe.run(paths.workload("launch"), "--kernels", 2, "--seconds", 3, base=["stat", "--json"],
-                          env={"CUDA_SIM_LATENCY": "cuLaunchKernel=5us"})
+    """The thread goes on while its record is read, before the anchor is known:
+    no step is longer than the program."""
+    result = gpuprobe.run(paths.workload("launch"), "--kernels", 2, "--seconds", 3,
+                          base=["stat", "--json"], env={"CUDA_SIM_LATENCY": "cuLaunchKernel=5us"})
     [process] = result.final["processes"]
     assert process["steps"]["count"] > 10000
-    assert process["steps"]["total_ns"] <= process["steps"]["latest_ns"] - process["steps"]["first_ns"] < 10e9
+    assert (process["steps"]["total_ns"]
+            <= process["steps"]["latest_ns"] - process["steps"]["first_ns"] < 10e9)
 
 
 @pytest.mark.parametrize("command", ["stat", "diagnose"])
 def test_text(command):
-    done = subprocess.run([paths.GPUPROBE, command, "--", paths.workload("steps"), "--steps", "60", "--cpu", "0.002"],
+    done = subprocess.run([paths.GPUPROBE, command, "--", paths.workload("steps"),
+                           "--steps", "60", "--cpu", "0.002"],
                           text=True, capture_output=True, timeout=60, check=True)
-    assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ ms \(p99 [\d.]+ ms\), 10 launches each\n", done.stdout), done.stdout
+    assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ "
+                     r"ms \(p99 [\d.]+ ms\), 10 launches each\n", done.stdout), done.stdout

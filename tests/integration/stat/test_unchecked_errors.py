@@ -52,8 +52,10 @@ ERROR_SCENARIOS = {
     "frees in a row": ("free_wrongly(); free(); run()", {FREE: (1, 1)}),
     "not ready is no error": ("need(driver.cuEventRecord(event, 0)); query(); run()", {}),
     "already so": (
-        "assert [driver.cuMemHostRegister_v2(page, 4096, 0) for _ in range(2)] == [0, 712]; run()", {}),
-    "no such kernel": ("assert driver.cuModuleGetFunction(ref(out()), module_, b'none'); run()", {}),
+        "assert [driver.cuMemHostRegister_v2(page, 4096, 0) for _ in range(2)] == [0, 712]; run()",
+        {}),
+    "no such kernel": ("assert driver.cuModuleGetFunction(ref(out()), module_, b'none'); run()",
+                       {}),
     "not supported": ("assert driver.cuMulticastCreate(ref(out()), None); run()", {}),
     "the device is reset": ("fail_runtime(); runtime.cudaDeviceReset(); run()", {}),
 }
@@ -61,7 +63,8 @@ ERROR_SCENARIOS = {
 
 def ignored_in(process):
     """By function (calls, launches after them)."""
-    found = {error["function"]: (error["calls"], error["launches"]) for error in process["ignored_errors"]}
+    found = {error["function"]: (error["calls"], error["launches"])
+             for error in process["ignored_errors"]}
     assert len(found) == len(process["ignored_errors"])
     return found
 
@@ -101,12 +104,14 @@ for asking in (ask, peek, name):
 
 def test_launches_that_fail(gpuprobe_by):
     """A launch is no answer to one that has failed, but going on. Of 51 every fifth fails."""
-    result = gpuprobe_by.run(*script(ERRORS + "run(51)"), base=DIAGNOSE, env={"CUDA_SIM_FAIL": "cuLaunchKernel:%5=1"})
+    result = gpuprobe_by.run(*script(ERRORS + "run(51)"), base=DIAGNOSE,
+                             env={"CUDA_SIM_FAIL": "cuLaunchKernel:%5=1"})
     assert ignored(result.final) == {"cuLaunchKernel": (10, 9 * 5 + 1)}
 
 
 def test_threads_ignore_errors(gpuprobe):
-    """Each thread has its own pending error, told when it ends; what another asks is no matter of it."""
+    """Each thread has its own pending error, reported when it ends,
+    even if another thread asks for its own."""
     result = gpuprobe.run(*script(ERRORS + """
 import threading
 context = made(driver.cuCtxGetCurrent)
@@ -149,11 +154,13 @@ def test_only_what_asks_costs_the_call(gpuprobe):
     for base in (STAT, DIAGNOSE):
         process = gpuprobe.run(*program, base=base).process
         counts[base[0]] = process["account"]["asks_seen"]
-        assert not {f["function"] for f in process["functions"]} & {"cudaGetLastError", "cuGetErrorString"}
+        assert not {f["function"] for f in process["functions"]} & {
+            "cudaGetLastError", "cuGetErrorString"}
     assert counts == {"stat": 0, "diagnose": 21}
 
 
-# Those that ask after each launch ask for nothing as long as no call fails; the second failure is judged, and the third.
+# These ask after each launch, in vain as long as no call fails;
+# the second and the third failure are judged.
 ASKING = ERRORS + """
 touch({ready!r})
 for _ in range({times}):
@@ -182,6 +189,7 @@ def test_what_asks_is_left_alone_while_nothing_fails(gpuprobe, tmp_path):
 
 def test_the_start_is_looked_at_longer(gpuprobe, tmp_path):
     times = 900
-    result = gpuprobe.run(*script(ASKING.format(ready=str(tmp_path / "ready"), times=times)), base=DIAGNOSE)
+    result = gpuprobe.run(*script(ASKING.format(ready=str(tmp_path / "ready"), times=times)),
+                          base=DIAGNOSE)
     check_what_is_judged(result.process)
     assert 250 <= result.process["account"]["asks_seen"] < times

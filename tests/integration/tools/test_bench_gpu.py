@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench/gpu.sh, which runs on a GPU but seldom: its statistics, and all of it but PyTorch on the simulated CUDA."""
+"""bench/gpu.sh, which seldom runs on a GPU: its statistics, and all of it except PyTorch on the
+simulated CUDA."""
 import json
 import random
 import subprocess
@@ -33,8 +34,10 @@ def test_interval_contains_the_truth_in_19_of_20_runs():
 
 def test_pairs_know_nothing_of_a_steady_drift():
     tools = [None, "monitor", None, "stat", None, "monitor", None]
-    blocks = [(tool, (10 + i) * {None: 1, "monitor": 1.03, "stat": 2}[tool]) for i, tool in enumerate(tools)]
-    assert [these / those for these, those in pairs(blocks, "monitor")] == pytest.approx([1.03, 1.03])
+    blocks = [(tool, (10 + i) * {None: 1, "monitor": 1.03, "stat": 2}[tool])
+              for i, tool in enumerate(tools)]
+    assert [these / those
+            for these, those in pairs(blocks, "monitor")] == pytest.approx([1.03, 1.03])
     assert [these / those for these, those in pairs(blocks, "stat")] == pytest.approx([2])
     # A block without its neighbours, since the tool before failed, is compared with what there is.
     assert pairs([("monitor", 5), ("stat", 6), (None, 4)], "stat") == [(6, 4)]
@@ -44,9 +47,12 @@ def test_pairs_know_nothing_of_a_steady_drift():
 def measured(tmp_path, build, *arguments):
     """Its exit status, its section of results and its page; no PyTorch."""
     page = tmp_path / "gpu.md"
-    done = subprocess.run([BENCH / "gpu.sh", "--simulate", "--build", build, "--output", page, "--seconds", "0.02",
-                           "--limit", "600", "--python", "/bin/false", *arguments], capture_output=True, check=False)
-    return done.returncode, json.loads(page.with_suffix(".json").read_text())["gpu"], page.read_text()
+    done = subprocess.run([BENCH / "gpu.sh", "--simulate", "--build",
+                           build, "--output", page, "--seconds", "0.02",
+                           "--limit", "600", "--python", "/bin/false", *arguments],
+                          capture_output=True, check=False)
+    return (done.returncode, json.loads(page.with_suffix(".json").read_text())["gpu"],
+            page.read_text())
 
 
 def test_simulated(tmp_path):
@@ -57,10 +63,12 @@ def test_simulated(tmp_path):
         2, {"monitor": None, "stat": None, "trace": None, "stacks": None})
     assert result["loops"]["torch_training"]["failed"]
     for tool in ("monitor", "stat", "stacks"):
-        launches = {key: result["loops"][key]["launches_per_step"][tool] for key in ("launch", "sync", "allocation")}
+        launches = {key: result["loops"][key]["launches_per_step"][tool]
+                    for key in ("launch", "sync", "allocation")}
         # All of each block were seen: its probes were in before, and out after it.
-        assert {key: (seen["least"], seen["most"], seen["n"]) for key, seen in launches.items()} == {
-            "launch": (1, 1, 2), "sync": (1, 1, 2), "allocation": (0, 0, 2)}
+        assert {key: (seen["least"], seen["most"], seen["n"])
+                for key, seen in launches.items()} == {"launch": (1, 1, 2), "sync": (1, 1, 2),
+                                                       "allocation": (0, 0, 2)}
         calls = {key: result["loops"][key]["calls_per_step"][tool]["mean"] for key in launches}
         # On a busy machine blocks have few steps, among which the call that ends a block counts.
         assert 1 <= calls["launch"] < 1.5

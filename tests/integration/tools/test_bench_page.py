@@ -10,7 +10,8 @@ RESULTS = paths.ROOT / "bench/results.json"
 
 
 def show(page):
-    subprocess.run([paths.PYTHON, paths.ROOT / "bench/bench.py", "--show", "--results", RESULTS, "--page", page],
+    subprocess.run([paths.PYTHON, paths.ROOT / "bench/bench.py",
+                    "--show", "--results", RESULTS, "--page", page],
                    check=True, timeout=60)
     return page.read_text(encoding="utf-8")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The device clock of the simulated CUDA (sim/README.md): what programs see of it, against its truth file."""
+"""The device clock of the simulated CUDA (sim/README.md) as programs see it,
+against its truth file."""
 import json
 import subprocess
 
@@ -17,8 +18,9 @@ class Run:
 
     def __init__(self, tmp_path, command, clock, **env):
         path = tmp_path / "truth.json"
-        done = subprocess.run(command, env=environment(CUDA_SIM_CLOCK=clock, CUDA_SIM_TRUTH=path, **env), text=True,
-                              capture_output=True, timeout=300, check=True)
+        done = subprocess.run(command,
+                              env=environment(CUDA_SIM_CLOCK=clock, CUDA_SIM_TRUTH=path, **env),
+                              text=True, capture_output=True, timeout=300, check=True)
         self.stdout = done.stdout
         self.truth = json.loads(path.read_text())
 
@@ -37,7 +39,8 @@ def gaps(busy):
 
 
 def test_within_what_the_program_sees(tmp_path):
-    """Work begins after its submission and ends before the end of the wait for it, by the runtime's functions too."""
+    """Work begins after its submission and ends before the wait for it does,
+    also by the runtime's functions."""
     run = Run(tmp_path, script("""
         start()
         need(driver.cuCtxSetFlags(4))
@@ -47,7 +50,8 @@ def test_within_what_the_program_sees(tmp_path):
             need(runtime.cudaEventRecord(event, stream))
             need(runtime.cudaEventSynchronize(event))
         waits = [lambda: need(runtime.cudaStreamSynchronize(stream)), wait_for_event,
-                 lambda: need(runtime.cudaDeviceSynchronize()), lambda: need(runtime.cudaFree(device))]
+                 lambda: need(runtime.cudaDeviceSynchronize()),
+                 lambda: need(runtime.cudaFree(device))]
         for wait in waits:
             seen = [time.monotonic_ns()]
             need(runtime.cudaMemcpyAsync(device, host, 4096, 1, stream))
@@ -90,16 +94,19 @@ def test_each_device(tmp_path):
     rounds = int(run.stdout)
     assert (long["ns"], long["intervals"]) == (rounds * 50 * MS, rounds)
     assert (short["ns"], short["intervals"]) == (rounds * 3 * MS, rounds)
-    # In the last round the machine was not too slow: the second device's work has not waited for the first one's.
+    # In the last round the machine was not too slow: the second device's work did not wait for
+    # the first one's.
     assert short["list"][-1][0] < long["list"][-1][1]
 
 
 def test_across_devices(tmp_path):
-    """A device waits for the other one's event; what is submitted later for before that has its place in the list."""
+    """A device waits for the other one's event; work submitted later but due before has its
+    place in the list."""
     run = Run(tmp_path, script("""
         first = start(0)
         long, short = module("long", "kernel")[1]
-        stream, early, event = made(driver.cuStreamCreate, 1), made(driver.cuEventCreate, 0), made(driver.cuEventCreate, 0)
+        stream = made(driver.cuStreamCreate, 1)
+        early, event = made(driver.cuEventCreate, 0), made(driver.cuEventCreate, 0)
         second = start(1)
         (kernel,) = module("kernel")[1]
         waiting, before, other = [made(driver.cuStreamCreate, 1) for _ in range(3)]
@@ -158,11 +165,13 @@ def test_child(tmp_path):
     """), "kernel=3ms")
     assert run.busy()["ns"] == 3 * MS
     (child,) = tmp_path.glob("truth.json.*")
-    assert json.loads(child.read_text())["devices"]["0"]["busy"] == {"ns": 0, "intervals": 0, "left_out": 0, "list": []}
+    assert json.loads(child.read_text())["devices"]["0"]["busy"] == {
+        "ns": 0, "intervals": 0, "left_out": 0, "list": []}
 
 
 def test_full_queue(tmp_path):
-    """Launches by several threads onto one stream block, and the stream never holds more than its queue."""
+    """Launches by several threads onto one stream block, and the stream never holds more
+    than its queue."""
     run = Run(tmp_path, script("""
         import threading
         context = start()
@@ -189,10 +198,11 @@ def test_full_queue(tmp_path):
 @pytest.mark.parametrize("api", ["runtime", "driver"])
 @pytest.mark.parametrize("wait", ["none", "stream", "event", "device"])
 def test_steps(tmp_path, api, wait):
-    """The workload: all of its work is done, and each wait ends an interval, after which the CPU has its time."""
-    run = Run(tmp_path, [paths.workload("steps"), "--steps", "12", "--launches", "3", "--copy", "1000", "--cpu", "0.002",
-                         "--wait", wait, "--wait-every", "2", "--api", api],
-              "kernel=500us,kernel:step_1=2ms,copy=1ms+100ns/B")
+    """The workload: all of its work is done, and each wait ends an interval,
+    after which the CPU's time begins."""
+    run = Run(tmp_path, [paths.workload("steps"), "--steps", "12", "--launches", "3", "--copy",
+                         "1000", "--cpu", "0.002", "--wait", wait, "--wait-every", "2", "--api",
+                         api], "kernel=500us,kernel:step_1=2ms,copy=1ms+100ns/B")
     busy = run.busy()
     assert busy["ns"] == 12 * (2 * MS // 2 + 2 * MS + 1 * MS + 100_000)
     assert run.stdout.startswith("steps: 12 in ")
@@ -208,7 +218,7 @@ def test_without_it(tmp_path):
 
 
 def test_refused(tmp_path):
-    done = subprocess.run([paths.workload("steps")], env=environment(CUDA_SIM_CLOCK="kernel=fast"), text=True,
-                          capture_output=True, timeout=300, check=False, cwd=tmp_path)
+    done = subprocess.run([paths.workload("steps")], env=environment(CUDA_SIM_CLOCK="kernel=fast"),
+                          text=True, capture_output=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith('simulated CUDA: CUDA_SIM_CLOCK: "kernel=fast": expected ')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other tests rest on to say that an ended gpuprobe has left nothing in the kernel (lib/leftovers.py)."""
+"""The check of other tests that an ended gpuprobe has left nothing in the kernel
+(lib/leftovers.py)."""
 import os
 import subprocess
 import tempfile
@@ -22,7 +23,8 @@ def held_by_nobody(name, kind, key, value):
         subprocess.run(["mount", "-t", "bpf", "bpf", directory], check=True)
         try:
             pin = Path(directory) / "map"
-            bpf_names.bpftool("map", "create", pin, "type", kind, "key", key, "value", value, "entries", 1, "name", name)
+            bpf_names.bpftool("map", "create", pin, "type", kind, "key", key, "value", value,
+                              "entries", 1, "name", name)
             yield bpf_names.bpftool("map", "show", "pinned", pin)["id"], pin
         finally:
             subprocess.run(["umount", directory], check=True)
@@ -30,7 +32,8 @@ def held_by_nobody(name, kind, key, value):
 
 @pytest.mark.parametrize("name", ["watched", "allocations", "duration_number"])
 def test_a_map_that_is_left(name):
-    """Also one whose name the kernel has cut is seen; one that only has the name is not taken for gpuprobe's."""
+    """It also sees an object whose name the kernel has cut;
+    one that only has the name does not count as gpuprobe's."""
     [(_, kind, key, value)] = [entry for entry in bpf_names.known()[1] if entry[0] == name]
     with held_by_nobody(name, kind, key, value) as (number, _):
         assert leftovers.left_over()["map", number] == name
@@ -38,8 +41,9 @@ def test_a_map_that_is_left(name):
         assert ("map", number) not in leftovers.present()
 
 
-@pytest.mark.parametrize("args", [["--metrics-addr", "none", "--stack", "auto"], ["trace", "--stack=auto", "-O", "/dev/null"],
-                                  ["memleak"]], ids=["monitor", "trace", "memleak"])
+@pytest.mark.parametrize("args", [["--metrics-addr", "none", "--stack", "auto"],
+                                  ["trace", "--stack=auto", "-O", "/dev/null"], ["memleak"]],
+                         ids=["monitor", "trace", "memleak"])
 def test_all_that_gpuprobe_has_is_known(gpuprobe, sleeper, args):
     """Every program, map and link; and none of it is left over as long as it lives."""
     with gpuprobe.start(base=[*args, "-p", str(sleeper)], interval=None) as running:
@@ -50,7 +54,8 @@ def test_all_that_gpuprobe_has_is_known(gpuprobe, sleeper, args):
         left = leftovers.left_over()
         held &= leftovers.objects_of(running.pid)  # not what it has only for a moment
         assert held.isdisjoint(left)
-        assert len(held) > 20 and not {key: names.get(key) for key in held & unknown if names.get(key) != CONSTANTS}
+        assert len(held) > 20 and not {key: names.get(key) for key in held & unknown
+                                       if names.get(key) != CONSTANTS}
         assert running.stop().status == 0
 
 
@@ -71,7 +76,8 @@ def test_held_by_the_last_thread():
     with held_by_nobody(name, *shape) as (number, pin):
         with subprocess.Popen([paths.PYTHON, "-c", FIRST_THREAD_ENDS, str(pin)]) as process:
             try:
-                wait_until(lambda: leftovers.is_zombie(process.pid), "the first thread does not end")
+                wait_until(lambda: leftovers.is_zombie(process.pid),
+                           "the first thread does not end")
                 assert ("map", number) in leftovers.present().keys() - leftovers.left_over().keys()
             finally:
                 process.kill()
@@ -92,6 +98,7 @@ def test_whose_events_they_are():
             wait_until(children.read_text, "unshare starts nothing")
             [child] = map(int, children.read_text().split())
             now = int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1000)
-            assert leftovers.is_owner(child, leftovers.Group(1, 2, leftovers.namespace_of(child), now))
+            assert leftovers.is_owner(child,
+                                      leftovers.Group(1, 2, leftovers.namespace_of(child), now))
         finally:
             process.kill()

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tests/mutants.py breaks is still there: a mutant of code that has changed would be tried in vain."""
+"""The code that tests/mutants.py breaks is still there:
+a mutant of changed code would be tried in vain."""
 import importlib.util
 
 import pytest
 
 from lib import paths
 
-SPECIFICATION = importlib.util.spec_from_file_location("mutants", paths.ROOT / "tests" / "mutants.py")
+SPECIFICATION = importlib.util.spec_from_file_location("mutants",
+                                                       paths.ROOT / "tests" / "mutants.py")
 mutants = importlib.util.module_from_spec(SPECIFICATION)
 SPECIFICATION.loader.exec_module(mutants)
 

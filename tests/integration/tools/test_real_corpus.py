@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tests/gpu/real, which runs on a GPU but seldom: its list, how it judges, and its runners with a stand-in on the simulated
-CUDA."""
+"""tests/gpu/real, which seldom runs on a GPU: its list, how it judges,
+and its runners with a stand-in on the simulated CUDA."""
 import array
 import random
 import re
@@ -22,7 +22,8 @@ import running  # noqa: E402
 import truth  # noqa: E402
 
 NOW = "2026-11-26T12:00:00+00:00"
-VERSIONS = {"gpu": "a GPU", "gpus": 1, "driver": "1", "kernel": "6", "cpus": 2, "packages": {}, "gpuprobe": "gpuprobe 1"}
+VERSIONS = {"gpu": "a GPU", "gpus": 1, "driver": "1", "kernel": "6", "cpus": 2, "packages": {},
+            "gpuprobe": "gpuprobe 1"}
 
 
 def test_the_list():
@@ -32,35 +33,43 @@ def test_the_list():
         assert len({program.fault for program in corpus.FAULTS if program.half == half}) == 7
         assert sum(program.half == half for program in corpus.SOUND) == 4
     assert [program.name for program in corpus.chosen(["second", "pageable"])] == [
-        program.name for program in corpus.ALL.values() if program.half == "second" or program.name == "pageable"]
+        program.name for program in corpus.ALL.values()
+        if program.half == "second" or program.name == "pageable"]
     with pytest.raises(ValueError):
         corpus.chosen(["no_such_program"])
 
 
 def test_a_failure_names_no_folder():
-    """Results are published: they have the last line of what a program said, and nothing of where it ran."""
-    said = 'some ended with 1: Traceback\n  File "/home/me/tests/some.py", line 7\nOSError: no /srv/some data/weights.bin'
+    """Results are published: they have the last line of a program's output,
+    and no path of the machine."""
+    said = ('some ended with 1: Traceback\n  File "/home/me/tests/some.py", line 7\n'
+            'OSError: no /srv/some data/weights.bin')
     assert str(running.Failed(said)) == "some ended with 1: OSError: no some data/weights.bin"
-    assert str(running.Failed("some did not end: /usr/lib/x.so: gone")) == "some did not end: x.so: gone"
+    assert str(
+        running.Failed("some did not end: /usr/lib/x.so: gone")) == "some did not end: x.so: gone"
 
 
 @pytest.mark.parametrize("name", corpus.ALL)
 def test_a_program(name):
-    """It compiles, lines are marked where there is a fault, and only there; with a fault it has a twin."""
+    """Each program compiles; lines are marked exactly if there is a fault,
+    and a program with a fault has a twin."""
     program = corpus.ALL[name]
     with open(program.path, encoding="utf-8") as file:
         source = file.read()
     compile(source, program.path, "exec")
     assert bool(program.marked()) == bool(program.fault)
-    assert bool(re.search(r"loop\.repaired|--repaired", source)) == bool(program.fault and not program.cpus)
+    assert bool(re.search(r"loop\.repaired|--repaired", source)) == bool(
+        program.fault and not program.cpus)
 
 
 def test_stretches_of_time():
     chance = random.Random(1)
     for _ in range(300):
-        lists = [[sorted(chance.sample(range(60), 2)) for _ in range(chance.randrange(8))] for _ in range(2)]
+        lists = [[sorted(chance.sample(range(60), 2)) for _ in range(chance.randrange(8))]
+                 for _ in range(2)]
         first, second = map(truth.joined, lists)
-        points = [{at for begin, end in stretches for at in range(begin, end)} for stretches in lists]
+        points = [{at for begin, end in stretches for at in range(begin, end)}
+                  for stretches in lists]
         assert truth.in_common(first, second) == len(points[0] & points[1])
         assert truth.within(first, 10, 40) == len(points[0] & set(range(10, 40)))
         assert all(a[1] < b[0] for a, b in zip(first, first[1:]))
@@ -68,7 +77,8 @@ def test_stretches_of_time():
 
 def test_what_cupti_wrote(tmp_path):
     """Buffers that overlap, and records that were lost."""
-    for kind, numbers in (("kernels", [100, 200, 150, 250, -1, 7, 120, 130]), ("copies", [240, 300])):
+    for kind, numbers in (("kernels", [100, 200, 150, 250, -1, 7, 120, 130]),
+                          ("copies", [240, 300])):
         (tmp_path / f"busy.42.{kind}").write_bytes(array.array("q", numbers).tobytes())
     found = truth.read_cupti(f"{tmp_path}/busy", 42)
     assert found.lost == 7
@@ -78,21 +88,26 @@ def test_what_cupti_wrote(tmp_path):
 
 def test_the_newest_counts():
     old, new = {"date": NOW, "seconds": 1}, {"date": "2026-11-26T14:00:00+01:00", "seconds": 2}
-    assert results.merged({"programs": {"gil": old}}, {"programs": {"gil": new, "graphs": old}}) == {
-        "programs": {"gil": new, "graphs": old}, "overhead": {}}
-    assert results.merged({"programs": {"gil": new}}, {"programs": {"gil": old}})["programs"]["gil"] == new
+    assert results.merged({"programs": {"gil": old}},
+                          {"programs": {"gil": new, "graphs": old}}) == {
+                              "programs": {"gil": new, "graphs": old}, "overhead": {}}
+    assert results.merged({"programs": {"gil": new}},
+                          {"programs": {"gil": old}})["programs"]["gil"] == new
 
 
 def said(**others):
-    return {"window": [0, 1000], "verdict": corpus.HOST_BOUND, "idle_proved_share": 0.5, "idle_proved": None, "steps": 10,
-            "step_seconds": 0.1, "findings": [], "saving_share": 0.6,
-            "reasons": [{"kind": corpus.LOCK, "seconds": 0.06, "lines": [["held_lock.py", 30]], "what": ""}], **others}
+    return {"window": [0, 1000], "verdict": corpus.HOST_BOUND, "idle_proved_share": 0.5,
+            "idle_proved": None, "steps": 10, "step_seconds": 0.1, "findings": [],
+            "saving_share": 0.6, "reasons": [{"kind": corpus.LOCK, "seconds": 0.06,
+                                              "lines": [["held_lock.py", 30]], "what": ""}],
+            **others}
 
 
 def measured(diagnosis, repaired=0.05):
     """Of held_lock, whose repair saved half of a step."""
-    return {"date": NOW, "versions": VERSIONS, "marked": [["held_lock.py", 30]], "seconds": 20, "errors": {},
-            "natural": {"step_seconds": 0.1, "watched_step_seconds": 0.1, "steps": 9, "watch": {"diagnosis": diagnosis}},
+    return {"date": NOW, "versions": VERSIONS, "marked": [["held_lock.py", 30]], "seconds": 20,
+            "errors": {}, "natural": {"step_seconds": 0.1, "watched_step_seconds": 0.1,
+                                      "steps": 9, "watch": {"diagnosis": diagnosis}},
             "truth": {"busy": 0.3, "kernels": 0.2, "lost": 0,
                       "watch": {"diagnosis": diagnosis, "busy": 0.3, "false_idle_ns": None}},
             "repaired": {"step_seconds": repaired, "steps": 9}}
@@ -127,7 +142,8 @@ def test_a_fault_judged_wrong(way):
 
 
 def test_a_sound_program_judged():
-    finding = {"id": "pageable-copies", "severity": "warning", "evidence": "", "saving_share": None, "lines": []}
+    finding = {"id": "pageable-copies", "severity": "warning", "evidence": "", "saving_share": None,
+               "lines": []}
     for diagnosis, right in ((said(verdict=corpus.GPU_BOUND), True), (said(), False),
                              (said(verdict=corpus.GPU_BOUND, findings=[finding]), False)):
         assert page.judge(corpus.ALL["graphs"], measured(diagnosis)).is_right() == right
@@ -143,14 +159,17 @@ def test_false_idle():
 
 def test_page_counts_forms_of_a_fault_once():
     good, bad = measured(said()), measured(said(verdict="unknown"))
-    text = page.text({"programs": {"preprocessing": good, "preprocessing_no_wait": bad, "held_lock": good}, "overhead": {}})
+    text = page.text({"programs": {"preprocessing": good, "preprocessing_no_wait": bad,
+                                   "held_lock": good}, "overhead": {}})
     assert "| both | verdicts of faults that are right | 1 of 2 | 14 of 14 |" in text
 
 
 def test_lines_are_the_programs_own():
     frames = [{"kind": "native", "function": "read", "object": "libc.so.6"},
-              {"kind": "python", "function": "do_POST", "file": "/usr/lib/python3.12/http/server.py", "line": 7},
-              {"kind": "python", "function": "augment", "file": f"{corpus.PROGRAMS}/images.py", "line": 20},
+              {"kind": "python", "function": "do_POST",
+               "file": "/usr/lib/python3.12/http/server.py", "line": 7},
+              {"kind": "python", "function": "augment",
+               "file": f"{corpus.PROGRAMS}/images.py", "line": 20},
               {"kind": "python", "function": "train", "file": "few_workers.py", "line": 25}]
     assert report.lines_of({"frames": frames}) == [["images.py", 20], ["few_workers.py", 25]]
     assert report.lines_of(None) == []
@@ -173,18 +192,20 @@ def test_limit_of_cpu():
 
 
 def run(*command):
-    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True,
+                          check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def test_dry(tmp_path):
-    """A fault and a sound program, both the stand-in: what is measured, put together and written."""
+    """A fault and a sound program, both the stand-in: measured, merged and written."""
     slices = [tmp_path / "first.json.xz", tmp_path / "second.json.xz"]
     for name, output in zip(("held_lock", "streams"), slices):
-        _, told, errors = run(REAL / "run.py", "--dry", "--build", paths.BUILD, "--only", name, "--output", output,
-                              "--work", tmp_path)
+        _, told, errors = run(REAL / "run.py", "--dry", "--build", paths.BUILD, "--only", name,
+                              "--output", output, "--work", tmp_path)
         assert "1 failed" in told, errors  # the stand-in is none of the corpus's programs
-    status, _, errors = run(REAL / "run.py", *(word for output in slices for word in ("--take", output)),
+    status, _, errors = run(REAL / "run.py",
+                            *(word for output in slices for word in ("--take", output)),
                             "--results", tmp_path / "results.json", "--page", tmp_path / "page.md")
     assert status == 0, errors
     kept = results.read(str(tmp_path / "results.json"))["programs"]
@@ -203,10 +224,11 @@ def test_dry(tmp_path):
 
 def test_dry_overhead(tmp_path):
     output = tmp_path / "overhead.json.xz"
-    status, told, errors = run(REAL / "overhead.py", "--dry", "--build", paths.BUILD, "--rounds", "2", "--only", "launches",
-                               "--output", output, "--work", tmp_path)
+    status, told, errors = run(REAL / "overhead.py", "--dry", "--build", paths.BUILD, "--rounds",
+                               "2", "--only", "launches", "--output", output, "--work", tmp_path)
     assert status == 0, errors
     loop = results.read(str(output))["overhead"]["launches"]
     assert [tool for tool, _ in loop["blocks"]] == [None, "diagnose", None, "diagnose", None]
-    assert loop["rounds"] == 2 and loop["cost"]["low"] <= loop["cost"]["mean"] <= loop["cost"]["high"]
+    assert (loop["rounds"] == 2
+            and loop["cost"]["low"] <= loop["cost"]["mean"] <= loop["cost"]["high"])
     assert all(seconds > 0 for _, seconds in loop["blocks"])

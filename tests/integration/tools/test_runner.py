@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The runner of all tests (tests/run.py): what it tries again, what it never does, and what then fails the run."""
+"""The runner of all tests (tests/run.py): what it tries again, what it never does,
+and what fails the run."""
 import sys
 from pathlib import Path
 
@@ -82,8 +83,10 @@ def run_pytest(directory, status=1, options=()):
     """Runs TESTS; the step, its tests by name."""
     (directory / "conftest.py").write_text(CONFTEST.format(lib=str(paths.TESTS)))
     (directory / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
-    (directory / "test_all.py").write_text(TESTS.format(status=status, flag=str(directory / "flag")))
-    step = Integration("made up", paths.BUILD, paths.GPUPROBE, "not nothing", options, folder=str(directory))
+    (directory / "test_all.py").write_text(
+        TESTS.format(status=status, flag=str(directory / "flag")))
+    step = Integration("made up", paths.BUILD, paths.GPUPROBE, "not nothing", options,
+                       folder=str(directory))
     return step, {test.name.partition("::")[2]: test for test in step.run()}
 
 
@@ -121,7 +124,8 @@ def test_a_second_try_forgives(tmp_path, outside, capfd):
     verdict, status = judged([Part(step.name, [tests["test_flaky"]])], step, tmp_path)
     assert status == 0 and verdict.forgiven
     told = (tmp_path / "flaky.txt").read_text()
-    for word in ("test_flaky: failed, then passed", "TimeoutError: too late", "first try (load", "second try (load"):
+    for word in ("test_flaky: failed, then passed", "TimeoutError: too late", "first try (load",
+                 "second try (load"):
         assert word in told
     assert told in capfd.readouterr().out
 
@@ -137,7 +141,8 @@ def test_a_second_try_of_a_group(tmp_path, outside):
 
 def test_a_second_failure_does_not(tmp_path, outside, capfd):
     step, tests = run_pytest(tmp_path)
-    verdict, status = judged([Part(step.name, [tests["test_late"], tests["test_count"]])], step, tmp_path)
+    verdict, status = judged([Part(step.name, [tests["test_late"], tests["test_count"]])], step,
+                             tmp_path)
     assert status == 1
     assert [one.first.name for one in verdict.retried] == [tests["test_late"].name]
     assert not (tmp_path / "flaky.txt").exists()
@@ -156,7 +161,8 @@ class Luck:
         return Outcome(self.name, test.name, PASSED)
 
 
-@pytest.mark.parametrize("failures, status", [(again.FORGIVEN, 0), (again.FORGIVEN + 1, 1), (again.TRIED + 1, 1)])
+@pytest.mark.parametrize("failures, status",
+                         [(again.FORGIVEN, 0), (again.FORGIVEN + 1, 1), (again.TRIED + 1, 1)])
 def test_how_many_are_forgiven(tmp_path, capfd, failures, status):
     tests = [Outcome(Luck.name, f"test {number}", FAILED) for number in range(failures)]
     tests.append(Outcome(Luck.name, "good", PASSED))
@@ -169,8 +175,10 @@ def test_how_many_are_forgiven(tmp_path, capfd, failures, status):
     ("", ""),
     ("echo 'too late'", ""),
     ("echo '0x3 != 0x4'", "a wrong value"),
-    ("echo 'Test failed with exception: Segmentation fault(11)'", "a signal: Segmentation fault(11)"),
-    ("echo '==7==ERROR: AddressSanitizer: heap-use-after-free'; exit 1", "a sanitizer's or valgrind's report"),
+    ("echo 'Test failed with exception: Segmentation fault(11)'",
+     "a signal: Segmentation fault(11)"),
+    ("echo '==7==ERROR: AddressSanitizer: heap-use-after-free'; exit 1",
+     "a sanitizer's or valgrind's report"),
     ("kill -SEGV $$", "a signal: ended by SIGSEGV"),
 ])
 def test_unit_tests(tmp_path, fault, certain):
@@ -187,16 +195,19 @@ def test_unit_tests(tmp_path, fault, certain):
 
 
 def test_commands(tmp_path):
-    output = ("# Linux\nok a_test (120 ms)\nnot ok b: 3 differences\n# certain: wrong counts\nok c d (x, y)\n"
+    output = ("# Linux\nok a_test (120 ms)\nnot ok b: 3 differences\n"
+              "# certain: wrong counts\nok c d (x, y)\n"
               "not ok late (1.5 s): too late\n# more\n2 passed, 2 failed\n")
     tests = parse("step", output)
     assert [(test.name, test.state, test.certain) for test in tests] == [
-        ("a_test", PASSED, ""), ("b", FAILED, "wrong counts"), ("c d", PASSED, ""), ("late", FAILED, "")]
+        ("a_test", PASSED, ""), ("b", FAILED, "wrong counts"), ("c d", PASSED, ""),
+        ("late", FAILED, "")]
     assert tests[0].seconds == 0.12 and "# more" in tests[3].output
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo ok a; echo '2 passed, 0 failed'", "echo ok a; kill -9 $$",
-                                    "echo ok a; echo '1 passed, 0 failed'; exit 1", "sleep 60"])
+@pytest.mark.parametrize("script",
+                         ["exit 1", "echo ok a; echo '2 passed, 0 failed'", "echo ok a; kill -9 $$",
+                          "echo ok a; echo '1 passed, 0 failed'; exit 1", "sleep 60"])
 def test_a_command_that_breaks_off_has_failed(script):
     step = Command("step", ["sh", "-c", script], 1)
     assert any(test.failed for test in step.run())
@@ -204,8 +215,10 @@ def test_a_command_that_breaks_off_has_failed(script):
 
 def test_what_is_no_test_by_itself_is_tried_with_all(tmp_path):
     """A guest that does not boot has its line; asked for that as a test alone, it has none."""
-    script = f"[ -e {tmp_path}/second ] || echo 'not ok boot of a kernel'; touch {tmp_path}/second; echo ok a; echo '1 passed, 0 failed'"
-    step = Command("step", ["sh", "-c", script], 60, ["sh", "-c", "test '{test}' = a && echo ok a; echo '0 passed, 0 failed'"])
+    script = (f"[ -e {tmp_path}/second ] || echo 'not ok boot of a kernel'; "
+              f"touch {tmp_path}/second; echo ok a; echo '1 passed, 0 failed'")
+    step = Command("step", ["sh", "-c", script], 60,
+                   ["sh", "-c", "test '{test}' = a && echo ok a; echo '0 passed, 0 failed'"])
     bad = next(test for test in step.run() if test.name == "boot of a kernel")
     assert step.again(bad).state == PASSED
 
@@ -213,7 +226,8 @@ def test_what_is_no_test_by_itself_is_tried_with_all(tmp_path):
 def ended(pid):
     """Whether the process has ended; whoever is its parent now may not have asked how."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+        return (Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+                == "Z")
     except (FileNotFoundError, ProcessLookupError):
         return True
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-A call that began before `gpuprobe trace -p` came has one line, which says so, and is not counted. A program that is stuck is
-released afterwards: it ends as if nobody had looked, and what it calls from then on is shown as ever.
+A call that began before `gpuprobe trace -p` came has one line, which says so, and is not counted. A
+stuck program is released afterwards: it ends as if it had not been watched,
+and its later calls are shown as ever.
 """
 import json
 import os
@@ -37,13 +38,15 @@ def check_line(line, program, event="cudaStreamSynchronize"):
 # --- one call ---
 
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize("way, runtime", [(BLOCK, "shared"), (SPIN, "static")], ids=["block", "spin-static"])
+@pytest.mark.parametrize("way, runtime", [(BLOCK, "shared"), (SPIN, "static")],
+                         ids=["block", "spin-static"])
 def test_c(tracer_by, stuck, tmp_path, way, runtime):
     with Stuck(way, stuck.get(runtime), log=tmp_path / "log") as program:
         result = watch(tracer_by, program.pid, "--stack", columns=f"{trace.COLUMNS},stack")
         line, = result.objects
         check_line(line, program)
-        assert re.fullmatch(rf"wait_for_stream\+0x[0-9a-f]+ \[stuck\] stuck\.c:{program.only.line}", line["stack"][0])
+        assert re.fullmatch(rf"wait_for_stream\+0x[0-9a-f]+ \[stuck\] stuck\.c:{program.only.line}",
+                            line["stack"][0])
         assert result.stderr.endswith(NOTE)
         program.release()
 
@@ -68,7 +71,8 @@ def test_without_stacks(tracer, stuck, tmp_path):
 @pytest.mark.parametrize("form", ["table", "tsv"])
 def test_forms(tracer, stuck, tmp_path, form):
     with Stuck(BLOCK, stuck.get(), log=tmp_path / "log") as program:
-        result = tracer.run(args=["-p", program.pid, "--duration", 2], form=form, columns="pid,tid,event,duration,result")
+        result = tracer.run(args=["-p", program.pid, "--duration", 2], form=form,
+                            columns="pid,tid,event,duration,result")
         program.release()
     _, line = result.text.splitlines()
     own = [str(program.pid), str(program.pid), "cudaStreamSynchronize"]
@@ -117,12 +121,14 @@ def test_goes_on(tracer, stuck, tmp_path):
     assert rest and not any(map(trace.is_before, rest))
     assert "cudaStreamSynchronize" not in {line["event"] for line in rest}
     assert trace.in_order(result.objects)
-    assert re.search(rf"written {len(rest)} calls?, lost 0; 1 call had begun before attach\n", result.stderr)
+    assert re.search(rf"written {len(rest)} calls?, lost 0; 1 call had begun before attach\n",
+                     result.stderr)
 
 
 # --- which are shown ---
 
-GROUP = next((line.split("::")[1].strip() for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+GROUP = next((line.split("::")[1].strip()
+              for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
               if line.startswith("0::")), "/")
 FILTERS = {
     "sync": (["-e", "sync"], "cudaStreamSynchronize"),
@@ -156,10 +162,12 @@ def test_filters(tracer, stuck, tmp_path, name):
         program.release()
 
 
-@pytest.mark.skipif(not any(os.path.exists(f"{at}/cgroup.procs") for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")),
+@pytest.mark.skipif(not any(os.path.exists(f"{at}/cgroup.procs")
+                            for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")),
                     reason="there is no cgroup v2 here")
 def test_another_group(tracer, stuck, tmp_path):
-    mount, = [at for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") if os.path.exists(f"{at}/cgroup.procs")]
+    mount, = [at for at in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+              if os.path.exists(f"{at}/cgroup.procs")]
     group = Path(f"{mount}/gpuprobe-test-{os.getpid()}")
     group.mkdir()
     try:
@@ -221,32 +229,37 @@ def test_another_thread_goes_on(tracer, tmp_path):
         wait_until(log.read_text, lambda: "it does not hang")
         asleep = Path(f"/proc/{program.pid}/syscall")
         wait_until(lambda: asleep.read_text(encoding="utf-8").startswith("7 "), "it does not sleep")
-        running, path = tracer.start(args=["-p", program.pid, "-e", "sync,cuEventQuery,cudaStreamQuery", "--buffer", "256M"])
+        running, path = tracer.start(args=["-p", program.pid, "-e",
+                                           "sync,cuEventQuery,cudaStreamQuery", "--buffer", "256M"])
         with running:
             trace.wait_for(path, lambda lines: any(line["tid"] == program.pid for line in lines))
             os.kill(program.pid, signal.SIGUSR1)
             assert program.stdout.readline() == "right\n"
-            trace.wait_for(path, lambda lines: any(line["event"] == "cuEventSynchronize" for line in lines))
+            trace.wait_for(path, lambda lines: any(line["event"] == "cuEventSynchronize"
+                                                   for line in lines))
             result = trace.Traced(running.stop(), path)
     own = [line for line in result.objects if line["tid"] == program.pid]
-    assert [(line["event"], line.get("line")) for line in own] == [("cuStreamSynchronize", "before_attach"),
-                                                                  ("cuEventSynchronize", None)]
+    assert [(line["event"], line.get("line")) for line in own] == [
+        ("cuStreamSynchronize", "before_attach"), ("cuEventSynchronize", None)]
     others = [line for line in result.lines if line["tid"] != program.pid]
     # The first may be inside of one of the runtime's that had begun before.
     inside = [line for line in others if line["event"] == "cuStreamQuery"]
     assert inside in ([], others[:1])
-    assert {line["event"] for line in others} - {"cuStreamQuery"} == {"cuEventQuery", "cudaStreamQuery"}
+    assert {line["event"] for line in others} - {"cuStreamQuery"} == {
+        "cuEventQuery", "cudaStreamQuery"}
     # At most it has one itself, where it got no CPU in a call until it had been looked at.
     assert len(result.before) <= 2
     assert trace.in_order(result.objects)
     before = "1 call" if len(result.before) == 1 else "2 calls"
-    assert f"written {len(result.lines)} calls, lost 0; {before} had begun before attach\n" in result.stderr
+    assert (f"written {len(result.lines)} calls, lost 0; {before} had begun before attach\n"
+            in result.stderr)
 
 
 def test_forty_threads(tracer, stuck, tmp_path):
     with python(stuck, MANY, tmp_path) as program:
         result = watch(tracer, program.pid, condition=lambda lines: len(lines) >= MANY.threads)
-        calls = {"wait_for_stream": "cudaStreamSynchronize", "wait_for_event": "cudaEventSynchronize"}
+        calls = {"wait_for_stream": "cudaStreamSynchronize",
+                 "wait_for_event": "cudaEventSynchronize"}
         assert {line["tid"]: line["event"] for line in result.before} == \
             {ready.tid: calls[ready.function] for ready in program.ready}
         assert len(result.objects) == MANY.threads

@@ -23,7 +23,8 @@ def private():
 def test_the_first_call(tracer_by, private):
     """Of libraries that no other program has loaded: each call from the first on."""
     log = private / "log"
-    result = tracer_by.run(private / "traced", "--rounds", 5, "--log", log, args=["-e", "all", "--nested"])
+    result = tracer_by.run(private / "traced", "--rounds", 5, "--log", log,
+                           args=["-e", "all", "--nested"])
     truth = result.truth.data
     assert dict(result.counts) == {name: counts["calls"] for layer in ("runtime", "driver")
                                    for name, counts in truth[layer].items()}
@@ -33,7 +34,8 @@ def test_the_first_call(tracer_by, private):
 def test_calls_at_the_library_s_initialisation(tracer_by, private):
     """A library whose constructor calls CUDA, before main."""
     source = private / "early.c"
-    source.write_text("int cuInit(unsigned); __attribute__((constructor)) static void early(void) { cuInit(0); }\n"
+    source.write_text("int cuInit(unsigned); "
+                      "__attribute__((constructor)) static void early(void) { cuInit(0); }\n"
                       "int main(void) { return 0; }\n")
     subprocess.run(["gcc", "-o", private / "early", source, f"-L{private}", "-l:libcuda.so.1",
                     f"-Wl,-rpath,{private}"], check=True)
@@ -44,8 +46,8 @@ def test_calls_at_the_library_s_initialisation(tracer_by, private):
 @pytest.mark.parametrize("library", ["libcuda.so.1", "libcudart.so.13"])
 def test_a_library_that_is_opened_later(tracer_by, private, library):
     """Attached before its functions can run."""
-    result = tracer_by.run(private / "dlopener", "--library", private / library, "--calls", 50, "--before", 0.3,
-                           args=["-e", "memory,launch"])
+    result = tracer_by.run(private / "dlopener", "--library", private / library, "--calls", 50,
+                           "--before", 0.3, args=["-e", "memory,launch"])
     own = "cuda" if "cudart" in library else "cu"
     assert result.lost == 0
     assert result.counts[f"{own}LaunchKernel"] == 50
@@ -54,8 +56,10 @@ def test_a_library_that_is_opened_later(tracer_by, private, library):
 
 
 def test_a_static_runtime(tracer_by, private):
-    """The runtime is in the program: its functions are not exported, the driver's calls are seen."""
-    result = tracer_by.run(private / "static_runtime", args=["-e", "launch,memory", "--api", "driver"])
+    """The runtime is linked into the program: its functions are not exported,
+    but the driver's calls are seen."""
+    result = tracer_by.run(private / "static_runtime",
+                           args=["-e", "launch,memory", "--api", "driver"])
     truth = result.truth.data["driver"]
     for name in ("cuLaunchKernel", "cuMemAlloc_v2", "cuMemFree_v2"):
         assert result.counts[name] == truth[name]["calls"]
@@ -88,7 +92,8 @@ def call_until(stranger, condition):
 
 
 def test_a_stranger_s_library_that_comes_later(tracer, private):
-    """A program that was there before and opens CUDA later: what is missed is said, and all after it is there."""
+    """A program that was there before and opens CUDA later: gpuprobe says what it missed,
+    and shows all calls after it."""
     with Background(*STRANGER, private) as stranger:
         running, path = tracer.start(args=["-p", stranger.pid, "-e", "launch"])
         with running:
@@ -98,7 +103,8 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
             result = trace.Traced(running.stop(), path)
     missed = (rounds + 1) * CALLS - len(result.lines) - result.lost
     assert missed >= 0 and result.lost == 0 and len(result.lines) > CALLS
-    told = re.findall(r"process (\d+) \((.*)\): some calls before [0-9.]+ ms may be missing: ", result.stderr)
+    told = re.findall(r"process (\d+) \((.*)\): some calls before [0-9.]+ ms may be missing: ",
+                      result.stderr)
     assert told == [(str(stranger.pid), "python3")] or missed == 0 and told == [], result.stderr
 
 
@@ -108,7 +114,8 @@ def test_a_stranger_that_is_filtered_out(tracer, private):
         running, path = tracer.start(args=["--comm", "another", "-e", "launch", "-v"])
         with running:
             running.wait_until_watching()
-            call_until(stranger, lambda: f"{private}/libcuda.so.1 (process {stranger.pid})" in running.stderr)
+            call_until(stranger,
+                       lambda: f"{private}/libcuda.so.1 (process {stranger.pid})" in running.stderr)
             result = trace.Traced(running.stop(), path)
     assert result.lines == [] and "may be missing" not in result.stderr
 
@@ -116,10 +123,12 @@ def test_a_stranger_that_is_filtered_out(tracer, private):
 def test_a_process_that_runs(tracer_by, tmp_path):
     """From the moment on: each thread's calls, without a gap."""
     log, enough = tmp_path / "log", tmp_path / "enough"
-    with Background(paths.workload("traced"), "--threads", 4, "--rounds", 20000, "--rate", 100, "--until", enough,
-                    "--log", log) as caller:
-        # Of both layers the driver's part of a runtime's call that had begun before would come first.
-        running, path = tracer_by.start(args=["-p", caller.pid, "--api", "runtime", "--buffer", "64M"])
+    with Background(paths.workload("traced"), "--threads", 4, "--rounds", 20000, "--rate", 100,
+                    "--until", enough, "--log", log) as caller:
+        # With both layers, the driver's part of a runtime call that had begun before
+        # would come first.
+        running, path = tracer_by.start(args=["-p", caller.pid, "--api", "runtime", "--buffer",
+                                              "64M"])
         with running:
             trace.wait_for_lines(path, 1000)
             enough.touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls that hang or never return, and processes that end, fork and become others: each call once."""
+"""Calls that hang or never return, and processes that end, fork and exec: each call once."""
 import contextlib
 import fcntl
 import os
@@ -35,13 +35,14 @@ def name_of(pid):
 
 
 def test_a_call_that_hangs(tracer_by):
-    """At the end it is shown without a result, with the time so far; what came before it is whole."""
+    """At the end it is shown without a result, with the time so far; earlier calls are complete."""
     running, path = tracer_by.start(*HANGS, args=["-e", "memory,sync"], env=SLOW)
     with running:
         # After a second it is told to be in progress.
         assert trace.is_in_progress(trace.wait_for_lines(path, 2)[1])
         result = trace.Traced(running.stop(), path)
-    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"]
+    assert [line["event"] for line in result.lines
+            if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"]
     last = result.lines[-1]
     assert trace.is_unfinished(last) and last["event"] == "cuCtxSynchronize"
     assert last["duration"] >= 1_000_000_000
@@ -66,7 +67,8 @@ def test_a_command_that_cannot_be_interrupted(tracer_by, tmp_path):
         result = trace.Traced(running.finish(), path)
     assert result.status in (0, 130)
     assert f"({children[0]}) has not ended: it goes on" in result.stderr
-    assert [(line["event"], line["line"]) for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
+    assert [(line["event"], line["line"])
+            for line in result.lines] == [("cuCtxSynchronize", "unfinished")]
 
 
 def test_a_call_that_hangs_holds_up_nobody(tracer_by):
@@ -78,7 +80,8 @@ def test_a_call_that_hangs_holds_up_nobody(tracer_by):
     """)
     with Background(*hangs, env=SLOW) as hanging, \
             Background(paths.workload("traced"), "--rounds", 100000, "--rate", 100) as caller:
-        running, path = tracer_by.start(args=["-p", hanging.pid, "-p", caller.pid, "-e", "cudaMemset,sync"])
+        running, path = tracer_by.start(args=["-p", hanging.pid, "-p", caller.pid, "-e",
+                                              "cudaMemset,sync"])
         with running:
             running.wait_until_watching()
             hanging.stdin.write("\n")
@@ -136,7 +139,8 @@ def test_jumps(tracer_by, threads):
     result = tracer_by.run(threads, "jump", 7, args=["-e", "memory"])
     unfinished = [line for line in result.lines if trace.is_unfinished(line)]
     assert [line["event"] for line in unfinished] == ["cuMemAllocManaged"] * 7
-    assert [line["event"] for line in result.lines if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"] * 7
+    assert [line["event"] for line in result.lines
+            if not trace.is_unfinished(line)] == ["cuMemAlloc_v2"] * 7
     assert trace.in_order(result.lines)
 
 
@@ -161,7 +165,8 @@ def test_many_threads_one_after_the_other(tracer_by, threads):
 
 
 def test_exec(tracer_by, threads):
-    """Another thread than the first makes it another program: its lines are those of both, under their names."""
+    """Another thread than the first calls exec: the lines are those of both programs,
+    under their names."""
     result = tracer_by.run(threads, "exec", 123, paths.workload("traced"), "--rounds", 5,
                            args=["-e", "cuLaunchKernel,cudaLaunchKernel"])
     assert [line["process"] for line in result.lines] == ["threads"] * 123 + ["traced"] * 5
@@ -170,8 +175,9 @@ def test_exec(tracer_by, threads):
 
 def test_fork(tracer_by):
     """Children are traced from their first call, by their own numbers."""
-    result = tracer_by.run(paths.workload("forker"), "--processes", 8, "--launches", 50, "--pairs", 5,
-                           args=["-e", "launch,memory"], columns="time,pid,ppid,tid,event,result")
+    result = tracer_by.run(paths.workload("forker"), "--processes", 8, "--launches",
+                           50, "--pairs", 5, args=["-e", "launch,memory"],
+                           columns="time,pid,ppid,tid,event,result")
     assert result.lost == 0
     launches = [line["pid"] for line in result.lines if "Launch" in line["event"]]
     assert len(set(launches)) == 8 and all(launches.count(pid) == 50 for pid in set(launches))
@@ -182,7 +188,8 @@ def test_fork(tracer_by):
 def test_mix_with_deaths(tracer_by):
     """Threads that die in calls: each call that ended is there, and so is each that did not."""
     result = tracer_by.run(paths.workload("mix"), "--seconds", 2, "--threads", 16, "--children", 0,
-                           args=["-e", "all", "--api", "driver", "--buffer", "64M"],  # all of it has room
+                           # All of it has room.
+                           args=["-e", "all", "--api", "driver", "--buffer", "64M"],
                            columns="time,tid,event,duration,result")
     truth = result.truth.data["driver"]
     assert result.lost == 0
@@ -191,12 +198,14 @@ def test_mix_with_deaths(tracer_by):
         which = left if trace.is_unfinished(line) else ended
         which[line["event"]] = which.get(line["event"], 0) + 1
     assert ended == {name: counts["calls"] for name, counts in truth.items() if counts["calls"]}
-    assert left == {name: counts["abandoned"] for name, counts in truth.items() if counts["abandoned"]}
+    assert left == {name: counts["abandoned"] for name, counts in truth.items()
+                    if counts["abandoned"]}
 
 
 def test_interrupt_in_the_middle(tracer_by):
-    """Ctrl-C: what was called until then is written whole; the last line is a whole one; COMMAND ends too."""
-    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000, "--rate", 300)
+    """Ctrl-C: all calls until then are written; the last line is complete; COMMAND ends, too."""
+    running, path = tracer_by.start(paths.workload("traced"), "--threads", 8, "--rounds", 1000000,
+                                    "--rate", 300)
     with running:
         trace.wait_for_lines(path, 20000)
         # By itself COMMAND would go on for an hour.
@@ -207,7 +216,8 @@ def test_interrupt_in_the_middle(tracer_by):
 
 @pytest.mark.alone_by_perf("the tracefs events of a killed gpuprobe stay until the next one starts")
 def test_killed(tracer_by):
-    """SIGKILL leaves the target running, and nothing in the kernel but what the next gpuprobe clears away."""
+    """SIGKILL leaves the target running, and nothing in the kernel except what the next
+    gpuprobe clears away."""
     with Background(paths.workload("idle-holder"), "--then-launch", 500, "--seconds", 600,
                     env={"CUDA_SIM_LATENCY": "cudaLaunchKernel=1ms"}) as holder:
         assert holder.stdout.readline() == "READY\n"
@@ -225,12 +235,13 @@ def test_killed(tracer_by):
 
 
 class Gated(Background):
-    """The workload `traced`, which becomes one when it is told to: by then the libraries have probes."""
+    """Executes the workload `traced` when asked to: by then the libraries have probes."""
 
     LIBRARIES = [paths.LIBCUDART, paths.LIBCUDA]
 
     def __init__(self, *options):
-        super().__init__("sh", "-c", 'read go && exec "$@"', "sh", paths.workload("traced"), *options)
+        super().__init__("sh", "-c", 'read go && exec "$@"', "sh", paths.workload("traced"),
+                         *options)
 
     def go(self):
         self.stdin.write("go\n")
@@ -258,8 +269,11 @@ def test_the_end_of_the_processes(tracer_by):
 
 def test_a_child_that_outlives_the_process(tracer):
     """The trace goes on with a child of a process that has ended, until it has ended too."""
-    with Background("sh", "-c", f"read go; {paths.workload('traced')} --rounds 30 --rate 30 & echo started") as parent:
-        running, path = tracer.start(args=["-p", parent.pid, "-e", "cudaFree"], libraries=Gated.LIBRARIES)
+    with Background(
+            "sh", "-c",
+            f"read go; {paths.workload('traced')} --rounds 30 --rate 30 & echo started") as parent:
+        running, path = tracer.start(args=["-p", parent.pid, "-e", "cudaFree"],
+                                     libraries=Gated.LIBRARIES)
         with running:
             running.wait_until_watching()
             assert parent.tell("go") == "started"
@@ -274,7 +288,8 @@ def test_a_child_that_outlives_the_process(tracer):
 def has_probes(pid):
     """Whether it has links of uprobes, by what it has open."""
     for entry in os.scandir(f"/proc/{pid}/fdinfo"):
-        with contextlib.suppress(OSError), open(entry.path, encoding="ascii", errors="replace") as info:
+        with contextlib.suppress(OSError), \
+                open(entry.path, encoding="ascii", errors="replace") as info:
             if "uprobe_multi" in info.read():
                 return True
     return False
@@ -377,8 +392,9 @@ def test_a_terminal_that_stands_still():
     """It has some room for long, and keeps whoever writes more than that."""
     ours, its = os.openpty()
     with Background(paths.workload("launch"), "--seconds", 600, "--rate", 1000) as program, \
-            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch"], env=environment(),
-                             stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.PIPE) as tracer:
+            subprocess.Popen([paths.GPUPROBE, "trace", "-p", str(program.pid), "-e", "launch"],
+                             env=environment(), stdin=subprocess.DEVNULL, stdout=its,
+                             stderr=subprocess.PIPE) as tracer:
         try:
             wait_until(lambda: stands_still(tracer.pid))
             assert has_probes(tracer.pid)
@@ -386,7 +402,8 @@ def test_a_terminal_that_stands_still():
             tracer.send_signal(signal.SIGTERM)
             wait_until(lambda: not has_probes(tracer.pid))
             assert tracer.poll() is None
-            assert not fcntl.fcntl(its, fcntl.F_GETFL) & os.O_NONBLOCK, "others write to the terminal, too"
+            assert not fcntl.fcntl(its, fcntl.F_GETFL) & os.O_NONBLOCK, (
+                "others write to the terminal, too")
             os.close(its)
             text = b""
             with contextlib.suppress(OSError):  # nobody has it open any more
@@ -402,7 +419,8 @@ def test_a_terminal_that_stands_still():
 def test_a_second_signal_beside_a_reader_that_stands_still():
     with stalled() as tracer:
         tracer.send_signal(signal.SIGTERM)
-        wait_until(lambda: not has_probes(tracer.pid) and not progress.blocks(tracer.pid, signal.SIGTERM))
+        wait_until(
+            lambda: not has_probes(tracer.pid) and not progress.blocks(tracer.pid, signal.SIGTERM))
         assert tracer.poll() is None
         tracer.send_signal(signal.SIGTERM)
         assert tracer.wait(60) == -signal.SIGTERM

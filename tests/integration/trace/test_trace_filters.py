@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which calls are told: --failed, --min-duration, --count, --duration, --comm, --uid, --cgroup, -p."""
+"""Which calls are shown: --failed, --min-duration, --count, --duration, --comm,
+--uid, --cgroup, -p."""
 import contextlib
 import os
 import shutil
@@ -56,27 +57,33 @@ def call_of(line, calls):
 
 def test_min_duration(tracer_by):
     """Calls that take 20 ms among such that take microseconds, more where the machine is busy."""
-    result, log = tracer_by.traced("--rounds", 10, args=["--min-duration", "10ms"],
-                                   env={"CUDA_SIM_LATENCY": "cudaStreamSynchronize=20ms,cudaMemset=2ms"})
+    result, log = tracer_by.traced(
+        "--rounds", 10, args=["--min-duration", "10ms"],
+        env={"CUDA_SIM_LATENCY": "cudaStreamSynchronize=20ms,cudaMemset=2ms"})
     calls = [call for calls in log.values() for call in calls]
     assert len(calls) > 100
     shown = [call_of(line, calls) for line in result.lines]
-    assert all(call.after - call.before >= line["duration"] >= 10_000_000 for line, call in zip(result.lines, shown))
+    assert all(call.after - call.before >= line["duration"] >= 10_000_000
+               for line, call in zip(result.lines, shown))
     assert [call for call in shown if call.function == "cudaStreamSynchronize"] == \
         [call for call in calls if call.function == "cudaStreamSynchronize"]
 
 
-@pytest.mark.parametrize("text, ns", [("1500us", 1_500_000), ("0.0015s", 1_500_000), ("1500000ns", 1_500_000)])
+@pytest.mark.parametrize("text, ns",
+                         [("1500us", 1_500_000), ("0.0015s", 1_500_000), ("1500000ns", 1_500_000)])
 def test_min_duration_units(tracer, text, ns):
-    result, _ = tracer.traced("--rounds", 5, args=["--min-duration", text, "-e", "cudaMemset,cudaFree"],
+    result, _ = tracer.traced("--rounds", 5,
+                              args=["--min-duration", text, "-e", "cudaMemset,cudaFree"],
                               env={"CUDA_SIM_LATENCY": "cudaMemset=2ms,cudaFree=1ms"})
     assert result.events.count("cudaMemset") == 5
-    assert all(line["duration"] >= ns for line in result.lines)  # on a busy machine a cudaFree may take as long
+    # On a busy machine a cudaFree may take as long.
+    assert all(line["duration"] >= ns for line in result.lines)
 
 
 def test_count(tracer_by):
     """Ends after so many lines; COMMAND goes on or is ended, but the lines are those."""
-    result = tracer_by.run(TRACED, "--rounds", 1000, args=["--count", 17, "-e", "copy"], status=None)
+    result = tracer_by.run(TRACED, "--rounds", 1000, args=["--count", 17, "-e", "copy"],
+                           status=None)
     assert len(result.lines) == 17
     assert result.events == (["cudaMemcpy", "cudaMemset", "cudaMemcpyAsync"] * 6)[:17]
 
@@ -106,7 +113,8 @@ def test_two_processes(tracer):
             Background(TRACED, "--rounds", 100000, "--rate", 50) as two:
         running, path = tracer.start(args=["-p", one.pid, "-p", two.pid])
         with running:
-            trace.wait_for(path, lambda lines: {line.get("pid") for line in lines} >= {one.pid, two.pid})
+            trace.wait_for(path,
+                           lambda lines: {line.get("pid") for line in lines} >= {one.pid, two.pid})
             result = trace.Traced(running.stop(), path)
     assert {line["pid"] for line in result.lines} == {one.pid, two.pid}
 
@@ -121,7 +129,8 @@ def two_programs(tracer, tmp_path, *args):
     renamed = tmp_path / "elsewhere"
     shutil.copy(TRACED, renamed)
     command = ["sh", "-c", '"$0" --rounds 20 & "$1" --rounds 20; wait', TRACED, renamed]
-    result = tracer.run(*command, args=["--api", "runtime", *args], env={"LD_LIBRARY_PATH": paths.SIM})
+    result = tracer.run(*command, args=["--api", "runtime", *args],
+                        env={"LD_LIBRARY_PATH": paths.SIM})
     return {line["process"] for line in result.lines}, result
 
 
@@ -139,12 +148,14 @@ def test_uid(tracer_by, tmp_path):
             if not os.fork():
                 os.setuid(user)
                 os.execv(sys.executable, [sys.executable, "-c",
-                         "import ctypes; ctypes.CDLL(%r).cudaSetDevice(0)" % (SIM + "/libcudart.so.13")])
+                         "import ctypes; ctypes.CDLL(%r).cudaSetDevice(0)"
+                         % (SIM + "/libcudart.so.13")])
             os.wait()
     """)
     every = tracer_by.run(*command, args=["-e", "cudaSetDevice"], columns="time,uid,event")
     assert [line["uid"] for line in every.lines] == [0, 0, 12345]
-    one = tracer_by.run(*command, args=["-e", "cudaSetDevice", "--uid", 12345], columns="time,uid,event")
+    one = tracer_by.run(*command, args=["-e", "cudaSetDevice", "--uid", 12345],
+                        columns="time,uid,event")
     assert [line["uid"] for line in one.lines] == [12345]
 
 
@@ -170,13 +181,14 @@ def cgroup():
 
 def in_cgroup(directory, rounds):
     """The workload in a cgroup, where it stays until it is killed."""
-    return Background("sh", "-c", f'echo $$ > {directory}/cgroup.procs && exec "$@"', "sh", TRACED, "--rounds", rounds,
-                      "--hold", 600)
+    return Background("sh", "-c", f'echo $$ > {directory}/cgroup.procs && exec "$@"', "sh", TRACED,
+                      "--rounds", rounds, "--hold", 600)
 
 
 def test_cgroup(tracer_by, cgroup):
     """Those in it and below; the column names it."""
-    running, path = tracer_by.start(args=["--cgroup", cgroup, "-e", "cudaMemset"], columns="time,pid,cgroup,event",
+    running, path = tracer_by.start(args=["--cgroup", cgroup, "-e", "cudaMemset"],
+                                    columns="time,pid,cgroup,event",
                                     libraries=[paths.LIBCUDART, paths.LIBCUDA])
     with running:
         running.wait_until_watching()
@@ -197,5 +209,6 @@ def test_a_cgroup_that_is_none(tracer):
 
 
 def test_filters_together(tracer, tmp_path):
-    found, result = two_programs(tracer, tmp_path, "--comm", "traced", "-e", "cudaFree", "--count", "5")
+    found, result = two_programs(tracer, tmp_path, "--comm", "traced", "-e", "cudaFree", "--count",
+                                 "5")
     assert found == {"traced"} and result.events == ["cudaFree"] * 5

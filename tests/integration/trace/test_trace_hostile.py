@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names, strings and pointers of a program that means no good: every line stays one line, and tells what was there."""
+"""Names, strings and pointers of a malicious program: every line stays one line,
+and has what was there."""
 import csv
 import io
 import json
@@ -11,16 +12,17 @@ from lib import paths
 from lib.script import script
 
 # Each would damage a table, a line of TSV or a terminal.
-NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash", "\x1b[31mred\x1b[0m",
-         "\x1b]0;title\x07", "nul-free\x01\x02\x7f", "caf\u00e9 \u2603 \U0001f600", "\u202eright to left",
-         "comma,semi;colon", "{\"a\":1}", "<unreadable 0x0>", " leading", "-", "\u009b31m"]
+NAMES = ["tab\there", "line\nbreak", "carriage\rreturn", 'quo"te', "back\\slash",
+         "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "nul-free\x01\x02\x7f",
+         "caf\u00e9 \u2603 \U0001f600", "\u202eright to left", "comma,semi;colon", "{\"a\":1}",
+         "<unreadable 0x0>", " leading", "-", "\u009b31m"]
 BYTES = [b"\xff\xfe\x80broken", b"half\xc3", b"\xed\xa0\x80surrogate", b"\xf4\x90\x80\x80"]
 
 
 def calls_with(names):
     """
-    Loads an image in which the simulator finds any name, asks for kernels of the names and launches each; the
-    last one is an ordinary one.
+    Loads an image in which the simulator finds any name, requests kernels of the names and launches
+    each; the last one is an ordinary one.
     """
     return script(f"""
         start()
@@ -41,23 +43,28 @@ def test_names_in_json(tracer_by):
     """Whole as arguments; what cannot be a kernel's name is not made one."""
     result = tracer_by.run(*calls_with(NAMES), args=["-e", "cuModuleGetFunction,cuLaunchKernel"],
                            columns="time,event,details,kernel")
-    assert [line["details"]["name"] for line in result.of("cuModuleGetFunction")] == [*NAMES, "plain"]
+    assert [line["details"]["name"]
+            for line in result.of("cuModuleGetFunction")] == [*NAMES, "plain"]
     kernels = [line["kernel"] for line in result.of("cuLaunchKernel")]
     assert kernels[-1] == "plain"
-    assert all(kernel in (None, name) for kernel, name in zip(kernels, [*NAMES, "plain"], strict=True))
+    assert all(kernel in (None, name)
+               for kernel, name in zip(kernels, [*NAMES, "plain"], strict=True))
 
 
 def test_bytes_that_are_no_text_in_json(tracer):
     """Every line is valid UTF-8 and JSON, and names differ where bytes did."""
-    result = tracer.run(*calls_with(BYTES), args=["-e", "cuModuleGetFunction"], columns="time,event,details")
+    result = tracer.run(*calls_with(BYTES), args=["-e", "cuModuleGetFunction"],
+                        columns="time,event,details")
     assert len({line["details"]["name"] for line in result.lines}) == len(BYTES) + 1
 
 
 @pytest.mark.parametrize("form", ["tsv", "table"])
 def test_names_in_text(tracer, form):
     """A name stays in its line, and in TSV in its field."""
-    result = tracer.run(*calls_with(NAMES + BYTES), args=["-e", "cuModuleGetFunction,cuLaunchKernel", "-o",
-                                                           "details,kernel,event"], form=form, columns=None)
+    result = tracer.run(*calls_with(NAMES + BYTES),
+                        args=["-e", "cuModuleGetFunction,cuLaunchKernel", "-o",
+                              "details,kernel,event"],
+                        form=form, columns=None)
     lines = result.text.split("\n")[:-1]
     assert len(lines) == 1 + 2 * len(NAMES + BYTES + ["plain"])
     if form == "tsv":
@@ -70,7 +77,8 @@ def test_names_in_text(tracer, form):
 def test_long_kernel_names(tracer_by, length):
     """Whole."""
     name = "n" * length
-    result = tracer_by.run(*calls_with([name]), args=["-e", "cuLaunchKernel"], columns="time,event,kernel")
+    result = tracer_by.run(*calls_with([name]), args=["-e", "cuLaunchKernel"],
+                           columns="time,event,kernel")
     assert [line["kernel"] for line in result.lines] == [name, "plain"]
 
 
@@ -135,7 +143,8 @@ STRINGS = script("""
 
 
 def test_strings(tracer_by):
-    """At the end of a mapped page, unreadable, in the kernel's half, NULL, and longer than is shown."""
+    """At the end of a mapped page, unreadable, in the kernel's half, NULL,
+    and longer than the shown length."""
     result = tracer_by.run(*STRINGS, args=["-e", "cuModuleGetFunction"], env=FAILS, form="json")
     texts = [json.dumps(line["details"]) for line in result.lines]
     assert len(texts) == 14
@@ -148,10 +157,12 @@ def test_strings(tracer_by):
 
 
 def test_strings_in_the_table(tracer):
-    result = tracer.run(*STRINGS, args=["-e", "cuModuleGetFunction"], env=FAILS, form="table", columns=None)
+    result = tracer.run(*STRINGS, args=["-e", "cuModuleGetFunction"], env=FAILS, form="table",
+                        columns=None)
     lines = result.text.splitlines()[1:]
     assert len(lines) == 14
-    for line, address in zip(lines[9:12], ("0xdead0000", "0xffffffff81000000", "0x8000000000000000"), strict=True):
+    for line, address in zip(lines[9:12], ("0xdead0000", "0xffffffff81000000",
+                                           "0x8000000000000000"), strict=True):
         assert f"<unreadable {address}>" in line
     assert '"...' in lines[13]
 
@@ -162,7 +173,8 @@ def test_a_handle_that_is_none(tracer_by):
         start()
         for handle in (0x10, 0xdead0000, 0xffffffff81000000):
             driver.cuLaunchKernel(handle, 1, 1, 1, 1, 1, 1, 0, 0, None, None)
-    """), args=["-e", "launch"], env={"CUDA_SIM_FAIL": "cuLaunchKernel:*=400"}, columns="time,event,kernel,result")
+    """), args=["-e", "launch"], env={"CUDA_SIM_FAIL": "cuLaunchKernel:*=400"},
+        columns="time,event,kernel,result")
     assert [line.get("kernel") for line in result.lines] == [None] * 3
     assert [line["result"] for line in result.lines] == ["CUDA_ERROR_INVALID_HANDLE"] * 3
 

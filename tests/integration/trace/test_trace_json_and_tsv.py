@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The trace's JSON and TSV read back by parsers that know nothing but their descriptions.
 
-tests/unit/output/test_trace_output.c holds what gpuprobe writes to the golden files that are read here; the values
-below are those it was made from (tests/unit/output/trace_lines.h), in the words of that file.
+tests/unit/output/test_trace_output.c holds what gpuprobe writes to the golden files that are read
+here; the values below are those it was made from (tests/unit/output/trace_lines.h),
+in the words of that file.
 """
 import csv
 import json
@@ -22,15 +23,18 @@ NAME = b'a"b\\c\n\0\x1b[0m\x80z\xc3\xa9;'
 # By the time in microseconds: what a line was made from. Only what tells something is named.
 LINES = {
     1234018: {"event": b"cudaMalloc", "size": 1048576, "ptr": 0x7f8b00000000, "duration": 412100,
-              "end": BEGIN_NS + 1234018000 + 412100, "result": "cudaSuccess", "process": b"my_cuda_app",
-              "pid": 12345, "ppid": 12000, "tid": 12345, "uid": 1000, "cgroup": b"/user.slice/app\t1.scope",
+              "end": BEGIN_NS + 1234018000 + 412100, "result": "cudaSuccess",
+              "process": b"my_cuda_app", "pid": 12345, "ppid": 12000,
+              "tid": 12345, "uid": 1000, "cgroup": b"/user.slice/app\t1.scope",
               "device": None, "layer": "runtime", "bw": None, "kernel": None, "stack": None},
-    1235101: {"event": b"cudaMemcpy", "dst": 0x7f8b00000000, "src": 0x55d0c0, "size": 1048576, "kind": "H2D",
-              "bw": 1048576 * 10**9 // 368000},
-    1240440: {"kernel": b"vadd", "grid": [4096, 1, 1], "block": [256, 1, 1], "shmem": 0, "stream": 0, "size": None},
+    1235101: {"event": b"cudaMemcpy", "dst": 0x7f8b00000000, "src": 0x55d0c0,
+              "size": 1048576, "kind": "H2D", "bw": 1048576 * 10**9 // 368000},
+    1240440: {"kernel": b"vadd", "grid": [4096, 1, 1],
+              "block": [256, 1, 1], "shmem": 0, "stream": 0, "size": None},
     1240900: {"result": "cudaErrorMemoryAllocation", "size": 1125899906842624, "ptr": None},
-    1241000: {"kernel": b"vadd<int, 4>", "grid": [4294967295, 65535, 65535], "block": [1, 2, 3], "shmem": 49152,
-              "stream": 0x5581a0, "args": [0x7f8b00000000, 0, 2**64 - 1], "device": 3, "layer": "driver",
+    1241000: {"kernel": b"vadd<int, 4>", "grid": [4294967295, 65535, 65535],
+              "block": [1, 2, 3], "shmem": 49152, "stream": 0x5581a0,
+              "args": [0x7f8b00000000, 0, 2**64 - 1], "device": 3, "layer": "driver",
               "stack": [b"a.out+0x1136", b'lib;\n"x".so+0x34', b"0xffffffffffffffff",
                         b"forward (model.py:123)"]},
     1241001: {"kernel": None, "stack": [b"a.out+0x1136"]},
@@ -64,7 +68,8 @@ def unescape(cell):
     """A cell's bytes."""
     short = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
     return re.sub(rb"\\(x[0-9a-f]{2}|.)",
-                  lambda m: bytes([int(m[1][1:], 16)]) if len(m[1]) == 3 else short.get(m[1], m[1]), cell)
+                  lambda m: bytes([int(m[1][1:], 16)]) if len(m[1]) == 3 else short.get(m[1], m[1]),
+                  cell)
 
 
 def read_tsv(name):
@@ -103,30 +108,34 @@ def test_tsv_reads_back():
     for key, line in LINES.items():
         for word, value in line.items():
             assert tsv_value(word, seen[key][word]) == value, (key, word)
-    assert [note.split() for note in notes] == [[b"#", b"lost", b"1203", b"ring_full", b"5003246000000"],
-                                               [b"#", b"lost", b"1", b"call_depth", b"5003246001000"],
-                                               [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"],
-                                               [b"#", b"lost_stacks", b"3", b"stack_ring_full", b"5003246003000"]]
+    assert [note.split() for note in notes] == [
+        [b"#", b"lost", b"1203", b"ring_full", b"5003246000000"],
+        [b"#", b"lost", b"1", b"call_depth", b"5003246001000"],
+        [b"#", b"lost_returns", b"5", b"ring_full", b"5003246002000"],
+        [b"#", b"lost_stacks", b"3", b"stack_ring_full", b"5003246003000"]]
 
 
 def test_tsv_says_what_a_line_is():
     rows, _ = read_tsv("trace-all.tsv")
     results = [row["result"] for row in rows if row["result"].startswith(b"<")]
     assert results == [b"<entry>", b"<returned> cudaSuccess", b"<returned> cudaErrorIllegalAddress",
-                       b"<returned> 0x7f0012345678", b"<returned> -", b"<in progress>", b"<resumed> cudaSuccess",
-                       b"<unfinished>", b"<began before attach>"]
-    open_ends = [row["end"] for row in rows if row["result"] in (b"<entry>", b"<in progress>", b"<unfinished>")]
+                       b"<returned> 0x7f0012345678", b"<returned> -", b"<in progress>",
+                       b"<resumed> cudaSuccess", b"<unfinished>", b"<began before attach>"]
+    open_ends = [row["end"] for row in rows
+                 if row["result"] in (b"<entry>", b"<in progress>", b"<unfinished>")]
     assert open_ends == [b"-"] * 3
 
 
 def test_tsv_details_read_back():
     rows, _ = read_tsv("trace.tsv")
     details = [unescape(row["details"]) for row in rows if row["event"] == b"cuModuleGetFunction"]
-    name = re.match(rb'name="((?:[^"\\]|\\.)*)" log="((?:[^"\\]|\\.)*)"\.\.\. image=<unreadable 0xdead000>$',
-                    details[0])
+    name = re.match(
+        rb'name="((?:[^"\\]|\\.)*)" log="((?:[^"\\]|\\.)*)"\.\.\. image=<unreadable 0xdead000>$',
+        details[0])
     assert unescape(name[1]) == NAME
     assert unescape(name[2]) == b"cut\xe4"
-    assert details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 none=[] null=0x0"
+    assert (details[1] == b"i=-9223372036854775808 ms=0.1 bad=nan x=? flags=0x3 handle=00ff10 "
+            b"none=[] null=0x0")
 
 
 def test_a_process_cannot_write_a_note():
@@ -158,7 +167,8 @@ def as_json(word, value):
     """A value of LINES as JSON has it: texts with U+FFFD for each byte that is no UTF-8."""
     if isinstance(value, bytes):
         # Python makes one U+FFFD of several bytes where they began well: each is one here.
-        return value.decode("utf-8", "surrogateescape").translate({0xdc80 + i: "\ufffd" for i in range(128)})
+        return value.decode("utf-8", "surrogateescape").translate(
+            {0xdc80 + i: "\ufffd" for i in range(128)})
     if word == "stack" and value:
         return [as_json(None, frame) for frame in value]
     if isinstance(value, str) and value.startswith("unreadable "):
@@ -180,40 +190,47 @@ def test_json_reads_back():
 def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
-        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished", "lost", "lost", "lost",
-        "lost", "before_attach"]
-    assert [(line["lost"], line["reason"]) for line in lines if "lost" in line] == [(1203, "ring_full"),
-                                                                                    (1, "call_depth")]
-    assert [(line["lost_returns"], line["reason"]) for line in lines if "lost_returns" in line] == [(5, "ring_full")]
+        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished",
+        "lost", "lost", "lost", "lost", "before_attach"]
+    assert [(line["lost"], line["reason"]) for line in lines
+            if "lost" in line] == [(1203, "ring_full"), (1, "call_depth")]
+    assert [(line["lost_returns"], line["reason"]) for line in lines
+            if "lost_returns" in line] == [(5, "ring_full")]
     assert [(line["lost_stacks"], line["reason"]) for line in lines
             if "lost_stacks" in line] == [(3, "stack_ring_full")]
-    assert [line["end"] for line in lines if line.get("line") in ("entry", "in_progress", "unfinished")] == [None] * 3
+    assert [line["end"] for line in lines
+            if line.get("line") in ("entry", "in_progress", "unfinished")] == [None] * 3
     assert [line["code"] for line in lines if line.get("failed")] == [2, 700, 12345, 1]
     assert [line["code"] for line in lines if "code" in line and "failed" not in line] == [600]
     assert [line["depth"] for line in lines if "depth" in line] == [1, 2, 1]
 
 
 def test_json_details_read_back():
-    details = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuModuleGetFunction"]
-    assert details[0] == {"name": as_json(None, NAME), "log": {"cut": "cut\ufffd"}, "image": {"unreadable": "0xdead000"}}
-    assert details[1] == {"i": -2**63, "ms": 0.1, "bad": None, "x": None, "flags": "0x3", "handle": "00ff10",
-                          "none": [], "null": "0x0"}
-    kernels = [line["details"] for line in read_json("trace.json") if line.get("event") == "cuLaunchKernel"]
+    details = [line["details"] for line in read_json("trace.json")
+               if line.get("event") == "cuModuleGetFunction"]
+    assert details[0] == {"name": as_json(None, NAME), "log": {"cut": "cut\ufffd"},
+                          "image": {"unreadable": "0xdead000"}}
+    assert details[1] == {"i": -2**63, "ms": 0.1, "bad": None, "x": None, "flags": "0x3",
+                          "handle": "00ff10", "none": [], "null": "0x0"}
+    kernels = [line["details"] for line in read_json("trace.json")
+               if line.get("event") == "cuLaunchKernel"]
     assert kernels[0]["kernel"] == "vadd<int, 4>" and kernels[0]["at"] == "a.out+0x1234"
     assert kernels[1]["kernel"] is None
 
 
 # --- the schema: as much of JSON Schema as it uses ---
 
-TYPES = {"null": type(None), "integer": int, "number": (int, float), "string": str, "object": dict, "array": list,
-         "boolean": bool}
+TYPES = {"null": type(None), "integer": int, "number": (int, float), "string": str, "object": dict,
+         "array": list, "boolean": bool}
 
 
 def fits(schema, value):
     if "type" in schema:
-        if not isinstance(value, TYPES[schema["type"]]) or isinstance(value, bool) != (schema["type"] == "boolean"):
+        if (not isinstance(value, TYPES[schema["type"]])
+                or isinstance(value, bool) != (schema["type"] == "boolean")):
             return False
-    if "const" in schema and value != schema["const"] or "enum" in schema and value not in schema["enum"]:
+    if ("const" in schema and value != schema["const"] or "enum" in schema
+            and value not in schema["enum"]):
         return False
     if "pattern" in schema and not re.search(schema["pattern"], value):
         return False
@@ -233,7 +250,8 @@ def fits_object(schema, value):
         known = schema.get("properties", {}).get(key)
         if known is None and others is False:
             return False
-        if not fits(known if known is not None else others if isinstance(others, dict) else {}, member):
+        if not fits(known if known is not None else others if isinstance(others, dict) else {},
+                    member):
             return False
     return True
 
@@ -255,9 +273,10 @@ def test_the_schema_describes_every_key(schema):
     assert all(entry["description"] for entry in schema["properties"].values())
 
 
-@pytest.mark.parametrize("change", [{"pid": "1"}, {"ptr": 5}, {"grid": [1, 2]}, {"new": 1}, {"schema": 2},
-                                    {"line": "call"}, {"failed": False}, {"details": {"x": {"y": 1}}},
-                                    {"dst": {"unreadable": "8"}}, {"size": 1.5}])
+@pytest.mark.parametrize("change",
+                         [{"pid": "1"}, {"ptr": 5}, {"grid": [1, 2]}, {"new": 1}, {"schema": 2},
+                          {"line": "call"}, {"failed": False}, {"details": {"x": {"y": 1}}},
+                          {"dst": {"unreadable": "8"}}, {"size": 1.5}])
 def test_the_schema_refuses_other_lines(schema, change):
     line = read_json("trace-all.json")[0]
     assert not fits(schema, {**line, **change})
@@ -269,7 +288,8 @@ def test_nothing_in_the_table_moves_a_terminal():
     for name in ("trace.table", "trace-all.table", "trace.terminal", "trace.narrow"):
         text = (GOLDEN / name).read_bytes().decode("utf-8")
         text = re.sub("\x1b\\[(2|31|33)m|\x1b\\[0m", "", text) if "table" not in name else text
-        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", text)
+        assert not re.search(
+            "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", text)
 
 
 @pytest.mark.parametrize("name", ["trace.terminal", "trace.narrow"])

@@ -24,7 +24,8 @@ DRIVER = script("""
 """)
 RUNTIME = script("""
     library = out()
-    need(runtime.cudaLibraryLoadData(ref(library), ptx("with_arguments"), None, None, 0, None, None, 0))
+    need(runtime.cudaLibraryLoadData(ref(library), ptx("with_arguments"), None, None, 0,
+                                     None, None, 0))
     kernel = out()
     need(runtime.cudaLibraryGetKernel(ref(kernel), library, b"with_arguments"))
     class dim3(ctypes.Structure):
@@ -33,7 +34,8 @@ RUNTIME = script("""
     need(runtime.cudaLaunchKernel(kernel, dim3(7, 6, 5), dim3(4, 3, 2), params, 64, None))
     config = (ctypes.c_uint32 * 32)(7, 6, 5, 4, 3, 2, 64)
     need(runtime.cudaLaunchKernelExC(ref(config), kernel, params))
-    need(runtime.cudaLaunchCooperativeKernel(kernel, dim3(7, 6, 5), dim3(4, 3, 2), params, 64, None))
+    need(runtime.cudaLaunchCooperativeKernel(kernel, dim3(7, 6, 5), dim3(4, 3, 2), params,
+                                             64, None))
 """)
 COLUMNS = "time,event,details,kernel,grid,block,shmem,stream,args,result"
 
@@ -97,7 +99,8 @@ def test_arguments_by_extra(tracer_by):
 
 
 def test_place_of_the_host_function(tracer_by):
-    """A kernel of the runtime is launched by the address of a host function: where in its object that is."""
+    """The runtime launches a kernel by the address of a host function:
+    the line has its object and offset."""
     result = tracer_by.run(*script("""
         library = ctypes.CDLL(SIM + "/libcudart.so.13")
         library.__cudaRegisterFatBinary.restype = ctypes.c_void_p
@@ -105,10 +108,12 @@ def test_place_of_the_host_function(tracer_by):
         handle = ctypes.c_void_p(library.__cudaRegisterFatBinary(image))
         puts = ctypes.c_void_p.from_address(ctypes.addressof(ctypes.CDLL(None).puts)).value
         register = library.__cudaRegisterFunction
-        register(handle, ctypes.c_void_p(puts), None, b"by_host_function", -1, None, None, None, None, None)
+        register(handle, ctypes.c_void_p(puts), None, b"by_host_function", -1,
+                 None, None, None, None, None)
         class dim3(ctypes.Structure):
             _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
-        need(library.cudaLaunchKernel(ctypes.c_void_p(puts), dim3(1, 1, 1), dim3(1, 1, 1), None, None, None))
+        need(library.cudaLaunchKernel(ctypes.c_void_p(puts), dim3(1, 1, 1), dim3(1, 1, 1),
+                                      None, None, None))
         maps = [line.split() for line in open("/proc/self/maps") if "libc.so.6" in line]
         print(hex(puts - int(maps[0][0].split("-")[0], 16)))
     """), args=["-e", "launch"], columns=COLUMNS)
@@ -119,8 +124,8 @@ def test_place_of_the_host_function(tracer_by):
 
 def test_parent(tracer_by):
     """ppid is that of who started it."""
-    result = tracer_by.run("sh", "-c", f"{paths.workload('traced')} --rounds 2; echo $$", args=["-e", "launch"],
-                           columns="time,pid,ppid,event")
+    result = tracer_by.run("sh", "-c", f"{paths.workload('traced')} --rounds 2; echo $$",
+                           args=["-e", "launch"], columns="time,pid,ppid,event")
     shell = int(result.stdout.split()[-1])
     assert {line["ppid"] for line in result.lines} == {shell}
 
@@ -131,7 +136,8 @@ def test_stacks(tracer_by):
                            columns="time,event,stack")
     assert len(result.lines) == 3
     for line in result.lines:
-        assert re.fullmatch(r"runtime_round\+0x[0-9a-f]+ \[traced\] traced\.c:[0-9]+", line["stack"][0])
+        assert re.fullmatch(r"runtime_round\+0x[0-9a-f]+ \[traced\] traced\.c:[0-9]+",
+                            line["stack"][0])
     assert len({str(line["stack"]) for line in result.lines}) == 1
 
 
@@ -142,7 +148,8 @@ def test_devices(tracer_by):
             need(runtime.cudaSetDevice(device))
             memory = made(runtime.cudaMalloc, 4096)
             need(runtime.cudaFree(memory))
-    """), args=["-e", "cudaMalloc,cudaSetDevice"], columns="time,event,device,details", env={"CUDA_SIM_DEVICES": 2})
+    """), args=["-e", "cudaMalloc,cudaSetDevice"], columns="time,event,device,details",
+        env={"CUDA_SIM_DEVICES": 2})
     shown = [line.get("device") for line in result.lines if line["event"] == "cudaMalloc"]
     # What is not known is left open, never wrong.
     assert all(device in (None, true) for device, true in zip(shown, (0, 1, 0), strict=True))
@@ -160,14 +167,17 @@ def test_no_context_is_the_one_below(tracer_by):
         need(driver.cuCtxSetCurrent(None))
         need(driver.cuCtxSetCurrent(contexts[1]))
         made(driver.cuMemAlloc_v2, 4096)
-    """), args=["-e", "cuMemAlloc_v2,cuCtx*"], columns="time,event,device", env={"CUDA_SIM_DEVICES": 2})
-    assert [line.get("device") for line in result.lines if line["event"] == "cuMemAlloc_v2"] == [1, 0, 1]
+    """), args=["-e", "cuMemAlloc_v2,cuCtx*"], columns="time,event,device",
+        env={"CUDA_SIM_DEVICES": 2})
+    assert [line.get("device") for line in result.lines
+            if line["event"] == "cuMemAlloc_v2"] == [1, 0, 1]
 
 
 PROGRAM = """
 #include <unistd.h>
 struct dim3 { unsigned x, y, z; };
-int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **args, unsigned long shmem, void *stream);
+int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void **args,
+                     unsigned long shmem, void *stream);
 __attribute__((noinline)) void kernel(int *p) __asm__(NAME);
 void kernel(int *p) { *p = 1; }
 int main(int argc, char **argv)
@@ -176,7 +186,8 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         return sleep(1);
-    cudaLaunchKernel((const void *)kernel, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args, 0, 0);
+    cudaLaunchKernel((const void *)kernel, (struct dim3){1, 1, 1}, (struct dim3){1, 1, 1}, args,
+                     0, 0);
     execv(argv[1], (char *[]){argv[1], 0});
     return 1;
 }
@@ -184,10 +195,11 @@ int main(int argc, char **argv)
 
 
 def test_program_that_becomes_another(tracer, tmp_path):
-    """What a kernel is called, and where it lies, is not read from the program that the process runs by then."""
+    """A kernel's name and place are not read from another program that the process has become."""
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     for name in ("first", "other"):
-        subprocess.run(["gcc", "-no-pie", "-fno-pie", f'-DNAME="_Z5{name}Pi"', tmp_path / "program.c", "-o", tmp_path / name,
+        subprocess.run(["gcc", "-no-pie", "-fno-pie", f'-DNAME="_Z5{name}Pi"',
+                        tmp_path / "program.c", "-o", tmp_path / name,
                         f"-L{paths.SIM}", "-lcudart", f"-Wl,-rpath,{paths.SIM}"], check=True)
     result = tracer.run(tmp_path / "first", tmp_path / "other", args=["-e", "cudaLaunchKernel"])
     (line,) = result.lines

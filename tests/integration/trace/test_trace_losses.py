@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Written and lost calls together are the calls that were made, exactly; a loss is said where it happened."""
+"""Written and lost calls together are exactly the calls made;
+a loss is reported where it happened."""
 import json
 import os
 import re
@@ -16,7 +17,8 @@ FUNCTIONS = "cuMemAlloc_v2,cuMemcpyHtoD_v2,cuLaunchKernel,cuMemFree_v2"
 
 
 def count_lines(path):
-    """(lines of calls, calls that lines tell lost, whether the starts are in order) without holding all in memory."""
+    """(lines of calls, calls that lines report lost, whether the starts are in order),
+    without holding all in memory."""
     calls = lost = last = 0
     ordered = True
     with open(path, encoding="utf-8") as file:
@@ -46,14 +48,17 @@ def test_a_small_ring(tracer_by):
     assert result.lost > 0
     assert len(result.lines) + result.lost == called(result) == 8 * 2000 * 4
     assert trace.in_order(result.lines)
-    assert re.search(rf"\b{result.lost}\b lost|lost \b{result.lost}\b", result.stderr.replace(",", ""))
+    assert re.search(rf"\b{result.lost}\b lost|lost \b{result.lost}\b",
+                     result.stderr.replace(",", ""))
 
 
 def test_losses_are_lines_of_the_table(tracer):
     result = tracer.run(TRACED, "--api", "driver", "--threads", 8, "--rounds", 2000,
                         args=["-e", FUNCTIONS, "--buffer", "64K"], form="table", columns=None)
-    told = [int(number.replace(",", "")) for number in re.findall(r"^--- lost ([\d,]+) events? ", result.text, re.M)]
-    lines = [line for line in result.text.splitlines() if " cu" in line and not line.startswith("TIME")]
+    told = [int(number.replace(",", ""))
+            for number in re.findall(r"^--- lost ([\d,]+) events? ", result.text, re.M)]
+    lines = [line for line in result.text.splitlines()
+             if " cu" in line and not line.startswith("TIME")]
     assert told and len(lines) + sum(told) == called(result)
 
 
@@ -89,8 +94,8 @@ def test_sizes_that_are_wrong(tracer, size):
 def run_million(tracer, form, columns):
     """A million calls by 16 threads; (the result, the path of the lines)."""
     path, base = tracer.base(form, columns)
-    result = tracer.probe.run(TRACED, "--api", "driver", "--threads", 16, "--rounds", 15625, base=base,
-                              args=["-e", FUNCTIONS], timeout=300)
+    result = tracer.probe.run(TRACED, "--api", "driver", "--threads", 16, "--rounds", 15625,
+                              base=base, args=["-e", FUNCTIONS], timeout=300)
     return result, path
 
 
@@ -120,9 +125,10 @@ def test_a_million_in_tsv(tracer_by):
 
 
 def test_many_threads_of_a_stopped_reader(tracer_by):
-    """While gpuprobe stands still the ring fills; what is lost meanwhile is counted, and it goes on."""
+    """While gpuprobe stands still the ring fills; losses meanwhile are counted, and it goes on."""
     running, path = tracer_by.start(TRACED, "--api", "driver", "--threads", 4, "--rounds", 40000,
-                                    args=["-e", FUNCTIONS, "--buffer", "1M"], columns="time,pid,event")
+                                    args=["-e", FUNCTIONS, "--buffer", "1M"],
+                                    columns="time,pid,event")
     with running:
         program = trace.wait_for_lines(path, 1000)[0]["pid"]
         with progress.standing_still(running.pid):
@@ -134,16 +140,21 @@ def test_many_threads_of_a_stopped_reader(tracer_by):
 
 
 def test_thread_that_could_not_be_told(tracer, tmp_path):
-    """Its call in progress is not shown as that of the thread which had its number before, and in the end is lost."""
+    """Its call in progress is not attributed to the previous thread of that number,
+    and counts as lost in the end."""
     for name in ("first", "second"):
         shutil.copy(paths.SIM / "launch", tmp_path / name)
-    # What is left of the ring when an event finds no room is taken by smaller records, of programs that start.
+    # Smaller records, of programs that start, take the room left in the ring when an
+    # event finds none.
     fill = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"
-    with Background("sh", "-c", f"cd '{tmp_path}'; read line; ./first --launches 20000 >/dev/null; {fill}; echo done; "
-                                "CUDA_SIM_LATENCY=cuLaunchKernel=600s exec ./second --launches 1 >/dev/null",
-                    env={"LD_LIBRARY_PATH": str(paths.SIM)}) as parent:
-        running, path = tracer.start(args=["-e", "cuLaunchKernel", "--buffer", "64K", "-p", parent.pid],
-                                     libraries=[paths.LIBCUDA, paths.LIBCUDART], columns="time,process,event")
+    with Background(
+            "sh", "-c",
+            f"cd '{tmp_path}'; read line; ./first --launches 20000 >/dev/null; {fill}; echo done; "
+            "CUDA_SIM_LATENCY=cuLaunchKernel=600s exec ./second --launches 1 >/dev/null",
+            env={"LD_LIBRARY_PATH": str(paths.SIM)}) as parent:
+        running, path = tracer.start(
+            args=["-e", "cuLaunchKernel", "--buffer", "64K", "-p", parent.pid],
+            libraries=[paths.LIBCUDA, paths.LIBCUDART], columns="time,process,event")
         with running:
             running.wait_until_watching()
             with progress.standing_still(running.pid):

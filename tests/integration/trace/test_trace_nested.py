@@ -26,7 +26,8 @@ def test_api(tracer_by, api, expected):
     names = "cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2"
     result = tracer_by.run(*ONE_OF_EACH, args=["-e", names, "--api", api])
     assert memory_events(result) == expected
-    layers = {"cudaMalloc": "runtime", "cudaFree": "runtime", "cuMemAlloc_v2": "driver", "cuMemFree_v2": "driver"}
+    layers = {"cudaMalloc": "runtime", "cudaFree": "runtime", "cuMemAlloc_v2": "driver",
+              "cuMemFree_v2": "driver"}
     assert [line["layer"] for line in result.lines] == [layers[event] for event in expected]
 
 
@@ -37,11 +38,12 @@ def test_both_is_the_default(tracer):
 
 
 def test_nested(tracer_by):
-    """The driver's call within the runtime's comes after it, one deeper, and lies within its time."""
+    """The driver's call within the runtime's comes after it, one level deeper,
+    and lies within its time."""
     names = "cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2"
     result = tracer_by.run(*ONE_OF_EACH, args=["-e", names, "--nested"])
-    assert memory_events(result) == ["cudaMalloc", "cuMemAlloc_v2", "cudaFree", "cuMemFree_v2", "cuMemAlloc_v2",
-                                     "cuMemFree_v2"]
+    assert memory_events(result) == ["cudaMalloc", "cuMemAlloc_v2", "cudaFree", "cuMemFree_v2",
+                                     "cuMemAlloc_v2", "cuMemFree_v2"]
     assert [line.get("depth", 0) for line in result.lines] == [0, 1, 0, 1, 0, 0]
     for outer, inner in (result.lines[0:2], result.lines[2:4]):
         assert outer["time"] <= inner["time"]
@@ -50,11 +52,12 @@ def test_nested(tracer_by):
 
 def test_nested_is_indented(tracer):
     names = "cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2"
-    result = tracer.run(*ONE_OF_EACH, args=["-e", names, "--nested", "-o", "event"], form="table", columns=None)
+    result = tracer.run(*ONE_OF_EACH, args=["-e", names, "--nested", "-o", "event"], form="table",
+                        columns=None)
     lines = [line.rstrip() for line in result.text.splitlines() if line.strip().startswith("cu")]
     indent = [len(line) - len(line.lstrip()) for line in lines]
-    assert [line.strip() for line in lines] == ["cudaMalloc", "cuMemAlloc_v2", "cudaFree", "cuMemFree_v2",
-                                                "cuMemAlloc_v2", "cuMemFree_v2"]
+    assert [line.strip() for line in lines] == ["cudaMalloc", "cuMemAlloc_v2", "cudaFree",
+                                                "cuMemFree_v2", "cuMemAlloc_v2", "cuMemFree_v2"]
     assert indent[0] == indent[2] == indent[4] == indent[5] and indent[1] == indent[3] > indent[0]
 
 
@@ -63,14 +66,16 @@ def test_nested_counts(tracer_by):
     result = tracer_by.run(paths.workload("traced"), "--threads", 4, "--rounds", 100, "--fail", 3,
                            args=["-e", "all", "--nested"], columns="time,event,tid,duration,result")
     truth = result.truth.data
-    expected = {name: counts["calls"] for layer in ("runtime", "driver") for name, counts in truth[layer].items()}
+    expected = {name: counts["calls"] for layer in ("runtime", "driver")
+                for name, counts in truth[layer].items()}
     assert result.lost == 0
     assert dict(result.counts) == expected
     assert trace.in_order(result.lines)
 
 
 def test_nested_failures(tracer_by):
-    """A failure of the driver's that the runtime passes on is on both lines, by each layer's name."""
+    """A driver failure that the runtime passes on is on both lines,
+    with each layer's name for it."""
     result = tracer_by.run(*script("""
         need(runtime.cudaSetDevice(0))
         word = out()

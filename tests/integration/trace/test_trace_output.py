@@ -14,9 +14,9 @@ from lib.probe import environment
 from lib.script import script
 
 TRACED = paths.workload("traced")
-ALL = ("time", "end", "process", "pid", "ppid", "tid", "uid", "cgroup", "device", "layer", "event", "details", "ptr",
-       "size", "dst", "src", "kind", "bw", "kernel", "grid", "block", "shmem", "stream", "args", "stack", "duration",
-       "result")
+ALL = ("time", "end", "process", "pid", "ppid", "tid", "uid", "cgroup", "device", "layer", "event",
+       "details", "ptr", "size", "dst", "src", "kind", "bw", "kernel", "grid", "block", "shmem",
+       "stream", "args", "stack", "duration", "result")
 
 
 def table_of(text):
@@ -28,7 +28,8 @@ def table_of(text):
 def all_columns(tmp_path_factory):
     """Two calls of cudaMemcpy with every column, each chosen by its word."""
     tracer = trace.Tracer(tmp_path_factory.mktemp("columns"))
-    return tracer.run(TRACED, "--rounds", 2, args=["-o", ",".join(ALL), "-e", "cudaMemcpy"], columns=None).objects
+    return tracer.run(TRACED, "--rounds", 2, args=["-o", ",".join(ALL), "-e", "cudaMemcpy"],
+                      columns=None).objects
 
 
 @pytest.mark.parametrize("column", ALL)
@@ -44,7 +45,8 @@ def test_each_column(all_columns, column):
 @pytest.mark.parametrize("column", ALL)
 @pytest.mark.parametrize("form", ["table", "tsv", "json"])
 def test_each_column_by_itself(tracer, form, column):
-    result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form, columns=None)
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", column, "-e", "cudaMemcpy"], form=form,
+                        columns=None)
     if form == "json":
         assert all(set(line) - trace.EXTRA == {column} for line in result.objects)
         assert len(result.text.splitlines()) == 2
@@ -55,15 +57,16 @@ def test_each_column_by_itself(tracer, form, column):
 
 @pytest.mark.parametrize("form", ["table", "tsv"])
 def test_all_columns_in_text(tracer, form):
-    result = tracer.run(TRACED, "--rounds", 2, args=["-o", ",".join(ALL), "-e", "cudaMemcpy"], form=form, columns=None)
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", ",".join(ALL), "-e", "cudaMemcpy"],
+                        form=form, columns=None)
     head, rows = table_of(result.text)
     assert len(rows) == 2 and len(head) == len(ALL)
     assert all(word.lower().startswith(column) for word, column in zip(head, ALL))
 
 
 def test_order_of_columns(tracer):
-    result = tracer.run(TRACED, "--rounds", 2, args=["-o", "result,event,size", "-e", "cudaMemcpy"], form="tsv",
-                        columns=None)
+    result = tracer.run(TRACED, "--rounds", 2, args=["-o", "result,event,size", "-e", "cudaMemcpy"],
+                        form="tsv", columns=None)
     assert result.text.splitlines() == ["result\tevent\tsize", "cudaSuccess\tcudaMemcpy\t4096",
                                         "cudaSuccess\tcudaMemcpy\t4095"]
 
@@ -83,7 +86,8 @@ def test_end_is_time_and_duration(tracer_by):
 
 def test_bandwidth(tracer):
     """Bytes a second of synchronous copies, and of nothing else."""
-    result = tracer.run(TRACED, "--rounds", 20, args=["-e", "copy"], columns="time,event,size,bw,duration")
+    result = tracer.run(TRACED, "--rounds", 20, args=["-e", "copy"],
+                        columns="time,event,size,bw,duration")
     for line in result.lines:
         if line["event"] == "cudaMemcpy":
             assert line["bw"] == pytest.approx(line["size"] / line["duration"] * 1e9, rel=0.01)
@@ -92,8 +96,9 @@ def test_bandwidth(tracer):
 
 
 def run_clock(tracer, form, timestamps):
-    """(calls of cudaMemset as the program noted them, what stands in the first column of their lines)"""
-    result, log = tracer.traced("--rounds", 30, args=["-o", "time,end", "--timestamps", timestamps, "-e", "cudaMemset"],
+    """(calls of cudaMemset as the program noted them, the first column of their lines)"""
+    result, log = tracer.traced("--rounds", 30, args=["-o", "time,end", "--timestamps",
+                                                      timestamps, "-e", "cudaMemset"],
                                 form=form, columns=None, env={"CUDA_SIM_LATENCY": "cudaMemset=2ms"})
     calls, = log.values()
     calls = [call for call in calls if call.function == "cudaMemset"]
@@ -105,7 +110,8 @@ def run_clock(tracer, form, timestamps):
 
 def check_apart(milliseconds, earlier, later):
     """Whether two calls can have begun so far apart; the table's times are cut to microseconds."""
-    assert (later.before - earlier.after) / 1e6 - 0.001 <= milliseconds <= (later.after - earlier.before) / 1e6 + 0.001
+    assert ((later.before - earlier.after) / 1e6 - 0.001 <= milliseconds
+            <= (later.after - earlier.before) / 1e6 + 0.001)
 
 
 @pytest.mark.parametrize("form", ["table", "tsv"])
@@ -134,18 +140,22 @@ def test_iso(tracer, form):
     after = time.time()
     for text in shown:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", text)
-        moment = datetime.datetime.strptime(text[:26], "%Y-%m-%dT%H:%M:%S.%f").replace(tzinfo=datetime.timezone.utc)
+        moment = datetime.datetime.strptime(text[:26], "%Y-%m-%dT%H:%M:%S.%f").replace(
+            tzinfo=datetime.timezone.utc)
         assert before - 0.1 <= moment.timestamp() <= after + 0.1
 
 
-@pytest.mark.parametrize("zone, hours", [("UTC", 0), ("Asia/Kolkata", 5.5)], ids=["UTC", "Asia/Kolkata"])
+@pytest.mark.parametrize("zone, hours", [("UTC", 0), ("Asia/Kolkata", 5.5)],
+                         ids=["UTC", "Asia/Kolkata"])
 def test_wall(tracer, zone, hours):
     """The local time of day."""
     if not os.path.exists(f"/usr/share/zoneinfo/{zone}"):
         pytest.skip("no time zones on this machine")
-    local, margin = datetime.timezone(datetime.timedelta(hours=hours)), datetime.timedelta(seconds=0.1)
+    local, margin = (datetime.timezone(datetime.timedelta(hours=hours)),
+                     datetime.timedelta(seconds=0.1))
     before = datetime.datetime.now(local) - margin
-    result = tracer.run(TRACED, "--rounds", 5, args=["-o", "time", "--timestamps", "wall", "-e", "cudaMemset"],
+    result = tracer.run(TRACED, "--rounds", 5,
+                        args=["-o", "time", "--timestamps", "wall", "-e", "cudaMemset"],
                         form="tsv", columns=None, env={"TZ": zone})
     after = datetime.datetime.now(local) + margin
     texts = result.text.splitlines()[1:]
@@ -169,8 +179,9 @@ def test_a_format_that_is_none(tracer):
 
 
 def plain(*args, **more):
-    return subprocess.run(["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", *args], env=environment(), text=True,
-                          capture_output=True, check=False, stdin=subprocess.DEVNULL, **more)
+    return subprocess.run(["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", *args],
+                          env=environment(), text=True, capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, **more)
 
 
 def test_the_schema_takes_the_lines(tracer):
@@ -189,20 +200,21 @@ def test_standard_output():
     """By default the table, on the standard output, together with that of COMMAND."""
     done = plain("-e", "cudaMemset", "--", TRACED, "--rounds", "3")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[0].split() == ["TIME(ms)", "PROCESS", "PID", "TID", "EVENT", "DETAILS", "DURATION",
-                                                   "RESULT"]
+    assert done.stdout.splitlines()[0].split() == ["TIME(ms)", "PROCESS", "PID", "TID", "EVENT",
+                                                   "DETAILS", "DURATION", "RESULT"]
     assert len([line for line in done.stdout.splitlines() if "cudaMemset" in line]) == 3
 
 
 def test_lines_are_written_as_they_come(tmp_path):
-    """To a pipe, too: the program makes its next call when the line of the one before has been read."""
+    """To a pipe, too: the program makes its next call when the previous line has been read."""
     program = script(f"""
         start()
         for number in range(5):
             need(driver.cuMemFree_v2(made(driver.cuMemAlloc_v2, 4096)))
             wait_for({str(tmp_path)!r} + "/%d" % number)
     """)
-    command = ["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", "-e", "cuMemFree_v2", "--", *program]
+    command = ["timeout", "-s", "KILL", "60", paths.GPUPROBE, "trace", "-e", "cuMemFree_v2", "--",
+               *program]
     with subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE) as running:
         assert "TIME" in running.stdout.readline()
         for number in range(5):
@@ -216,8 +228,8 @@ def test_a_closed_pipe(tmp_path):
     """`| head` ends it without a word, and COMMAND goes on or ends by itself."""
     command = ('timeout -s KILL 60 "$0" trace -e copy -- "$1" --rounds 20000 2>err | head -n 3; '
                'echo "${PIPESTATUS[0]}"; cat err')
-    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, TRACED], env=environment(), text=True,
-                          capture_output=True, timeout=90, check=False, cwd=tmp_path)
+    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, TRACED], env=environment(),
+                          text=True, capture_output=True, timeout=90, check=False, cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert len([line for line in lines if "cuda" in line]) == 2
     assert "roken pipe" not in done.stdout and lines[3] in ("0", "141")
@@ -227,7 +239,8 @@ def test_a_closed_pipe(tmp_path):
 @pytest.mark.parametrize("form", ["table", "tsv", "json"])
 def test_a_full_disk(form):
     """An error that says how many calls were written."""
-    done = plain("--format", form, "-O", "/dev/full", "-e", "copy", "--", TRACED, "--rounds", "5000")
+    done = plain("--format", form, "-O", "/dev/full", "-e", "copy", "--", TRACED, "--rounds",
+                 "5000")
     assert done.returncode not in (0, -9)
     assert re.search(r"cannot write /dev/full: No space left", done.stderr)
     assert re.search(r"\b\d[\d,]* calls", done.stderr)
@@ -239,7 +252,8 @@ def test_a_disk_that_becomes_full(tmp_path):
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], check=True)
     try:
-        done = plain("--format", "json", "-O", disk / "trace", "-e", "copy", "--", TRACED, "--rounds", "5000")
+        done = plain("--format", "json", "-O", disk / "trace", "-e", "copy", "--", TRACED,
+                     "--rounds", "5000")
         assert done.returncode not in (0, -9) and "No space left" in done.stderr
         whole = (disk / "trace").read_text(encoding="utf-8", errors="replace").count("\n")
         assert whole > 50
@@ -256,7 +270,8 @@ def test_a_file_that_cannot_be_made():
 def test_a_file_is_written_anew(tmp_path):
     file = tmp_path / "trace"
     file.write_text("x" * 100000)
-    assert plain("-O", file, "-e", "cudaMemset", "--format", "tsv", "--", TRACED, "--rounds", "2").returncode == 0
+    assert plain("-O", file, "-e", "cudaMemset", "--format", "tsv", "--", TRACED, "--rounds",
+                 "2").returncode == 0
     assert "x" * 10 not in file.read_text() and len(file.read_text().splitlines()) == 3
 
 
@@ -275,7 +290,8 @@ def test_tsv_and_json_say_the_same(tracer):
     head, *rows = [line.split("\t") for line in as_tsv.text.splitlines()]
     read = [dict(zip(head, row, strict=True)) for row in rows]
     assert [{k: v for k, v in row.items() if v not in ("", "-")} for row in read] == \
-        [{k: str(v) for k, v in line.items() if k not in trace.EXTRA and v is not None} for line in as_json.lines]
+        [{k: str(v) for k, v in line.items() if k not in trace.EXTRA and v is not None}
+         for line in as_json.lines]
 
 
 @pytest.mark.parametrize("quiet", [["-q", "-v"], ["-v", "-q"]])
@@ -286,5 +302,6 @@ def test_quiet_has_no_last_line(tracer, quiet):
 
 
 def test_the_last_line_counts_calls(tracer):
-    result = tracer.run(paths.workload("memory"), "--pairs", 3, args=["-e", "cudaFree", "--count", 1])
+    result = tracer.run(paths.workload("memory"), "--pairs", 3,
+                        args=["-e", "cudaFree", "--count", 1])
     assert result.stderr.splitlines()[-1] == "gpuprobe: written 1 call, lost 0"

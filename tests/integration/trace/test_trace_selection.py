@@ -11,8 +11,9 @@ from lib.script import script
 from lib.trace import DEFAULT
 
 TRACED = paths.workload("traced")
-ROUND = ["cudaSetDevice", "cudaMalloc", "cudaMemcpy", "cudaMemset", "cudaLaunchKernel", "cudaEventRecord",
-         "cudaMemcpyAsync", "cudaEventSynchronize", "cudaStreamSynchronize", "cudaFree"]
+ROUND = ["cudaSetDevice", "cudaMalloc", "cudaMemcpy", "cudaMemset", "cudaLaunchKernel",
+         "cudaEventRecord", "cudaMemcpyAsync", "cudaEventSynchronize", "cudaStreamSynchronize",
+         "cudaFree"]
 BEGIN = {"cudaStreamCreateWithFlags", "cudaEventCreate"}
 
 
@@ -27,9 +28,11 @@ def events(tracer, *selection, api="runtime", more=()):
     return set(result.events)
 
 
-@pytest.mark.parametrize("family", ["launch", "memory", "copy", "sync", "stream", "event", "device"])
+@pytest.mark.parametrize("family",
+                         ["launch", "memory", "copy", "sync", "stream", "event", "device"])
 def test_families(tracer, family):
-    assert events(tracer, family) == {name for name in {*ROUND, *BEGIN} if family_of(name) == family}
+    assert events(tracer, family) == {name for name in {*ROUND, *BEGIN}
+                                      if family_of(name) == family}
 
 
 def test_module_family(tracer):
@@ -41,7 +44,8 @@ def test_all(tracer):
 
 
 def test_default(tracer):
-    assert {*ROUND, *BEGIN} <= events(tracer) <= {*ROUND, *BEGIN, "cudaLibraryLoadData", "cudaLibraryGetKernel"}
+    assert {*ROUND, *BEGIN} <= events(tracer) <= {*ROUND, *BEGIN, "cudaLibraryLoadData",
+                                                  "cudaLibraryGetKernel"}
 
 
 def test_errors(tracer):
@@ -80,7 +84,8 @@ def test_names(tracer, text, expected):
 
 
 def test_several_options_are_one_list(tracer):
-    assert events(tracer, "copy", "!cudaMemset", "cudaFree") == {"cudaMemcpy", "cudaMemcpyAsync", "cudaFree"}
+    assert events(tracer, "copy", "!cudaMemset", "cudaFree") == {
+        "cudaMemcpy", "cudaMemcpyAsync", "cudaFree"}
 
 
 def test_a_plain_name_means_its_forms(tracer):
@@ -131,22 +136,26 @@ def test_default_word_list_is_documented(tracer):
 
 def test_a_mistyped_name_alone(tracer):
     """There is nothing to wait for: an error, and COMMAND is not started."""
-    result = tracer.run("touch", tracer.probe.directory / "started", args=["-e", "cudaMaloc"], status=2)
+    result = tracer.run("touch", tracer.probe.directory / "started", args=["-e", "cudaMaloc"],
+                        status=2)
     assert result.stderr.splitlines()[-1].endswith("did you mean cudaMalloc?")
     assert not (tracer.probe.directory / "started").exists()
 
 
 def test_a_mistyped_name_among_others(tracer):
     result = tracer.run("true", args=["-e", "cudaMaloc,sync"])
-    assert "-e cudaMaloc: no function of this name is known; did you mean cudaMalloc?" in result.stderr
+    assert ("-e cudaMaloc: no function of this name is known; did you mean cudaMalloc?"
+            in result.stderr)
 
 
 def test_the_list_of_functions():
     """What a selection means, without tracing."""
-    done = subprocess.run([paths.GPUPROBE, "trace", "--list-functions", "-e", "sync,cudaMalloc", "--api", "runtime"],
+    done = subprocess.run([paths.GPUPROBE, "trace", "--list-functions",
+                           "-e", "sync,cudaMalloc", "--api", "runtime"],
                           capture_output=True, text=True, check=True)
     rows = [line.split(" ") for line in done.stdout.splitlines()]
-    assert ["cudaMalloc", "runtime", "memory"] in rows and ["cudaStreamSynchronize", "runtime", "sync"] in rows
+    assert (["cudaMalloc", "runtime", "memory"] in rows
+            and ["cudaStreamSynchronize", "runtime", "sync"] in rows)
     assert {family for name, _, family in rows if name != "cudaMalloc"} == {"sync"}
     assert {layer for _, layer, _ in rows} == {"runtime"}
     assert len({name for name, _, _ in rows}) == len(rows)

@@ -21,8 +21,8 @@ def run(tracer, *args, form="table", env=None):
 
 def expected(truth, *names):
     """event -> (calls, errors): what the program called of the runtime."""
-    return {name: (counts["calls"], counts["failures"]) for name, counts in truth.data["runtime"].items()
-            if not names or name in names}
+    return {name: (counts["calls"], counts["failures"])
+            for name, counts in truth.data["runtime"].items() if not names or name in names}
 
 
 def rows_of(text, form):
@@ -36,7 +36,8 @@ def rows_of(text, form):
         keys = lines[head].split("\t")
         return [dict(zip(keys, line.split("\t"), strict=True)) for line in lines[head + 1:]]
     head = next(i for i, line in enumerate(lines) if line.split()[:2] == ["%", "time"])
-    return [dict(zip(KEYS, line.split(), strict=True)) for line in lines[head + 1:] if not line.startswith("---")]
+    return [dict(zip(KEYS, line.split(), strict=True)) for line in lines[head + 1:]
+            if not line.startswith("---")]
 
 
 def counts_of(rows):
@@ -69,7 +70,8 @@ def test_stream_and_summary(tracer, form):
     told = counts_of(rows_of(text, form))
     told.pop("total", None)
     assert told == expected(truth, "cudaMemset", "cudaMalloc")
-    stream = [line for line in text.splitlines() if "cudaMemset" in line and "size" in line or "\tcudaMemset\t" in line]
+    stream = [line for line in text.splitlines()
+              if "cudaMemset" in line and "size" in line or "\tcudaMemset\t" in line]
     assert len(stream) == told["cudaMemset"][0]
 
 
@@ -86,13 +88,15 @@ def test_sorted_by_time(tracer):
 
 def test_times_are_those_of_the_lines(tracer):
     """Seconds, average and maximum exactly, percentiles by about 3 %."""
-    result, _ = tracer.traced("--threads", 4, "--rounds", 500, args=["-C", "-e", "cudaMemset,cudaLaunchKernel"])
+    result, _ = tracer.traced("--threads", 4, "--rounds", 500,
+                              args=["-C", "-e", "cudaMemset,cudaLaunchKernel"])
     summary = result.objects[-1]["summary"]
     assert {row["event"] for row in summary["functions"]} == {"cudaMemset", "cudaLaunchKernel"}
     for row in summary["functions"]:
         times = sorted(line["duration"] for line in result.of(row["event"]))
         assert len(times) == 2000 == row["calls"]
-        assert (row["time"], row["max"], row["average"]) == (sum(times), times[-1], sum(times) // 2000)
+        assert (row["time"], row["max"], row["average"]) == (
+            sum(times), times[-1], sum(times) // 2000)
         assert row["p50"] == pytest.approx(statistics.median(times), rel=0.04)
         assert row["p99"] == pytest.approx(times[1979], rel=0.04)
 
@@ -115,7 +119,8 @@ def test_calls_that_did_not_return(tracer, tmp_path):
     """), tmp_path / "pid", args=["-c", "-e", "sync"], columns=None,
         env={"CUDA_SIM_LATENCY": "cuCtxSynchronize=600s"})
     with running:
-        progress.wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+        progress.wait_until(
+            lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
         progress.wait_until_in_slow_call(int((tmp_path / "pid").read_text()))
         running.stop()
     row, = json.loads(path.read_text())["summary"]["functions"]

@@ -22,14 +22,15 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 def on_terminal(*args, columns=120, until=None, key=None, **env):
     """
-    Runs gpuprobe trace under a pseudo-terminal: (the status, what it showed). `key` is typed once `until`
-    has been shown.
+    Runs gpuprobe trace under a pseudo-terminal: (the status, what it showed).
+    `key` is typed once `until` has been shown.
     """
     pid, terminal = pty.fork()
     if not pid:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         # Not below timeout(1), which has the key's signal, too, and passes it on a second time.
-        os.execve(paths.GPUPROBE, [str(paths.GPUPROBE), "trace", *map(str, args)], environment(TERM="xterm", **env))
+        os.execve(paths.GPUPROBE, [str(paths.GPUPROBE), "trace", *map(str, args)],
+                  environment(TERM="xterm", **env))
     shown = b""
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -54,7 +55,8 @@ def on_terminal(*args, columns=120, until=None, key=None, **env):
 
 def test_colours():
     """A failure is coloured; take the colours away, and the table is the plain one."""
-    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, columns=160)
+    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1,
+                                columns=160)
     assert status == 0
     failing = [line for line in shown.splitlines() if "cudaErrorMemoryAllocation" in line]
     assert len(failing) == 3 and all(ESCAPE.search(line) for line in failing)
@@ -62,29 +64,35 @@ def test_colours():
 
 
 def test_no_color():
-    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, NO_COLOR=1)
+    status, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1,
+                                NO_COLOR=1)
     assert status == 0 and "cudaErrorMemoryAllocation" in shown
     assert "\x1b" not in shown
 
 
 def test_an_empty_no_color_means_nothing():
-    _, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1, NO_COLOR="")
+    _, shown = on_terminal("-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1,
+                           NO_COLOR="")
     assert "\x1b" in shown
 
 
 def test_no_colour_in_a_file_or_pipe(tmp_path):
-    on_terminal("-O", tmp_path / "trace", "-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail", 1)
+    on_terminal("-O", tmp_path / "trace", "-e", "cudaMalloc", "--", TRACED, "--rounds", 3, "--fail",
+                1)
     assert "\x1b" not in (tmp_path / "trace").read_text()
-    done = subprocess.run([paths.GPUPROBE, "trace", "-e", "cudaMalloc", "--", TRACED, "--rounds", "3", "--fail", "1"],
-                          env=environment(TERM="xterm"), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([paths.GPUPROBE, "trace", "-e", "cudaMalloc", "--", TRACED,
+                           "--rounds", "3", "--fail", "1"], env=environment(TERM="xterm"),
+                          capture_output=True, text=True, timeout=60, check=True)
     assert "\x1b" not in done.stdout
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
 def test_width(columns):
     """No line is wider than the terminal; the result is still there."""
-    status, shown = on_terminal("-e", "cudaMemcpy,cudaLaunchKernel", "--", TRACED, "--rounds", 3, columns=columns)
-    lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cuda" in line or "TIME" in line]
+    status, shown = on_terminal("-e", "cudaMemcpy,cudaLaunchKernel", "--", TRACED, "--rounds", 3,
+                                columns=columns)
+    lines = [line for line in ESCAPE.sub("", shown).splitlines()
+             if "cuda" in line or "TIME" in line]
     assert status == 0 and len(lines) == 7
     assert max(map(len, lines)) <= columns
     assert all(re.search(r" cudaSucc(ess|…)$", line) for line in lines[1:])
@@ -93,16 +101,16 @@ def test_width(columns):
 
 def test_a_file_is_not_cut(tmp_path):
     name = "n" * 300
-    on_terminal("-O", tmp_path / "trace", "-e", "launch", "--", TRACED, "--rounds", 1, "--name-prefix", name,
-                columns=80)
+    on_terminal("-O", tmp_path / "trace", "-e", "launch", "--", TRACED, "--rounds", 1,
+                "--name-prefix", name, columns=80)
     assert name in (tmp_path / "trace").read_text()
 
 
 def test_interrupt_from_the_keyboard():
     """Ctrl-C goes to COMMAND as well; the trace ends whole, with its last line."""
     # By itself COMMAND would go on for half an hour.
-    status, shown = on_terminal("-e", "cudaMemset", "--", TRACED, "--rounds", 100000, "--rate", 50, columns=150,
-                           until="cudaMemset", key=b"\x03")
+    status, shown = on_terminal("-e", "cudaMemset", "--", TRACED, "--rounds", 100000, "--rate", 50,
+                                columns=150, until="cudaMemset", key=b"\x03")
     assert status in (0, 130)
     lines = [line for line in ESCAPE.sub("", shown).splitlines() if "cudaMemset" in line]
     # The signal may come in the middle of the last.
@@ -112,5 +120,6 @@ def test_interrupt_from_the_keyboard():
 
 def test_command_has_the_terminal():
     """It is COMMAND's, too."""
-    status, shown = on_terminal("-e", "launch", "--", "sh", "-c", "test -t 0 && test -t 1 && echo have one")
+    status, shown = on_terminal("-e", "launch", "--", "sh", "-c",
+                                "test -t 0 && test -t 1 && echo have one")
     assert status == 0 and "have one" in shown

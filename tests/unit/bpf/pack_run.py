@@ -4,15 +4,18 @@
 
 usage: pack_run.py CALLS INTERVALS OUT
 
-CALLS is what `gpuprobe trace --api driver --timestamps ns --format json` wrote of one process, INTERVALS are pairs of
-64-bit numbers, begin and end in nanoseconds of the same clock, both by xz. What has nothing to do with queues is left out: calls that
-ask, attributes, captures (none of the runs captures anything). Busy times less than 3 µs apart become one, which asks for more of who tests with them.
+CALLS is what `gpuprobe trace --api driver --timestamps ns --format json` wrote of one process,
+INTERVALS are pairs of 64-bit numbers, begin and end in nanoseconds of the same clock, both by xz.
+Everything that has nothing to do with queues is left out: getters, attributes, captures (none of
+the runs captures anything). Busy times less than 3 µs apart become one, which asks for more of who
+tests with them.
 
-The file is gzip over numbers of 7 bits a byte, the lowest first, the top bit set where more follow (LEB128). A list is its length and
-its members: functions, each a text, the number of its arguments and their roles (texts); threads; distinct values;
-then by call, each in a list of its own: function, thread, time since the entry of the call before, duration, result; then, for
-each argument of each function in turn, a list of the numbers of its values; and the busy times, as
-the time since the end of the one before, and the duration. A text is a list of bytes.
+The file is gzip over numbers of 7 bits a byte, the lowest first, the top bit set where more follow
+(LEB128). A list is its length and its members: functions, each a text, the number of its arguments
+and their roles (texts); threads; distinct values; then by call, each in a list of its own:
+function, thread, time since the entry of the call before, duration, result; then, for each argument
+of each function in turn, a list of the numbers of its values; and the busy times, as the time since
+the end of the one before, and the duration. A text is a list of bytes.
 """
 import gzip
 import json
@@ -93,7 +96,8 @@ def argument_lists(calls, functions, values):
     """The numbers of the values of each argument of each function."""
     for function in functions:
         for detail in ROLES[function]:
-            yield [values[value_of(call["details"][detail])] for call in calls if call["event"] == function]
+            yield [values[value_of(call["details"][detail])] for call in calls
+                   if call["event"] == function]
 
 
 def pack(calls, busy):
@@ -111,7 +115,8 @@ def pack(calls, busy):
               numbers([call["duration"] for call in calls]),
               numbers([call.get("code", 0) for call in calls])]
     parts += [numbers(part) for part in argument_lists(calls, functions, values)]
-    parts += [numbers([begin - before for before, (begin, _) in zip([0, *(end for _, end in busy)], busy)]),
+    parts += [numbers([begin - before
+                       for before, (begin, _) in zip([0, *(end for _, end in busy)], busy)]),
               numbers([end - begin for begin, end in busy])]
     return b"".join(parts)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sound: a server of a language model with as many requests as the GPU can do, by clients in a process of their own."""
+"""Sound: a server of a language model with as many requests as the GPU can do,
+by clients in a process of their own."""
 import http.client
 import multiprocessing
 import random
@@ -38,7 +39,8 @@ def main():
     receiver, sender = context.Pipe(duplex=False)
     over = context.Event()
     from server import LENGTH, TEXTS, WORDS, Server  # the clients' process has no need of PyTorch
-    asking = context.Process(target=clients, args=(receiver, over, LENGTH, TEXTS, WORDS), name="clients")
+    asking = context.Process(target=clients, args=(receiver, over, LENGTH, TEXTS, WORDS),
+                             name="clients")
     asking.start()
     server = Server()
     loop.begin()

@@ -13,7 +13,8 @@ STEPS_PER_LINE = 20
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
-        self.norm, self.first, self.second = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+        self.norm, self.first, self.second = (nn.LayerNorm(WIDTH), nn.Linear(WIDTH, INNER),
+                                              nn.Linear(INNER, WIDTH))
 
     def forward(self, values):
         return values + self.second(nn.functional.gelu(self.first(self.norm(values))))

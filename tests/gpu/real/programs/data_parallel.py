@@ -22,7 +22,8 @@ def train(rank, over):
     layers = []
     for _ in range(LAYERS):
         layers += [nn.Linear(WIDTH, WIDTH), nn.GELU()]
-    model = DistributedDataParallel(nn.Sequential(*layers).to(f"cuda:{rank}", torch.bfloat16), device_ids=[rank])
+    model = DistributedDataParallel(nn.Sequential(*layers).to(f"cuda:{rank}", torch.bfloat16),
+                                    device_ids=[rank])
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
     batch = torch.randn(BATCH, WIDTH, device=f"cuda:{rank}", dtype=torch.bfloat16)
     last = torch.zeros((), device=f"cuda:{rank}")
@@ -56,7 +57,8 @@ def never():
 def main():
     loop = Loop(__doc__)
     context = torch.multiprocessing.get_context("spawn")
-    others = [context.Process(target=one_rank, args=(rank, never), name=f"rank {rank}") for rank in range(1, GPUS)]
+    others = [context.Process(target=one_rank, args=(rank, never), name=f"rank {rank}")
+              for rank in range(1, GPUS)]
     for process in others:
         process.start()
     one_rank(0, loop.done)

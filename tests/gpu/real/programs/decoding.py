@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""A language model writes one text at a time, eagerly: for each token some hundred small kernels, one after another.
+"""A language model writes one text at a time, eagerly: for each token some hundred small kernels,
+one after another.
 
-A step is a text of 16 tokens. Repaired: 16 texts are written side by side, and a step is sixteen units of work.
+A step is a text of 16 tokens. Repaired: 16 texts are written side by side,
+and a step is sixteen units of work.
 """
 import os
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training that gives all cached memory back to the driver after each step, to be safe from a lack of memory.
+"""Training that gives all cached memory back to the driver after each step,
+to be safe from a lack of memory.
 
 Repaired: it does not.
 """

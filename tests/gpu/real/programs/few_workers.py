@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training on pictures that a DataLoader prepares with a single worker, which cannot keep up with the GPU.
+"""Training on pictures that a DataLoader prepares with a single worker,
+which cannot keep up with the GPU.
 
 Repaired: with twelve.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training while a Python thread of the same process counts words: each operation of PyTorch lets the interpreter's
-lock go, and waits until the counting thread gives it back.
+"""Training while a Python thread of the same process counts words: each operation of PyTorch lets
+the interpreter's lock go, and waits until the counting thread gives it back.
 
 Repaired: the words are counted in a process of their own.
 """
@@ -56,7 +56,8 @@ def main():
         train(loop)
         over.set()
     else:
-        counting = threading.Thread(target=count_words, args=(loop.going, loop.over), name="counter")
+        counting = threading.Thread(target=count_words, args=(loop.going, loop.over),
+                                    name="counter")
         counting.start()
         train(loop)
     counting.join()

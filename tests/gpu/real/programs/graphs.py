@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sound: inference as a CUDA graph, captured once and launched for each batch; results are read every ten batches."""
+"""Sound: inference as a CUDA graph, captured once and launched for each batch;
+results are read every ten batches."""
 import torch
 from torch import nn
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training from a replay buffer whose lock another thread holds for long, while it compresses a snapshot.
+"""Training from a replay buffer whose lock another thread holds for long,
+while it compresses a snapshot.
 
 Repaired: the snapshot is copied under the lock, and compressed without it.
 """

@@ -24,7 +24,8 @@ class Pictures(torch.utils.data.Dataset):
     """Decoded pictures in memory, augmented when they are asked for. Without an end."""
 
     def __init__(self, count=512):
-        self.pictures = numpy.random.default_rng(1).integers(0, 256, (count, 3, 256, 256), numpy.uint8)
+        self.pictures = numpy.random.default_rng(1).integers(
+            0, 256, (count, 3, 256, 256), numpy.uint8)
 
     def __len__(self):
         return 1 << 20
@@ -37,10 +38,12 @@ class Pictures(torch.utils.data.Dataset):
 
 def network():
     """A residual network's first half: the GPU does a batch in some milliseconds."""
-    layers = [nn.Conv2d(3, 64, 7, stride=2, padding=3), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2)]
+    layers = [nn.Conv2d(3, 64, 7, stride=2, padding=3), nn.BatchNorm2d(64), nn.ReLU(),
+              nn.MaxPool2d(2)]
     for before, after in ((64, 128), (128, 256), (256, 512)):
-        layers += [nn.Conv2d(before, after, 3, stride=2, padding=1), nn.BatchNorm2d(after), nn.ReLU(),
-                   nn.Conv2d(after, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU()]
+        layers += [nn.Conv2d(before, after, 3, stride=2, padding=1), nn.BatchNorm2d(after),
+                   nn.ReLU(), nn.Conv2d(after, after, 3, padding=1), nn.BatchNorm2d(after),
+                   nn.ReLU()]
     layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, CLASSES)]
     return nn.Sequential(*layers).to("cuda", memory_format=torch.channels_last)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training that prints the norm of each layer's gradient and weights in each step: a wait for the GPU each.
+"""Training that prints the norm of each layer's gradient and weights in each step:
+a wait for the GPU each.
 
 Repaired: the norm of them all stays on the GPU, and is printed each hundredth step.
 """
@@ -36,7 +37,8 @@ def train(loop):
         if not loop.repaired:
             show_norms(model, step)
         else:
-            norms += torch.stack(torch._foreach_norm([parameter.grad for parameter in model.parameters()])).norm()
+            norms += torch.stack(
+                torch._foreach_norm([parameter.grad for parameter in model.parameters()])).norm()
             if step % STEPS_PER_LINE == STEPS_PER_LINE - 1:
                 print(f"step {step}: norm of the gradients {norms.item() / STEPS_PER_LINE:.4g}")
                 norms.zero_()

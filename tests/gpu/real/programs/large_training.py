@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sound: training of a GPT-2 of 350 million parameters in bfloat16, fused optimizer, the loss read now and then."""
+"""Sound: training of a GPT-2 of 350 million parameters in bfloat16, fused optimizer,
+the loss read now and then."""
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -39,8 +39,10 @@ def smooth(kernel, pictures, result, radius):
 
 def main():
     loop = Loop(__doc__)
-    pictures, result = cupy.random.random(COUNT, dtype=cupy.float32), cupy.empty(COUNT, cupy.float32)
-    one_for_all = cupy.RawModule(code=SOURCE.replace("RADIUS", "radius_given")).get_function("smooth")
+    pictures, result = (cupy.random.random(COUNT, dtype=cupy.float32),
+                        cupy.empty(COUNT, cupy.float32))
+    one_for_all = cupy.RawModule(
+        code=SOURCE.replace("RADIUS", "radius_given")).get_function("smooth")
     step = 0
     while True:
         radius = 1 + step / 1000

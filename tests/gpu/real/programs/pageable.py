@@ -13,15 +13,16 @@ BATCH, SIDE, BATCHES = 256, 512, 4
 
 
 def network():
-    layers = [nn.Conv2d(3, 32, 8, stride=8), nn.ReLU(), nn.Conv2d(32, 64, 4, stride=4), nn.ReLU(), nn.Flatten(),
-              nn.Linear(64 * 16 * 16, 10)]
+    layers = [nn.Conv2d(3, 32, 8, stride=8), nn.ReLU(), nn.Conv2d(32, 64, 4, stride=4), nn.ReLU(),
+              nn.Flatten(), nn.Linear(64 * 16 * 16, 10)]
     return nn.Sequential(*layers).to("cuda", torch.bfloat16).eval()
 
 
 @torch.no_grad()
 def classify(loop):
     model = network()
-    pictures = [torch.randint(0, 256, (BATCH, 3, SIDE, SIDE), dtype=torch.uint8) for _ in range(BATCHES)]
+    pictures = [torch.randint(0, 256, (BATCH, 3, SIDE, SIDE), dtype=torch.uint8)
+                for _ in range(BATCHES)]
     if loop.repaired:
         pictures = [batch.pin_memory() for batch in pictures]
     counts = torch.zeros(10, device="cuda", dtype=torch.int64)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training on pictures that are augmented in the loop itself, on the CPU, while the GPU has nothing to do.
+"""Training on pictures that are augmented in the loop itself, on the CPU,
+while the GPU has nothing to do.
 
-The loss is read in each step; with --no-wait never, and the batches are copied from pinned memory without waiting.
-Repaired: workers of a DataLoader make the batches ahead.
+The loss is read in each step; with --no-wait never, and the batches are copied from pinned memory
+without waiting. Repaired: workers of a DataLoader make the batches ahead.
 """
 import torch
 
@@ -29,7 +30,8 @@ def train(loop, no_wait):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     pictures = Pictures()
     if loop.repaired:
-        batches = torch.utils.data.DataLoader(pictures, BATCH, num_workers=WORKERS, pin_memory=True, prefetch_factor=4)
+        batches = torch.utils.data.DataLoader(pictures, BATCH, num_workers=WORKERS, pin_memory=True,
+                                              prefetch_factor=4)
     else:
         batches = batches_in_loop(pictures, pinned=no_wait)
     total = 0.0

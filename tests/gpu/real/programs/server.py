@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A server of a language model over HTTP: POST gives texts' tokens, the answer has the likeliest next one of each.
+"""A server of a language model over HTTP: POST gives texts' tokens,
+the answer has the likeliest next one of each.
 
 Each connection has a thread. `idle_server.py` and `busy_server.py` run it.
 """

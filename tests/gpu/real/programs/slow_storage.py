@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training on records at random places of a large file, read past the page cache, as from a disk that is slow.
+"""Training on records at random places of a large file, read past the page cache,
+as from a disk that is slow.
 
-Repaired: the file is in the page cache. It is written to TMPDIR or /var/tmp, where it is not there yet, and left there.
+Repaired: the file is in the page cache. It is written to TMPDIR or /var/tmp,
+where it is not there yet, and left there.
 """
 import mmap
 import os
@@ -39,7 +41,8 @@ def read_batch(file, memory, numbers):
 
 
 def train(loop):
-    layers = [nn.Linear(VALUES, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1)]
+    layers = [nn.Linear(VALUES, 4096), nn.ReLU(), nn.Linear(4096, 4096), nn.ReLU(),
+              nn.Linear(4096, 1)]
     model = nn.Sequential(*layers).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
     file = os.open(table(), os.O_RDONLY | (0 if loop.repaired else os.O_DIRECT))

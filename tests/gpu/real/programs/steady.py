@@ -3,12 +3,12 @@
 
     PROGRAM SECONDS [--repaired] [--held] [--times FILE]
 
-A program is an ordinary loop that asks `loop.done()` after each step. The first steps warm up. Then READY is printed,
-with --held a line on the standard input is waited for, and the steady loop begins. It ends after SECONDS or by SIGTERM.
-The last line of the output is one JSON object: steps, units of work in a step, seconds of the steady loop, median and
-mean seconds of a step.
---times has the time of each step's end written to FILE at the end: 64-bit nanoseconds of CLOCK_MONOTONIC, the
-first of them the begin.
+A program is an ordinary loop that asks `loop.done()` after each step. The first steps warm up. Then
+READY is printed, with --held a line on the standard input is waited for, and the steady loop
+begins. It ends after SECONDS or by SIGTERM. The last line of the output is one JSON object: steps,
+units of work in a step, seconds of the steady loop, median and mean seconds of a step.
+--times has the time of each step's end written to FILE at the end:
+64-bit nanoseconds of CLOCK_MONOTONIC, the first of them the begin.
 """
 import argparse
 import array
@@ -25,17 +25,21 @@ WARM_UP_STEPS = 5
 
 class Loop:
     def __init__(self, description, warm_up=WARM_UP_STEPS, arguments=()):
-        """`arguments`: (name, keywords) of options that a program has for itself; they stand in `options`."""
-        parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        """`arguments`: (name, keywords) of the program's own options;
+        their values are in `options`."""
+        parser = argparse.ArgumentParser(description=description,
+                                         formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("seconds", type=float, help="of the steady loop")
         parser.add_argument("--repaired", action="store_true", help="without the fault")
-        parser.add_argument("--held", action="store_true", help="wait for a line before the steady loop")
+        parser.add_argument("--held", action="store_true",
+                            help="wait for a line before the steady loop")
         parser.add_argument("--times", help="a file for the times of the steps")
         for name, keywords in arguments:
             parser.add_argument(name, **keywords)
         self.options = parser.parse_args()
         self.repaired = self.options.repaired
-        self.going = threading.Event()  # the steady loop has begun: for threads that are to be quiet before
+        # Set when the steady loop has begun: for threads that must be quiet before.
+        self.going = threading.Event()
         self.over = threading.Event()  # it is to end
         self.at_begin = None  # called then: for processes that are to be quiet before
         self.units = 1  # of work in a step, where the repaired program does several at a time
@@ -80,9 +84,11 @@ class Loop:
         counted = steps is None
         steps = len(times) - 1 if counted else steps
         seconds = (times[-1] - times[0]) / 1e9
-        median = statistics.median(b - a for a, b in zip(times, times[1:])) / 1e9 if counted and steps else None
+        median = (statistics.median(b - a for a, b in zip(times, times[1:])) / 1e9
+                  if counted and steps else None)
         if self.options.times:
             with open(self.options.times, "wb") as file:
                 times.tofile(file)
-        print(json.dumps({"pid": os.getpid(), "steps": steps, "units": self.units, "seconds": seconds, "median_step_seconds": median,
+        print(json.dumps({"pid": os.getpid(), "steps": steps, "units": self.units,
+                          "seconds": seconds, "median_step_seconds": median,
                           "mean_step_seconds": seconds / steps if steps else None}), flush=True)

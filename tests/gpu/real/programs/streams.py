@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sound: inference on four streams in turn; a stream's result is read when its turn has come again."""
+"""Sound: inference on four streams in turn; a stream's result is read when its turn
+has come again."""
 import torch
 from torch import nn
 

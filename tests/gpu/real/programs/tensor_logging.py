@@ -25,8 +25,10 @@ def log_weights(log, model, step):
 
 
 def log_weights_on_gpu(log, model, step):
-    names, weights = zip(*((name, parameter.detach()) for name, parameter in model.named_parameters()))
-    figures = torch.stack([torch.stack([values.mean(), values.std()]) for values in weights]).tolist()
+    names, weights = zip(*((name, parameter.detach())
+                           for name, parameter in model.named_parameters()))
+    figures = torch.stack(
+        [torch.stack([values.mean(), values.std()]) for values in weights]).tolist()
     log.write(json.dumps({"step": step, **dict(zip(names, figures))}) + "\n")
 
 

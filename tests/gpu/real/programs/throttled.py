@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training of a small network in a container that has too little CPU: the runner moves it into a cgroup of its own when
-its steady loop begins, and not where it is repaired.
+"""Training of a small network in a container that has too little CPU: the runner moves it into a
+cgroup of its own when its steady loop begins, and not where it is repaired.
 """
 import torch
 from torch import nn

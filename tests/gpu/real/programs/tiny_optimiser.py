@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training of a deep network of small layers, with an optimizer that updates one parameter after another: some
-thousand tiny kernels in each step.
+"""Training of a deep network of small layers, with an optimizer that updates one parameter after
+another: some thousand tiny kernels in each step.
 
 Repaired: the optimizer is fused.
 """

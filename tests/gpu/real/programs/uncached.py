@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Inference without PyTorch's cache of GPU memory, as after a hunt for a memory error: each tensor is a cudaMalloc and
-a cudaFree.
+"""Inference without PyTorch's cache of GPU memory, as after a hunt for a memory error:
+each tensor is a cudaMalloc and a cudaFree.
 
 Repaired: with it.
 """
