@@ -48,12 +48,12 @@ class Fault:
     """A pair."""
     id: str
     cost: Callable = None            # (truths, measured) -> ns
-    # of the evidence: name -> (truths, measured) -> value
+    # Numbers of the evidence: name -> (truths, measured) -> value.
     numbers: dict = field(default_factory=dict)
     env: dict = field(default_factory=dict)
     fixed_env: dict = None           # environment of the twin if it differs
     options: tuple = ()              # options of diagnose
-    # Judged by its course, while the processes run: by reports meanwhile.
+    # Follows a trend in running processes, so it needs reports meanwhile.
     course: bool = False
     seconds: float = 1.5
     arguments: tuple = ()

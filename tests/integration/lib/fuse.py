@@ -40,7 +40,7 @@ class Served:
         self.path = directory / name
         self.silent = False
         self.late = 0  # delay of each read of the file, in seconds
-        # for each read of the file while it is silent or late: the process and its parent
+        # For each read of the file while it is silent or late: the process and its parent.
         self.askers = []
         self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.device},rootmode=40755,user_id=0,group_id=0,allow_other"

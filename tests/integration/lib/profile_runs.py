@@ -11,7 +11,7 @@ from lib.truth import Truth
 from lib.undisturbed import undisturbed
 
 STAT = ["stat", "--json"]
-# All launches are counted, whatever they cost.
+# Counts all launches, whatever the cost.
 DIAGNOSE = ["diagnose", "--json", "--max-overhead", "off"]
 
 # Each scenario is its own process, which ends like a program started by itself.

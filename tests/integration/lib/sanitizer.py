@@ -43,6 +43,6 @@ def take_reports():
     for path in sorted(directory().iterdir()):
         texts.append(KILLED_MEANWHILE.sub("", path.read_text(encoding="utf-8", errors="replace")))
         path.unlink()
-    # valgrind also writes a report file about bpf(2) commands that it does not know. It does not
-    # execute those.
+    # valgrind also uses a report file to say which bpf(2) commands it does not know. It fails
+    # unknown calls.
     return [text for text in texts if any(words in text for words in REPORTS)]

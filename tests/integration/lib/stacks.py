@@ -65,7 +65,7 @@ class Program:
     variant: Variant
     path: Path
     plugins: tuple = ()
-    # by object: [(address, size, name)], for stripped files
+    # By object: [(address, size, name)] of stripped symbols.
     symbols: dict = field(default_factory=dict)
 
     @property

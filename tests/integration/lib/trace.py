@@ -195,7 +195,7 @@ def differences(line, call):
     if line["event"] != call.function:
         return [f"{line['event']} instead of {call.function}"]
     begin = line["time"]
-    # a busy machine delayed it by more than a second; its time is the return's
+    # A busy machine delayed it by more than a second; its time is the return's.
     if line.get("line") == "resumed":
         begin -= line["duration"]
     if not call.before <= begin <= begin + line["duration"] <= call.after:
